@@ -1,22 +1,24 @@
-/** Fields that say by their name alone what a partition has: an owner stores each of them once for each configuration. */
+/** Hash fields whose names list what a partition has. An owner stores each of them once per configuration. */
 import type { Configuration } from '../config/configuration.ts';
 import type { PartitionWrites } from '../store/partitions/commit.ts';
 
 /** Value of such a field. */
 const present = Buffer.from('1');
-/** Clients name entity types, so they say how many fields there are. Those that were forgotten are stored again. */
+/**
+ * Maximum number of remembered fields, because clients determine the number of entity types. Forgotten fields are stored again.
+ */
 const rememberedMax = 10_000;
 
 export class NamedFields {
   /** Fields that this owner's commits have stored. */
   readonly #stored = new Set<string>();
-  /** Fields of the batch under way. */
+  /** Fields of the current batch. */
   #coming: string[] = [];
   #configuration: Configuration | null = null;
 
   /**
-   * Begins a batch, or begins it again: what it wrote before is not stored. Another configuration may have a source that
-   * was purged, and its fields with it, since they were stored.
+   * Begins a batch or its retry, whose former writes were not stored. After a configuration change, all fields are stored
+   * again, because a source may have been purged with its fields and added again.
    */
   begin(configuration: Configuration): void {
     this.#coming = [];

@@ -1,7 +1,7 @@
 /**
- * What an owner knows of the schedule of its partition: of each source the next moment. Redis has the schedule itself
- * (`store/entities/entity-schedule.ts`). Only the owner writes it, so the owner needs no look at it while nothing is due.
- * Partitions of a worker process what is due in portions whose size they decide together.
+ * An owner's knowledge of the schedule of its partition: the next time for each source. The schedule itself is in Redis
+ * (`store/entities/entity-schedule.ts`). Only the owner writes it, so it need not be read while nothing is due. The partitions
+ * of a worker process due entries in portions with a common size.
  */
 
 import { Semaphore } from '../lib/semaphore.ts';
@@ -16,16 +16,16 @@ import type { EntityWork } from '../store/partitions/intake.ts';
 import type { Store } from '../store/store.ts';
 import type { ScheduleChange } from './batch/batch-changes.ts';
 
-/** How soon a clock of Redis that was set is noticed. */
+/** How soon a change of Redis' clock is noticed. */
 const lookMs = 500;
 
 interface OfSource extends ScheduledSource {
-  /** No entity of the source waits for an earlier moment; infinite when none waits. */
+  /** No entity of the source waits for an earlier time; infinite if none waits. */
   nextMs: number;
 }
 
 export class Schedule {
-  /** By tenant and source, in the order of their turns. */
+  /** Sources by tenant and source id, in the order of their turns. */
   readonly #sources = new Map<string, OfSource>();
   #size = 0;
 
@@ -34,12 +34,12 @@ export class Schedule {
     private readonly tag: string,
   ) {}
 
-  /** Entities that wait for a moment. */
+  /** Number of waiting entities. */
   get size(): number {
     return this.#size;
   }
 
-  /** Takes over what a former owner left. @throws StoreUnavailableError */
+  /** Loads the state of the previous owner. @throws StoreUnavailableError */
   async load(): Promise<void> {
     const sources = await scheduledSources(this.store, this.tag);
     await Promise.all(
@@ -54,7 +54,7 @@ export class Schedule {
     );
   }
 
-  /** Milliseconds until something is due or the clock is looked at: 0 now, null when nothing waits. */
+  /** Milliseconds until an entry is due or the clock is checked: 0 for now, null if nothing waits. */
   readyInMs(nowMs: number): number | null {
     let nextMs = Number.POSITIVE_INFINITY;
     for (const source of this.#sources.values()) nextMs = Math.min(nextMs, source.nextMs);
@@ -63,8 +63,8 @@ export class Schedule {
   }
 
   /**
-   * The entities of one source whose moments have come, at most `limit`; sources take turns. A source is due until Redis no
-   * longer has its moments: a turn may find that nothing has moved. @throws StoreUnavailableError
+   * The due entities of one source, at most `limit`; sources take turns. A source stays due until its entries are removed from
+   * Redis, because a turn may find that nothing has changed. @throws StoreUnavailableError
    */
   async takeDue(nowMs: number, limit: number): Promise<EntityWork[]> {
     for (const [name, source] of this.#sources) {
@@ -80,7 +80,7 @@ export class Schedule {
     return [];
   }
 
-  /** Notes what a commit has changed. */
+  /** Applies the changes of a commit. */
   settle(changes: readonly ScheduleChange[]): void {
     for (const { tenant, sourceId, atMs, waits } of changes) {
       this.#size += waits ? 1 : -1;
@@ -96,7 +96,7 @@ export class Schedule {
   }
 }
 
-/** A turn for each entity, whatever number of its moments has come. */
+/** One turn per entity, even if several of its times are due. */
 function worksOf({ tenant, sourceId }: ScheduledSource, due: readonly ScheduledMoment[]): EntityWork[] {
   const works = new Map<string, EntityWork & { moments: number[] }>();
   for (const { atMs, originId } of due) {
@@ -107,7 +107,7 @@ function worksOf({ tenant, sourceId }: ScheduledSource, due: readonly ScheduledM
   return [...works.values()];
 }
 
-/** Portions under way together: one is computed while the others wait for Redis, and their commits share a call. */
+/** Number of concurrent portions: one is computed while the others wait for Redis, and their commits share a call. */
 const portionsAtOnce = 4;
 const patienceMs = 1000;
 const wantedMs = 100;
@@ -118,14 +118,14 @@ const entitiesMost = 200;
 const growth = 2;
 
 /**
- * How much of what is due the partitions of a worker process at a time: about as much as takes a tenth of a second. So a burst is
- * done at the rate of an import, and a save waits no longer than behind an import, whatever an entity costs.
+ * Adapts the size of schedule portions of a worker to about a tenth of a second of work. So a burst is processed at the rate of
+ * an import, and a save waits no longer than during an import, whatever an entity costs.
  */
 export class SchedulePortions {
   readonly turns = new Semaphore(portionsAtOnce, patienceMs);
   #entities = entitiesAtFirst;
 
-  /** Entities of the next portion. */
+  /** Number of entities in the next portion. */
   get size(): number {
     return Math.round(this.#entities);
   }
@@ -133,7 +133,7 @@ export class SchedulePortions {
   /** Records how long a portion took, including concurrent work. */
   took(entities: number, ms: number): void {
     const fitting = (entities * wantedMs) / Math.max(1, ms);
-    // A small portion says little of larger ones.
+    // A small portion says little about larger ones.
     const most = Math.max(growth * entities, this.#entities / growth);
     this.#entities = Math.min(entitiesMost, Math.max(entitiesLeast, Math.min(fitting, most)));
   }

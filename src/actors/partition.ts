@@ -1,6 +1,6 @@
 /**
- * The owner of one partition: reads its stream from the checkpoint, processes the mailboxes of each portion, commits.
- * Rebuilds wait in a queue of their own and take turns with fresh changes, which always go first.
+ * The owner of one partition: reads its stream from the checkpoint, processes each portion, and commits. Rebuilds wait in a
+ * separate queue and take turns with new changes, which always go first.
  */
 import { performance } from 'node:perf_hooks';
 import { deferredWaitMs } from '../contract/limits.ts';
@@ -41,35 +41,35 @@ import type { WorkerMetrics } from './worker-metrics.ts';
 const noRebuilds: TakenRebuilds = { rebuilds: [], areDeferred: false };
 const entriesPerRead = 200;
 const blockMs = 1000;
-/** Expected work of one rebuild portion. A fresh change may have to wait for that long. */
+/** Expected work of one rebuild portion. A new change may have to wait that long. */
 const rebuildBudgetMs = 40;
 
 export interface PartitionContext {
   readonly store: Store;
-  /** Where the streams of all partitions of the worker are read. */
+  /** Reads the streams of all partitions of the worker. */
   readonly streams: StreamSource;
   readonly autoFields: AutoFields;
   readonly metrics: WorkerMetrics;
   readonly items: ItemSink;
-  /** Commits announce the items that they change, for the workers that hold copies of shards. */
+  /** True if commits announce the items that they change, for workers with shard copies. */
   readonly namesItems: boolean;
-  /** Rebuild portions of all partitions of the worker take turns. */
+  /** Turns for rebuild portions, shared by all partitions of the worker. */
   readonly rebuildTurns: Semaphore;
-  /** Portions of scheduled moments of all partitions of the worker take turns. */
+  /** Turns for schedule portions, shared by all partitions of the worker. */
   readonly schedulePortions: SchedulePortions;
-  /** For the batches of fresh changes of all partitions of the worker. */
+  /** Slots for batches of new changes, shared by all partitions of the worker. */
   readonly batchSlots: Semaphore;
-  /** How long removals and traces stay in the change log. */
+  /** How long the change log keeps removals and traces. */
   readonly changesRetentionMs: number;
-  /** The most claims in a commit on a single Redis. More are written before it. */
+  /** Maximum number of claims in a commit on a single Redis. More are written before it. */
   readonly claimsPerCommit: number;
   /** Runs the code of schemas, for all partitions of the worker. */
   readonly sandbox: CodeSource;
-  /** Bounds what its calls hold after the batches of all partitions. */
+  /** Limits the memory of its calls that outlast their batches, over all partitions. */
   readonly callMemory: CallMemory;
-  /** The configuration and layouts for a batch that begins now. */
+  /** The current configuration and layouts, for a new batch. */
   basis(): TurnBasis & { readonly generation: number };
-  /** The time by Redis' clock, where the partition is. */
+  /** The time on the clock of the partition's Redis. */
   clockMs(partition: number): number;
   /** Called for errors that end a batch but not the worker. */
   onTrouble(partition: number, error: unknown): void;
@@ -88,9 +88,9 @@ export class PartitionActor {
   /** Number of the last commit. */
   #commits: number;
   #intents: Intents | null = null;
-  /** Rebuilds that wait, as the metrics have it; null before the first commit. */
+  /** Number of waiting rebuilds in the metrics; null before the first commit. */
   #shownWaiting: number | null = null;
-  /** Configuration and layouts of the batch under way; null between batches. */
+  /** Configuration and layouts of the current batch; null between batches. */
   #batchBasis: ReturnType<PartitionContext['basis']> | null = null;
   #readable: Promise<IntakeEntry[]> | null = null;
   #trimAtMs = 0;
@@ -128,22 +128,22 @@ export class PartitionActor {
     return this.context.clockMs(this.lease.partition);
   }
 
-  /** True once index items are loaded: the partition can answer queries. */
+  /** True once index items are loaded, so that the partition can answer queries. */
   get loaded(): boolean {
     return this.#life.isLoaded;
   }
 
-  /** Sequence of the last entry that is taken in. */
+  /** Sequence of the last processed entry. */
   get checkpoint(): number {
     return this.#checkpoint;
   }
 
-  /** The configuration and layouts by which every output from now on is built. */
+  /** The oldest configuration and layouts that outputs are still built with. */
   get basis(): ReturnType<PartitionContext['basis']> {
     return this.#batchBasis ?? this.context.basis();
   }
 
-  /** Runs until stopped or fenced. @throws FencedError when another worker owns the partition now; StoreUnavailableError */
+  /** Runs until stopped or fenced. @throws FencedError if another worker owns the partition now; StoreUnavailableError */
   async run(): Promise<void> {
     const { store, items } = this.context;
     const { partition, epoch, commits } = this.lease;
@@ -169,15 +169,15 @@ export class PartitionActor {
     }
   }
 
-  /** Ends `run` after the batch under way. */
+  /** Ends `run` after the current batch. */
   stop(): void {
     this.#life.on('stopped');
     this.#reader.close();
   }
 
   /**
-   * Waits for entries, or for the turn of a rebuild or of the schedule. Entries that are there go first; a rebuild and moments
-   * whose turn has come follow them, so that none starves and no turn is held idle.
+   * Waits for entries, or for the turn of a rebuild or the schedule. Available entries go first; a rebuild and the schedule
+   * follow if they have a turn, so that none starves and no turn is held idle.
    */
   async #step(): Promise<void> {
     const entries = await this.#nextEntries();
@@ -189,15 +189,15 @@ export class PartitionActor {
   }
 
   /**
-   * Gives a turn to the entities in notes that a former owner left. What began their turns may not come again: it gave them
-   * to all entities, say, because entries that are there by now were missing in what it read.
+   * Processes the entities in notes of the previous owner. The cause of their turns may not recur, for example if it processed
+   * all entities because of a gap in the stream.
    */
   async #settleLeft(): Promise<void> {
     const { works } = await this.#openIntents();
     if (works.length > 0) await this.#commit(await this.#batch(works, this.#checkpoint), this.#checkpoint);
   }
 
-  /** Null when the turn of a rebuild or of the schedule came first. */
+  /** Null if the turn of a rebuild or the schedule came first. */
   async #nextEntries(): Promise<IntakeEntry[] | null> {
     this.#readable ??= this.#reader.next(entriesPerRead, blockMs);
     this.#rebuildTurn.request();
@@ -215,8 +215,8 @@ export class PartitionActor {
   }
 
   /**
-   * Entries, or null when a turn comes first. `Promise.race` would leak: where nothing is ever rebuilt, the
-   * pending promise of the turn would hold on to every race, and so to all entries that were ever read.
+   * Entries, or null if a turn comes first. `Promise.race` would leak: if nothing is ever rebuilt, the pending promise of the
+   * turn would keep every race, and so all entries, in memory.
    */
   #firstOf(readable: Promise<IntakeEntry[]>): Promise<IntakeEntry[] | null> {
     return new Promise((resolve, reject) => {
@@ -262,13 +262,13 @@ export class PartitionActor {
   }
 
   /**
-   * Processes entities whose moments have come. Their entries in the schedule go with the commit: whatever stops the owner
-   * before it, the next one finds them.
+   * Processes due entities. The commit removes their entries from the schedule, so if the owner stops before it, the next owner
+   * finds them.
    */
   async #followSchedule(): Promise<void> {
     const { schedulePortions, metrics } = this.context;
     const startMs = performance.now();
-    // What is due at this time is due in the batch, too, though the clock may have been set back meanwhile.
+    // The batch uses the same time, because the clock may be set back meanwhile.
     const nowMs = this.#clockMs;
     try {
       const works = await this.#schedule.takeDue(nowMs, schedulePortions.size);
@@ -283,7 +283,7 @@ export class PartitionActor {
     }
   }
 
-  /** Turns that failed because of a bug were left out: their moments are not asked for without end. */
+  /** Drops the schedule entries of turns that failed because of a bug, so that they are not retried forever. */
   #dropUnsound(works: readonly EntityWork[], { turns, changes }: BatchResult): void {
     const sound = new Set(turns.map(({ sourceId, originId }) => `${sourceId}:${originId}`));
     for (const { tenant, sourceId, originId, moments = [] } of works) {
@@ -303,7 +303,10 @@ export class PartitionActor {
     return this.#intents;
   }
 
-  /** @param from place in the stream of what the batch may be the first to have seen @param taken what its works were built from */
+  /**
+   * @param from sequence in the stream from which the batch may be the first to see changes @param taken the rebuilds that it
+   * processes
+   */
   async #batch(
     works: readonly EntityWork[],
     from: number,
@@ -367,7 +370,7 @@ export class PartitionActor {
     this.context.metrics.scheduledEntities.set({ partition: this.lease.partition }, this.#schedule.size);
   }
 
-  /** The gauge is only set when the number changes: finding its label takes time. */
+  /** Only sets the gauge if the number has changed, because looking up its label takes time. */
   #showWaiting(): void {
     const { size } = this.#pending.queue;
     if (size === this.#shownWaiting) return;
@@ -375,7 +378,7 @@ export class PartitionActor {
     this.context.metrics.rebuildsWaiting.set({ partition: this.lease.partition }, size);
   }
 
-  /** Entries were trimmed unread. Processing every entity of the partition makes up for them. */
+  /** Recovers from entries that were trimmed unread, by processing every entity of the partition. */
   async #recoverFromGap(): Promise<void> {
     const { store, onTrouble } = this.context;
     const last = await lastSequence(store, this.lease.tag);
@@ -384,7 +387,7 @@ export class PartitionActor {
       new Error(`stream entries ${this.#checkpoint + 1} to ${last} were not all there`),
     );
     for await (const works of wholePartition(store, this.lease, this.context.basis().configuration)) {
-      // The next owner finds the same gap: the checkpoint has not moved.
+      // The next owner finds the same gap, because the checkpoint has not moved.
       if (!this.#life.goesOn) return;
       await this.#commit(await this.#batch(works, this.#checkpoint), this.#checkpoint);
     }

@@ -1,4 +1,4 @@
-/** A partition's share of a semaphore on which the partitions of a worker take turns, for rebuilds or for scheduled moments. */
+/** A partition's share of a semaphore on which the partitions of a worker take turns, for rebuilds or the schedule. */
 import { performance } from 'node:perf_hooks';
 import type { Semaphore } from '../lib/semaphore.ts';
 
@@ -10,7 +10,7 @@ export class SharedTurn {
   #isClosed = false;
   #wake = () => {};
 
-  /** @param readyInMs milliseconds until work is ready: 0 for now, null when there is none */
+  /** @param readyInMs milliseconds until work is ready: 0 for now, null if there is none */
   constructor(
     private readonly turns: Semaphore,
     private readonly readyInMs: (nowMs: number) => number | null,

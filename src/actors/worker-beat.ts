@@ -11,20 +11,20 @@ import type { Keeper } from './ownership/keeper.ts';
 export interface WorkerBeatSource {
   readonly id: string;
   readonly configuration: ActiveConfiguration;
-  /** Configuration and layouts that each of its partitions works by. */
+  /** Configuration and layouts of each of its partitions. */
   bases(): readonly (TurnBasis & { readonly generation: number })[];
   /** Partitions that can answer queries now. */
   covered(): Iterable<number>;
-  /** Loads that the index shards still wait for, for `/health/ready`. */
+  /** Pending loads of the index shards, for `/health/ready`. */
   waitingFor(): readonly string[];
-  /** Where fronts can ask it; null: nowhere. */
+  /** Addresses for queries from fronts; null: none. */
   queryAddresses(): QueryAddresses | null;
-  /** The shard copies that it holds; null: it holds the shards of its own partitions. */
+  /** Its shard copies; null: it has the shards of its own partitions. */
   shardCopies(): CopiesBeat | null;
 }
 
 export class WorkerBeat {
-  /** The news that was last reported. */
+  /** The last reported state. */
   #lastSent = '';
   #nextMs = 0;
 
@@ -33,7 +33,7 @@ export class WorkerBeat {
     private readonly keeper: Pick<Keeper, 'markAlive' | 'sendBeat'>,
   ) {}
 
-  /** Reports when it is due, or immediately when there is news. */
+  /** Sends a heartbeat when it is due, or immediately after a change. */
   sendWhenDue(): void {
     const nowMs = performance.now();
     const worksBy = this.#worksBy();
@@ -59,7 +59,7 @@ export class WorkerBeat {
     });
   }
 
-  /** A batch that began by an earlier configuration still counts. */
+  /** The oldest configuration and layouts in use: a batch may have begun with earlier ones. */
   #worksBy(): Pick<ProcessBeat, 'generation' | 'layouts'> {
     const { configuration } = this.source;
     const bases = configuration.loaded ? this.source.bases() : [];

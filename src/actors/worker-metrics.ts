@@ -1,4 +1,4 @@
-/** Metrics of a worker. Fronts show them under `/metrics`, labelled with the process. */
+/** Metrics of a worker. Fronts include them in `/metrics`, labelled with the process. */
 import { ProcessMetrics } from '../lib/process-metrics.ts';
 
 export class WorkerMetrics extends ProcessMetrics {

@@ -1,4 +1,4 @@
-/** One worker process: its partitions, their leases, its heartbeat. */
+/** A worker process: its partitions, their leases, and its heartbeat. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
@@ -35,11 +35,11 @@ import { WorkerBeat, type WorkerBeatSource } from './worker-beat.ts';
 import { WorkerMetrics } from './worker-metrics.ts';
 
 const tickMs = 500;
-/** How soon a worker reports another configuration, other lookup layouts or other partitions: others wait for it. */
+/** How soon a worker reports a change of configuration, lookup layouts or partitions, because others wait for it. */
 const newsMs = 50;
 /**
- * Batches of full size that are under way together: one is computed while the others wait for Redis. More would only hold
- * more entities in memory. More small batches may be under way, so that their commands to Redis travel together.
+ * Number of concurrent full-size batches: one is computed while the others wait for Redis. More would only take more memory.
+ * There may be more small batches, so that their Redis commands are pipelined.
  */
 const batchesAtOnce = 4;
 const lagWaitMs = 200;
@@ -54,20 +54,20 @@ export interface WorkerOptions extends Pick<WorkerBeatSource, 'waitingFor'> {
   readonly configuration: ActiveConfiguration;
   readonly autoFields: AutoFields;
   readonly items: ItemSink;
-  /** See `PartitionContext`; absent: it names none. */
+  /** See `PartitionContext`; absent: false. */
   readonly namesItems?: boolean;
-  /** Other workers take its partitions after hearing nothing of it for so long; absent: the documented default. */
+  /** Lease duration, after which other workers take its partitions if it is silent; absent: the documented default. */
   readonly leaseMs?: number;
-  /** How long removals and traces stay in the change log; absent: the documented default. */
+  /** How long the change log keeps removals and traces; absent: the documented default. */
   readonly changesRetentionMs?: number;
-  /** The most claims that may move with a commit on one Redis; absent: those of most batches. */
+  /** Maximum number of claims in a commit on a single Redis; absent: enough for most batches. */
   readonly claimsPerCommit?: number;
   /** Renews leases and sends heartbeats; absent to do so on the worker's own thread. */
   readonly openKeeper?: OpenKeeper;
-  /** See `WorkerBeatSource`; absent: nowhere, and none. */
+  /** See `WorkerBeatSource`; absent: none. */
   queryAddresses?(): QueryAddresses | null;
   shardCopies?(): CopiesBeat | null;
-  /** Called for partitions that it has taken, lost or given back. */
+  /** Called for partitions that it has taken, lost or released. */
   onLeases?(event: LeaseEvent, partitions: readonly number[]): void;
   onTrouble(message: string, error: unknown): void;
 }
@@ -81,7 +81,7 @@ export class Worker {
   readonly #watch: LeaseWatch;
   readonly #news: LeaseNews;
   readonly #streams: StreamSource;
-  /** By partition: those of a cluster have different Redis. */
+  /** By partition, because the partitions of a cluster have different Redis nodes. */
   readonly #clocks: readonly ServerClock[];
   readonly #measureLagOnce = oneFlight(() => this.#measureLag().catch(() => {}));
   readonly #sandbox = new Sandbox();
@@ -136,9 +136,9 @@ export class Worker {
     return this.#owned.covered();
   }
 
-  /** In Prometheus' text form. */
+  /** In the Prometheus text format. */
   async metricsText(): Promise<string> {
-    // The metrics must not wait for a node of a cluster that does not answer.
+    // The metrics must not wait for an unresponsive node of a cluster.
     await Promise.race([this.#measureLagOnce(), setTimeout(lagWaitMs)]);
     return await this.metrics.text();
   }
@@ -153,8 +153,8 @@ export class Worker {
   }
 
   /**
-   * Goes on working until another worker lives that can take the partitions, while a front lives that asks for them. In a
-   * rolling restart the former worker may be only starting; without it queries would wait for its start.
+   * Keeps working until another live worker can take the partitions, if there is a live front. In a rolling restart the next
+   * worker may still be starting, and queries would wait for it.
    */
   async untilReplaceable(timeoutMs: number): Promise<void> {
     const { store } = this.options;
@@ -167,7 +167,7 @@ export class Worker {
     }
   }
 
-  /** Finishes the batches under way and gives the partitions back. */
+  /** Finishes the current batches and releases the partitions. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
@@ -178,7 +178,7 @@ export class Worker {
     await this.#keeper.close();
   }
 
-  /** Shared by all its partitions. */
+  /** The context shared by all partitions. */
   #actorContext(): PartitionContext {
     const { store, autoFields, items, configuration, claimsPerCommit, onTrouble } = this.options;
     const { changesRetentionMs = changesRetentionDays * dayMs, namesItems = false } = this.options;
@@ -213,7 +213,7 @@ export class Worker {
 
   #repeat(pauseMs: number, act: () => void | Promise<void>): Promise<void> {
     const onError = (error: unknown) => {
-      // The watch over the connection reports a lost Redis once.
+      // `OutageWatch` reports a lost Redis, once.
       if (!(error instanceof StoreUnavailableError))
         this.options.onTrouble('unexpected error in the worker', error);
     };
@@ -239,7 +239,7 @@ export class Worker {
 
   async #rebalance(): Promise<void> {
     const { store, configuration } = this.options;
-    // Without a configuration every entity would look like one whose source is gone.
+    // Without a configuration, every entity would appear to belong to a removed source.
     if (!configuration.loaded) return;
     const askedMs = performance.now();
     const [owners, processes] = await Promise.all([this.#readOwners(), liveProcesses(store)]);
@@ -253,7 +253,7 @@ export class Worker {
       preferred: this.#preferred,
     });
     await Promise.all(release.map((partition) => this.#owned.giveBack(partition)));
-    // All at once: the partitions of a dead worker have no owner until they are taken.
+    // Concurrently, because the partitions of a dead worker have no owner until they are taken.
     const taken = take.filter((partition) => !this.#stop.signal.aborted && !this.#owned.has(partition));
     await Promise.all(taken.map((partition) => this.#owned.take(partition, unrenewed.get(partition))));
   }

@@ -1,6 +1,6 @@
 /**
- * `npm run apply`: makes the configuration in CONFIG_DIR the active one without a restart
- * (docs/guide/live-configuration.md). It waits until all changes are rebuilt. An invalid configuration changes nothing.
+ * `npm run apply`: activates the configuration in CONFIG_DIR without a restart (docs/guide/live-configuration.md), and waits
+ * until all changes are rebuilt. An invalid configuration changes nothing.
  */
 
 import { hashKeys } from '../config/documents/canonical.ts';
@@ -88,7 +88,7 @@ await runCommand(main);
 
 /**
  * `npm run apply -- --dry-run`: a jobs process computes what the configuration would change.
- * @throws CommandStop when the folder is invalid or the dry run fails; StoreUnavailableError
+ * @throws CommandStop if the folder is invalid or the dry run fails; StoreUnavailableError
  */
 async function dryRunOf(store: Store, { configDir }: FolderSettings): Promise<ConfigurationDiff> {
   const active = await readActiveDigest(store);

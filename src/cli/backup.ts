@@ -41,7 +41,7 @@ async function backup(store: Store, file: string): Promise<void> {
   );
 }
 
-/** The reason not to keep the backup if the configuration changed: the sources of the new one would be missing. */
+/** Error message if the configuration has changed: the backup would not have the sources of the new one. */
 async function changeSince(store: Store, generation: number): Promise<string | null> {
   const { active } = await readGenerations(store);
   if (active === generation) return null;

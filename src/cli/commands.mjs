@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The table of commands with their arguments, options and help texts. `--help` prints it, and unknown arguments are rejected
- * by it. Plain JavaScript, because both must work on a fresh machine before anything is installed.
+ * The table of commands with their arguments, options and help texts, for `--help` and for rejecting unknown arguments. Plain
+ * JavaScript, because both must work on a fresh machine before anything is installed.
  */
 
 /**

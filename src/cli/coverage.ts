@@ -1,7 +1,7 @@
 /**
- * `npm run coverage`: runs the tests of the rooms, and prints how much of `src` ran, in every process that they started too.
- * Too little of it, or a test that fails, is exit code 1. What the tests of the system run is not counted: code that they
- * alone run has no test in its room.
+ * `npm run coverage`: runs the tests of the rooms, and prints the coverage of `src`, including child processes. The exit code
+ * is 1 if the coverage is too low or a test fails. The system tests are not counted, because code that only they cover has no
+ * test in its room.
  */
 
 import { spawn } from 'node:child_process';
@@ -17,9 +17,9 @@ const codePattern =
   /^(?:export )?(?:default |async |abstract )*(?:const|let|var|function|class|enum)\b|^(?:await|for|if|try|process)\b|^\w[\w.]*\(/m;
 
 /**
- * Prints how much of `src` ran in the processes that wrote into `coverageDir`. Files that none of them loaded count as not run.
- * It merges all counts at once, with 1.1 to 1.6 GB of memory: one by one they take three times as long.
- * @returns 0 when enough lines ran
+ * Prints the coverage of `src` by the processes that wrote into `coverageDir`. Files that none of them loaded count as not
+ * covered. It merges all counts together, which takes 1.1 to 1.6 GB of memory but a third of the time.
+ * @returns 0 if enough lines are covered
  */
 async function coverageReport(root: string, coverageDir: string): Promise<number> {
   const c8 = createRequire(import.meta.url).resolve('c8/bin/c8.js');
@@ -32,7 +32,7 @@ async function coverageReport(root: string, coverageDir: string): Promise<number
       '--all',
       '--src=src',
       '--include=src/**',
-      // The entries are there as one module each, with what they import from src.
+      // Each entry point is one bundled module with its imports from src.
       '--include=workers/**',
       '--exclude=test/**',
       ...filesWithoutCode(root).map((file) => `--exclude=${file}`),
@@ -47,7 +47,7 @@ async function coverageReport(root: string, coverageDir: string): Promise<number
   return code ?? 1;
 }
 
-/** Files that hold only types. They have nothing to run, and are never loaded. */
+/** Files with types only. They have no code, and are never loaded. */
 function filesWithoutCode(root: string): string[] {
   return readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))

@@ -1,4 +1,4 @@
-/** `millrace dev`: runs everything and follows the files of the configuration (docs/guide/first-site.md). */
+/** `millrace dev`: runs everything and watches the configuration folder (docs/guide/first-site.md). */
 import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -53,12 +53,11 @@ async function importOnce({ settings, address, url, trust, signal, say }: Runnin
 keepCompiler();
 await runCommand(() => runPlatform(develop, 'full'));
 
-const lookEveryMs = 300;
+const pollMs = 300;
 
 /**
- * Calls `onChange` when files of a folder have changed since the last look, one call at a time. It looks at times and sizes,
- * because change events get lost when an editor replaces a file, and on
- * shared folders.
+ * Polls the files of a folder, and calls `onChange` after changes, one call at a time. It compares times and sizes, because
+ * change events get lost on shared folders, and when an editor replaces a file.
  * @param signal ends it
  */
 async function watchFolder(
@@ -68,7 +67,7 @@ async function watchFolder(
 ): Promise<void> {
   let known = await stampsOf(folder);
   while (!signal.aborted) {
-    await sleep(lookEveryMs, undefined, { signal }).catch(() => {});
+    await sleep(pollMs, undefined, { signal }).catch(() => {});
     const now = await stampsOf(folder);
     if (now === known || signal.aborted) continue;
     known = now;
@@ -76,7 +75,7 @@ async function watchFolder(
   }
 }
 
-/** A text that differs when a file was added, removed or written. */
+/** A string that changes when a file is added, removed or written. */
 async function stampsOf(folder: string): Promise<string> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const stamps = await Promise.all(
@@ -84,7 +83,7 @@ async function stampsOf(folder: string): Promise<string> {
       .filter((entry) => entry.isFile())
       .map(async ({ parentPath, name }) => {
         const file = path.join(parentPath, name);
-        // A file may go between the two looks.
+        // The file may have been removed meanwhile.
         const found = await stat(file).catch(() => null);
         return `${file} ${found?.mtimeMs} ${found?.size} ${found?.ino}`;
       }),

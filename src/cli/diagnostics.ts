@@ -14,7 +14,7 @@ import { activeConfiguration, withCommandStore } from './platform/open-store.ts'
 import { readArguments, runCommand } from './terminal/command-line.ts';
 import { percentOf, withBar } from './terminal/percent-bar.ts';
 
-/** The words for each kind in the summary. */
+/** Names of the kinds in the summary. */
 const kindTexts: Readonly<Record<Diagnostic['kind'], readonly [singular: string, plural: string]>> = {
   urlClash: ['URL claimed by several views', 'URLs claimed by several views'],
   handleClash: ['handle claimed by several views', 'handles claimed by several views'],
@@ -85,8 +85,8 @@ function summary(entities: number, diagnostics: readonly LocatedDiagnostic[]): s
     const count = ofKind.reduce((sum, one) => sum + (countedByPlace.has(one.kind) ? 1 : one.count), 0);
     return count === 0 ? [] : [counted(count, singular, plural)];
   });
-  const looked = `Checked ${counted(entities, 'entity', 'entities')}`;
-  return parts.length === 0 ? `${looked}: nothing found.` : `${looked}: ${parts.join(', ')}.`;
+  const checked = `Checked ${counted(entities, 'entity', 'entities')}`;
+  return parts.length === 0 ? `${checked}: nothing found.` : `${checked}: ${parts.join(', ')}.`;
 }
 
 await runCommand(main);

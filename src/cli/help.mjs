@@ -12,24 +12,24 @@ const helpWords = ['--help', '-h'];
 const settingsOfNpm = ['json', 'yes'];
 
 /**
- * Handles what needs only the table: prints the help, or the mistake in the arguments.
+ * Handles everything that needs only the table: prints the help, or the error in the arguments.
  * @param {import('./commands.mjs').CommandName} name
  * @param {readonly string[]} words
- * @returns {number | null} the exit code to end with; null: run the command
+ * @returns {number | null} the exit code; null to run the command
  */
 export function answerWords(name, words) {
   if (asksForHelp(words)) {
     console.log(helpText(name));
     return 0;
   }
-  const mistake = takenByNpm(name, words) ?? wordsMistake(name, words);
+  const mistake = consumedByNpm(name, words) ?? wordsMistake(name, words);
   if (mistake === null) return null;
   console.error(mistake);
   return command(name).wrongWordsCode ?? 1;
 }
 
 /**
- * After `--`, `--help` is an argument like any other.
+ * After `--`, `--help` is a normal argument.
  * @param {readonly string[]} words
  */
 function asksForHelp(words) {
@@ -46,8 +46,8 @@ export function helpText(name) {
   const lines = [
     ...Object.entries(words).map(([word, meaning]) => /** @type {const} */ ([word, meaning])),
     ...Object.entries(options).map(([option, { value, meaning, default: usual }]) => {
-      const told = usual === undefined ? meaning : `${meaning} (default: ${usual})`;
-      return /** @type {const} */ ([`--${option}${value === undefined ? '' : ` ${value}`}`, told]);
+      const text = usual === undefined ? meaning : `${meaning} (default: ${usual})`;
+      return /** @type {const} */ ([`--${option}${value === undefined ? '' : ` ${value}`}`, text]);
     }),
     /** @type {const} */ (['--help', 'show this help']),
   ];
@@ -64,13 +64,13 @@ export function helpText(name) {
 }
 
 /**
- * The mistake of an option before `--`, in one line; null if there is none. npm consumes such an option, and only the
- * environment shows it: without this check, `npm run apply --dry-run` would apply.
+ * Error message for an option before `--`; null if there is none. npm consumes such options, and only the environment shows
+ * them: without this check, `npm run apply --dry-run` would apply.
  * @param {import('./commands.mjs').CommandName} name
  * @param {readonly string[]} words
  * @returns {string | null}
  */
-function takenByNpm(name, words) {
+function consumedByNpm(name, words) {
   const isRunByNpm = isClone && script(name).split(' ').at(-1) === process.env.npm_lifecycle_event;
   if (!isRunByNpm) return null;
   for (const option of Object.keys(command(name).options)) {
@@ -85,7 +85,7 @@ function takenByNpm(name, words) {
 }
 
 /**
- * The mistake in the arguments, in one line that says where to look; null if there is none.
+ * Error message for invalid arguments, in one line with a reference to the help; null if they are valid.
  * @param {import('./commands.mjs').CommandName} name
  * @param {readonly string[]} words
  * @returns {string | null}
@@ -122,7 +122,7 @@ function command(name) {
 const lineMax = 120;
 
 /**
- * A long line goes on indented, in the line below.
+ * Wraps a long line, with indentation.
  * @param {string} line
  * @returns {string}
  */
@@ -147,7 +147,7 @@ function usage(name) {
 }
 
 /**
- * A command as typed before its arguments.
+ * A command, as typed before its arguments.
  * @param {import('./commands.mjs').CommandName} name
  */
 function withWords(name) {
@@ -182,7 +182,7 @@ function inShort(does) {
 }
 
 /**
- * Node's message continues with advice about arguments that look like options.
+ * Drops the rest of Node's message, which is advice about arguments that look like options.
  * @param {unknown} error
  */
 function firstSentence(error) {

@@ -26,7 +26,7 @@ async function main(): Promise<number> {
 }
 
 /**
- * How to verify the platform's certificate: that of an `npm start` with the same settings is known, any other needs a
+ * How to verify the platform's certificate. The one of an `npm start` with the same settings is trusted; any other needs a
  * certificate authority.
  */
 function trustFor(url: string, settings: Settings): Trust {

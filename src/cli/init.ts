@@ -27,13 +27,13 @@ async function main(): Promise<number> {
   return 0;
 }
 
-/** A clone has no program of its own: its npm scripts run in its own folder. */
+/** A clone has no `millrace` program, and its npm scripts run in its own folder. */
 function startLines(folder: string): string[] {
   if (!isClone) return [`  cd ${folder}`, `  ${script('dev')}`];
   return [`  CONFIG_DIR=${folder}/config DATA_DIR=${folder}/.data ${script('dev')}`];
 }
 
-/** @throws CommandStop when something is there */
+/** @throws CommandStop if the folder is not empty */
 function requireEmpty(folder: string): void {
   if (!existsSync(folder)) return;
   let names: string[];
@@ -45,7 +45,7 @@ function requireEmpty(folder: string): void {
   if (names.length > 0) throw new CommandStop(`${folder} is not empty. Choose another folder.`);
 }
 
-/** A tenant's name for a folder's: what a name cannot have becomes `-`. */
+/** A tenant name from the name of a folder: invalid characters become `-`. */
 function tenantNameOf(folderName: string): string {
   const name = folderName.replaceAll(/[^A-Za-z0-9_-]+/g, '-').replaceAll(/^-+|-+$/g, '');
   return isTenantName(name) ? name : 'site';
@@ -55,7 +55,7 @@ function write(folder: string, files: ReadonlyMap<string, string>): void {
   try {
     for (const [name, text] of files) {
       const file = path.join(folder, name);
-      // They hold keys.
+      // Private, because some files have keys.
       mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
       writeFileSync(file, text, { mode: 0o600 });
     }

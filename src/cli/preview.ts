@@ -1,4 +1,6 @@
-/** `npm run preview`: shows what a schema makes of an entity, and stores nothing (docs/reference/management.md "Preview"). */
+/**
+ * `npm run preview`: shows the output of a schema for an entity without storing it (docs/reference/management.md "Preview").
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Environment, Source, Tenant } from '../config/configuration.ts';
@@ -21,7 +23,7 @@ import {
 import { activeConfiguration, oneTenant, withCommandStore } from './platform/open-store.ts';
 import { CommandStop, readArguments, runCommand } from './terminal/command-line.ts';
 
-/** A preview as people read it on a terminal. */
+/** Formats a preview for a terminal. */
 const indent = 2;
 
 function previewText(made: Preview): string {
@@ -102,7 +104,7 @@ async function tenantOf(store: Store, name: string | null): Promise<Tenant> {
 
 const schemaFile = /^(?<alias>.+?)(?:\.(?<kind>full|index))?\.(?<language>json|js|ts)$/;
 
-/** A schema of the tenant, or a file with one. */
+/** A schema of the tenant, or one in a file. */
 async function schemaOf(store: Store, tenant: Tenant, name: string): Promise<PreviewedTenant> {
   const previewed = storedSchema(tenant, name);
   if (previewed !== null) return { tenant, previewed };
@@ -141,7 +143,7 @@ interface FoundEntity {
   readonly entity: StoredEntity;
 }
 
-/** The entity of a file, or a stored one of a group that triggers the schema. */
+/** The entity in a file, or a stored one of a group that triggers the schema. */
 async function entityOf(
   store: Store,
   { tenant, previewed }: PreviewedTenant,
@@ -178,8 +180,8 @@ async function entityOf(
 await runCommand(main);
 
 /**
- * The entity of a JSON text, as ingest takes it; null when it is not one. What ingest would refuse besides is not looked for.
- * @param originId of an entity that names none
+ * Parses an entity; null if it is not one. It does not check everything that ingest checks.
+ * @param originId for an entity without one
  */
 function entityOfText(text: string, sourceId: string, originId: string): StoredEntity | null {
   const value = parsed(text);

@@ -1,12 +1,12 @@
 /**
- * `npm run purge`: removes the entities of tenants and sources that the active configuration no longer has, with
- * everything that was built from them. Jobs do the work, so it continues when this command is broken off.
+ * `npm run purge`: deletes the entities of tenants and sources that are no longer in the active configuration, with everything
+ * built from them. Jobs do the work, so it continues if this command is interrupted.
  */
 
 import type { Configuration } from '../config/configuration.ts';
 import { counted } from '../config/documents/issue-text.ts';
 import { type PurgeCounts, type PurgeJobs, purgeJobs, purgeState } from '../jobs/purge-job-queue.ts';
-import { entitiesOf, forEachMade, type SourceName } from '../jobs/removal-plan.ts';
+import { entitiesOf, forEachOutput, type SourceName } from '../jobs/removal-plan.ts';
 import { beginPurge, readPurge } from '../store/configuration/purge-state.ts';
 import { processedSources } from '../store/derived/processed.ts';
 import { AutoFields } from '../store/entities/auto-fields.ts';
@@ -16,10 +16,10 @@ import { activeConfiguration, withCommandStore } from './platform/open-store.ts'
 import { CommandStop, readArguments, requireConsent, runCommand } from './terminal/command-line.ts';
 import { type PercentBar, percentOf, withBar } from './terminal/percent-bar.ts';
 
-const goesOn = 'The purge continues without this command. To follow it: npm run purge';
+const continuesText = 'The purge continues without this command. To follow it: npm run purge';
 
-/** A source that the configuration no longer has, and what is stored of it. */
-interface Leftover extends SourceName {
+/** A source that is no longer in the configuration, with the amount of its stored data. */
+interface OrphanedSource extends SourceName {
   readonly entities: number;
   readonly views: number;
   readonly items: number;
@@ -34,7 +34,7 @@ async function main(): Promise<number> {
   });
 }
 
-/** Begins a purge, after asking. @returns token of the purge; null when there is nothing to purge */
+/** Begins a purge, after confirmation. @returns token of the purge; null if there is nothing to purge */
 async function begin(store: Store, isSure: boolean): Promise<string | null> {
   const { configuration, generation } = await activeConfiguration(store, null);
   const found = await orphanedSources(store, configuration);
@@ -49,7 +49,7 @@ async function begin(store: Store, isSure: boolean): Promise<string | null> {
   return token;
 }
 
-async function orphanedSources(store: Store, { tenants }: Configuration): Promise<Leftover[]> {
+async function orphanedSources(store: Store, { tenants }: Configuration): Promise<OrphanedSource[]> {
   const known = await Promise.all(store.partitions.tags.map((tag) => processedSources(store, tag)));
   const unused = new Map(
     known
@@ -58,12 +58,12 @@ async function orphanedSources(store: Store, { tenants }: Configuration): Promis
       .map((source) => [`${source.tenant}|${source.sourceId}`, source]),
   );
   const autoFields = new AutoFields(store);
-  const found: Leftover[] = [];
+  const found: OrphanedSource[] = [];
   for (const source of unused.values()) {
     const entities = await entitiesOf(store, source);
     if (entities === 0 && !(await autoFields.hasDecided(source.tenant, source.sourceId))) continue;
     let [views, items] = [0, 0];
-    await forEachMade(store, source, ({ kind }) => {
+    await forEachOutput(store, source, ({ kind }) => {
       if (kind === 'view') views += 1;
       else items += 1;
     });
@@ -72,7 +72,7 @@ async function orphanedSources(store: Store, { tenants }: Configuration): Promis
   return found;
 }
 
-function orphanedSourcesText(found: readonly Leftover[], { tenants }: Configuration): string {
+function orphanedSourcesText(found: readonly OrphanedSource[], { tenants }: Configuration): string {
   const lines = found.map(({ tenant, sourceId, entities, views, items }) => {
     const amounts = [
       counted(entities, 'entity', 'entities'),
@@ -90,7 +90,7 @@ async function finish(store: Store, token: string): Promise<void> {
   try {
     await queue.addAll({ token });
     console.log(
-      summary(await withBar(goesOn, (bar, signal) => untilPurged(store, queue, token, bar, signal))),
+      summary(await withBar(continuesText, (bar, signal) => untilPurged(store, queue, token, bar, signal))),
     );
   } finally {
     await queue.close();

@@ -1,4 +1,4 @@
-/** `npm run restore -- FILE`: puts a backup into an empty store. The processes make everything else again from it. */
+/** `npm run restore -- FILE`: restores a backup into an empty store. The processes rebuild everything else from it. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Configuration } from '../config/configuration.ts';
@@ -22,7 +22,7 @@ async function main(): Promise<number> {
   const file = requiredFile('restore', positionals);
   const configOut = values['config-out'];
   const settings = commandSettings();
-  // If there is no platform, this stops before the file is read to its end.
+  // Fails early if there is no platform, before the whole file is checked.
   redisAddress(settings);
   const backup = await check(file);
   const loaded = loadConfiguration(backup.documents, 'stored');
@@ -33,9 +33,9 @@ async function main(): Promise<number> {
   }
   if (configOut !== undefined) requireNoFolder(configOut);
   await withCommandStore((store) => restore(store, file, backup, loaded.configuration), settings);
-  // Not before: a restore that is refused or broken off is run again, with the same words.
+  // Written last, because a restore that was refused or interrupted is run again with the same arguments.
   if (configOut !== undefined) writeDocuments(configOut, backup.documents);
-  // Without a CONFIG_DIR, npm start leaves the restored configuration as it is.
+  // Without CONFIG_DIR, npm start keeps the restored configuration.
   if (!settings.isConfigDirGiven) return 0;
   const folder = await readConfiguration(settings.configDir);
   if (!folder.ok || folder.configuration.digest !== loaded.configuration.digest) {
@@ -69,7 +69,7 @@ function requireNoFolder(folder: string): void {
   );
 }
 
-/** Writes the documents into a new folder. Their paths were checked when the configuration was loaded. */
+/** Writes the documents into a new folder. Loading the configuration has checked their paths. */
 function writeDocuments(folder: string, documents: CheckedBackup['documents']): void {
   for (const [name, text] of documents) {
     const file = path.join(folder, name);

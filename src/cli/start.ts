@@ -1,6 +1,6 @@
 /**
- * `npm start`: runs everything in one terminal (README.md "Run it"), with the demo tenant the first time. The exit code is 0
- * after Ctrl-C or SIGTERM, 130 after a second Ctrl-C, 1 when the start failed.
+ * `npm start`: runs everything in one terminal (README.md "Run it"), and loads the demo tenant at the first start. The exit
+ * code is 0 after Ctrl-C or SIGTERM, 130 after a second Ctrl-C, 1 if the start failed.
  */
 import { parseArgs } from 'node:util';
 import { commands } from './commands.mjs';
@@ -10,7 +10,7 @@ import { welcomeText } from './start/welcome.ts';
 import { runCommand } from './terminal/command-line.ts';
 
 async function welcome({ settings, url, trust, signal, say, runsFolder }: RunningPlatform): Promise<void> {
-  // The keys of the demo work only where its configuration is active.
+  // The keys of the demo only work if its configuration is active.
   const demo = settings.demo && runsFolder;
   const { dataDir, metricsKey } = settings;
   if (demo) await loadDemo({ baseUrl: url, trust, dataDir, metricsKey, signal, say });

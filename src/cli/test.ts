@@ -1,7 +1,7 @@
 /**
- * `npm test [-- FILE …]`: runs the whole suite, or the files, folders and options of node's test runner that are named, or with
- * `--changed` what a change touches. Many files share processes. The longest run first, so that none is left alone at the
- * end. How much of `src` ran is asked by `npm run coverage`: to count it costs a fifth more processor time.
+ * `npm test [-- FILE …]`: runs the whole suite, or the given files and folders, with options of Node's test runner, or with
+ * `--changed` the tests that a change affects. Many files share processes. The longest run first, so that none is left alone at
+ * the end. Coverage is a separate command, `npm run coverage`, because it takes a fifth more processor time.
  */
 import { fileURLToPath } from 'node:url';
 import { CommandStop, runCommand } from './terminal/command-line.ts';

@@ -1,4 +1,7 @@
-/** `millrace types`: TypeScript of what the active configuration delivers (docs/guide/client.md "Types of your views"). */
+/**
+ * `millrace types`: writes TypeScript types of the views of the active configuration (docs/guide/client.md "Types of your
+ * views").
+ */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ConfigDocuments } from '../config/configuration.ts';

@@ -1,4 +1,4 @@
-/** `npm run verify`: makes everything again from the source entities, and compares it with what is stored. */
+/** `npm run verify`: recomputes everything from the source entities, and compares it with the stored data. */
 
 import { counted } from '../config/documents/issue-text.ts';
 import { rebuildJobs } from '../jobs/rebuild-job-queue.ts';
@@ -56,7 +56,7 @@ async function verifyStore(store: Store, { isRepair, tenant }: Arguments): Promi
   }
 }
 
-/** Waits for a rebuild. Views that it has not reached yet would look like differences. */
+/** Waits for a running rebuild: views that it has not reached yet would be reported as differences. */
 async function waitForRunningRebuild(
   store: Store,
   generation: number,

@@ -23,7 +23,7 @@ export interface Source {
   readonly sourceGroup: string;
   /** Environments that use it. */
   readonly environments: readonly Environment[];
-  /** An entity without `properties` has none, instead of being refused. */
+  /** Accepts entities without `properties`, which are then empty. */
   readonly propertiesOptional: boolean;
 }
 
@@ -35,13 +35,13 @@ export interface SourceGroup {
 
 export interface Domain {
   readonly alias: string;
-  /** Lower-cased; `*` as in docs/reference/configuration.md "URLs and domains". */
+  /** Lowercase; `*` as in docs/reference/configuration.md "URLs and domains". */
   readonly hostnames: readonly string[];
 }
 
 export interface Tenant {
   readonly alias: string;
-  /** In which form its URLs are to be compared; `store/configuration/url-forms.ts` says in which they are. */
+  /** The configured form in which URLs are compared; `store/configuration/url-forms.ts` has the form that is in use. */
   readonly urlForm: UrlForm;
   readonly environments: readonly Environment[];
   readonly domains: readonly Domain[];
@@ -54,7 +54,7 @@ export interface Tenant {
   readonly indexes: ReadonlyMap<string, IndexSchema>;
   /** True when it has schemas in JavaScript. */
   readonly hasCode: boolean;
-  /** Lookup indexes to keep, by source id; sources that no lookup reads are absent. */
+  /** Lookup indexes to maintain, by source id; sources that no lookup reads are absent. */
   readonly lookupLayouts: ReadonlyMap<string, LookupLayout>;
   /** Number of the kinds of lookups that its code has requested at run time. */
   readonly askedLookups: number;
@@ -68,33 +68,33 @@ export interface Tenant {
 
 export type WebhookFormat = 'standard' | 'enterspeed';
 
-/** Who is sent the changes of an environment. */
+/** A receiver of an environment's changes. */
 export interface Webhook {
   readonly alias: string;
   readonly environment: Environment;
   /** http or https. */
   readonly url: string;
-  /** `whsec_` and base64; none where a backup did not have them. */
+  /** `whsec_` and base64; empty if a backup did not include them. */
   readonly secrets: readonly string[];
-  /** Aliases of the schemas whose views it wants; null: all. */
+  /** Aliases of the schemas whose views it receives; null: all. */
   readonly schemas: ReadonlySet<string> | null;
-  /** It wants only views whose schema names it as a destination. */
+  /** Receives only views whose schema names it as a destination. */
   readonly isDestination: boolean;
-  /** It wants to know where else changed views are shown. */
+  /** Changes also list the views that include a changed view. */
   readonly isExpanded: boolean;
-  /** Changes of one request, and how long it gathers them. */
+  /** Maximum number of changes in a request, and how long they are collected. */
   readonly batch: { readonly size: number; readonly seconds: number };
   readonly headers: ReadonlyMap<string, string>;
   readonly format: WebhookFormat;
 }
 
-/** The response header with cache tags: what a response was built from. */
+/** The response header for cache tags, which name what a response was built from. */
 export interface CacheTagHeader {
   readonly name: string;
   readonly separator: ' ' | ',';
 }
 
-/** The caller that an API key stands for. */
+/** The caller that an API key identifies. */
 export type Principal = SourcePrincipal | ClientPrincipal | ManagementPrincipal;
 
 export interface SourcePrincipal {
@@ -110,15 +110,15 @@ export interface ClientPrincipal {
   readonly name: string;
   readonly domains: readonly Domain[];
   readonly scopes: ReadonlySet<Scope>;
-  /** Origins whose pages may use its keys; null: every origin. */
+  /** Origins whose pages may use its keys; null: all origins. */
   readonly origins: AllowedOrigins | null;
-  /** Indexes that it may query, if its scopes allow queries. */
+  /** Indexes that it may query if its scopes allow queries. */
   readonly indexes: IndexPatterns;
-  /** `Cache-Control` of answers that caches may keep; null: none is set. */
+  /** `Cache-Control` of cacheable responses; null: none is set. */
   readonly cacheControl: string | null;
-  /** Null: answers have no tags. */
+  /** Null: responses have no cache tags. */
   readonly cacheTags: CacheTagHeader | null;
-  /** How deep references are resolved where a request does not say it; null: all are. */
+  /** The default depth to which references are resolved; null: all. */
   readonly depth: number | null;
 }
 
@@ -129,7 +129,7 @@ export interface ManagementPrincipal {
   readonly scopes: ReadonlySet<ManagementScope>;
 }
 
-/** The files of a configuration as they travel and are stored: path relative to CONFIG_DIR -> text, keys hashed. */
+/** The files of a configuration as transmitted and stored: path relative to CONFIG_DIR -> text, with hashed keys. */
 export type ConfigDocuments = ReadonlyMap<string, string>;
 
 export interface Configuration {
@@ -138,6 +138,6 @@ export interface Configuration {
   readonly tenants: ReadonlyMap<string, Tenant>;
   /** Clients of all tenants, with or without a key. */
   readonly clients: readonly ClientPrincipal[];
-  /** The caller of a key, found in constant time over the key's text; null when there is no such key. */
+  /** The caller of a key, which is compared in constant time; null for an unknown key. */
   authenticate(apiKey: string): Principal | null;
 }

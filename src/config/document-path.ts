@@ -1,4 +1,4 @@
-/** Where configuration documents lie (docs/reference/configuration.md "Files"). */
+/** Paths of configuration documents (docs/reference/configuration.md "Files"). */
 import { isAlias } from '../contract/ids.ts';
 import { configNameCharactersMax, schemaFolderDepthMax } from '../contract/limits.ts';
 
@@ -8,14 +8,14 @@ type SchemaLanguage = 'json' | 'code';
 export interface SchemaFileName {
   readonly kind: SchemaFolder;
   readonly language: SchemaLanguage;
-  /** As it is written, which need not be an alias. */
+  /** As written, so it may not be a valid alias. */
   readonly alias: string;
 }
 
 type Ending = readonly [ending: string, kind: SchemaFolder, language: SchemaLanguage];
 
-/** Endings of files in the folder `schemas` that say themselves what the file is. */
-const speakingEndings: readonly Ending[] = [
+/** Endings of files in the folder `schemas` that include the kind of schema. */
+const kindEndings: readonly Ending[] = [
   ['.full.json', 'schemas', 'json'],
   ['.partial.json', 'partials', 'json'],
   ['.index.json', 'indexes', 'json'],
@@ -26,10 +26,10 @@ const speakingEndings: readonly Ending[] = [
   ]),
 ];
 
-/** @param folder of the three, whatever folders are between it and the file; null: no name for a schema file */
+/** @param folder one of the three, regardless of subfolders between it and the file @returns null for an invalid name */
 export function splitSchemaFileName(folder: SchemaFolder, name: string): SchemaFileName | null {
   const endings: readonly Ending[] = [
-    ...(folder === 'schemas' ? speakingEndings : []),
+    ...(folder === 'schemas' ? kindEndings : []),
     ['.json', folder, 'json'],
   ];
   const found = endings.find(([ending]) => name.endsWith(ending));
@@ -42,13 +42,13 @@ export const schemaFolders = ['schemas', 'partials', 'indexes'] as const;
 
 export type SchemaFolder = (typeof schemaFolders)[number];
 
-/** Identifies a configuration document. Subfolders are not part of it. */
+/** Identifies a configuration document, regardless of subfolders. */
 export type DocumentPlace =
   | { readonly kind: 'tenant'; readonly tenant: string }
   | SchemaPlace
   /** A file that schemas in JavaScript import. */
   | { readonly kind: 'module'; readonly tenant: string }
-  /** The compiled form of a JavaScript schema. It is created when documents are published, and is in no folder. */
+  /** The compiled form of a JavaScript schema. It is created when documents are published, and is never a file. */
   | { readonly kind: 'program'; readonly tenant: string };
 
 export interface SchemaPlace {
@@ -59,19 +59,19 @@ export interface SchemaPlace {
 }
 
 export const idPattern = /^[A-Za-z0-9._-]+$/;
-// Everything that no file system, shell or address takes for something else; a leading dot hides a folder.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it keeps out.
+// Excludes characters with a special meaning in file systems, shells or URLs, and leading dots, which hide a folder.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it excludes control characters.
 const sortingFolderPattern = /^[^.\\/:*?"<>|\x00-\x1f\x7f][^\\/:*?"<>|\x00-\x1f\x7f]*$/;
 
 /**
- * The characters of an alias, and dots: for ids of environments and sources, and names of tenants. An id is a part of
- * view ids, so it never has a slash.
+ * True for valid ids of environments and sources, and names of tenants: the characters of an alias, and dots. Ids are part of
+ * view ids, so they have no slashes.
  */
 export function isId(text: string): boolean {
   return text.length <= configNameCharactersMax && idPattern.test(text);
 }
 
-/** The place that a path relative to CONFIG_DIR names, or null when no document of the configuration may be there. */
+/** The document at a path relative to CONFIG_DIR; null if no configuration document may have the path. */
 export function documentPlace(path: string): DocumentPlace | null {
   const [root, tenant, folder, ...below] = path.split('/');
   if (root !== 'tenants' || tenant === undefined || folder === undefined || !isTenantName(tenant))
@@ -98,7 +98,7 @@ function schemaPlace(
 function modulePlace(tenant: string, names: readonly string[]): DocumentPlace | null {
   const file = names.at(-1) ?? '';
   const isPlain = names.length > 1 && names.every((name) => isSortingFolder(name));
-  // JSON in the folders of schemas is a schema, or misplaced.
+  // JSON in a schema folder is a schema, or misplaced.
   const isSchema = file.endsWith('.json') && schemaFolders.some((folder) => folder === names[0]);
   return isPlain && !isSchema && isModuleName(file) ? { kind: 'module', tenant } : null;
 }
@@ -106,7 +106,10 @@ function modulePlace(tenant: string, names: readonly string[]): DocumentPlace | 
 /** Endings of files that schemas in JavaScript may import. */
 export const moduleEndings = ['.ts', '.js', '.json'] as const;
 
-/** Files that an import of a path may mean, the first that is there. TypeScript may be imported as the JavaScript made of it. */
+/**
+ * Files that an import path may mean, in order of preference. TypeScript may be imported with the extension of its JavaScript
+ * output.
+ */
 export function moduleCandidates(path: string): readonly string[] {
   const stem = path.replace(/\.js$/, '');
   const candidates = [
@@ -122,22 +125,22 @@ function isModuleName(name: string): boolean {
   return moduleEndings.some((ending) => name.endsWith(ending));
 }
 
-/** Hidden, so that it is read from no configuration folder. */
+/** A hidden name, so that it is never read from a configuration folder. */
 const programFolder = '.compiled';
 
-/** Where the lookups are stored that schemas in JavaScript asked for when they were run, as a list of `AskedLookup`. */
+/** Document with the lookups that JavaScript schemas requested at run time, as a list of `AskedLookup`. */
 export function runtimeLookupsPath(tenant: string): string {
   return `tenants/${tenant}/${programFolder}/lookups.json`;
 }
 
-/** Where the program of a schema is among the documents of its tenant. @param name from `programName` */
+/** Path of a schema's program among the documents of its tenant. @param name from `programName` */
 export function programPath(tenant: string, name: string): string {
   return `tenants/${tenant}/${programFolder}/${name.replace('/', '-')}.json`;
 }
 
 /**
- * True when files may be in these folders, which are inside one another below `folder`. Only `schemas` has them.
- * @param names from the outermost to the innermost
+ * True if files may be in these nested subfolders of `folder`. Only `schemas` may have any.
+ * @param names from the outermost to the innermost folder
  */
 export function mayBeSortedInto(folder: SchemaFolder, names: readonly string[]): boolean {
   if (names.length === 0) return true;
@@ -148,7 +151,7 @@ function isSortingFolder(name: string): boolean {
   return name.length <= configNameCharactersMax && sortingFolderPattern.test(name);
 }
 
-/** A tenant's folder name: as an id, but no leading dot, which hides a file. */
+/** True for a valid folder name of a tenant: an id without a leading dot, which would hide the folder. */
 export function isTenantName(name: string): boolean {
   return isId(name) && !name.startsWith('.');
 }

@@ -1,6 +1,6 @@
 /**
- * The JSON Schemas of configuration files, by the names of the files in `config/json-schemas`: the shapes with which the
- * files are read.
+ * The JSON Schemas of configuration files, by their file names in `config/json-schemas`. They come from the same shapes that
+ * read the files.
  */
 import { fileOf, type JsonSchema } from '../contract/document-shape.ts';
 import { indexSchemaShape } from '../schemas/definition/index-schema.ts';

@@ -1,8 +1,7 @@
 /**
- * A JSON reader (RFC 8259) for files that people write. It says line, column and what to change, and it refuses a
- * member name that is given twice, of which `JSON.parse` keeps the last. The library `jsonc-parser` tells where a text
- * breaks, but not what should be there, in which value, and which name is given twice. With these added, the code
- * would be no shorter.
+ * A JSON reader (RFC 8259) for files that people write. It reports line, column and what to change, and rejects duplicate
+ * member names, of which `JSON.parse` keeps the last. The library `jsonc-parser` reports where the syntax is wrong, but not
+ * what is expected, in which value, nor duplicate names. Adding these would not make the code shorter.
  */
 import { type Json, type JsonObject, setOwn } from '../contract/json.ts';
 import { configDepthMax } from '../contract/limits.ts';
@@ -21,10 +20,10 @@ export type ParsedText =
   | { readonly ok: true; readonly json: Json }
   | { readonly ok: false; readonly mistakes: readonly TextMistake[] };
 
-/** Duplicates reported for one file; a file with more has one cause. */
+/** Maximum number of duplicates reported for a file; more probably have a single cause. */
 const duplicatesReportedMax = 20;
 
-/** Reads a whole text. Syntax ends at its first mistake; names given twice are all reported. */
+/** Parses a complete text. Stops at the first syntax error; reports all duplicate names. */
 export function parseJsonText(text: string): ParsedText {
   const reader = new JsonReader(text.startsWith('\uFEFF') ? text.slice(1) : text);
   try {
@@ -191,7 +190,7 @@ class JsonReader {
     );
   }
 
-  /** Passes a bracket, colon or comma and the white space after it. */
+  /** Skips a bracket, colon or comma and the white space after it. */
   #open(): void {
     this.#at++;
     this.#skip(whiteSpace);

@@ -1,6 +1,6 @@
 /**
- * The files of the console as a front serves them (docs/design/console.md). The package brings them in `dist/console`. In
- * a clone the first front makes them, and keeps them beside the compiled files of the platform (`kept-files.mjs`). Plain
+ * The files of the console that a front serves (docs/design/console.md). The package contains them in `dist/console`. In a
+ * clone, the first front builds and caches them next to the compiled files of the platform (`kept-files.mjs`). Plain
  * JavaScript, because `npm pack` runs it too.
  */
 import { createHash } from 'node:crypto';
@@ -16,7 +16,7 @@ import { keepFiles, keptFiles, readFiles, writeFiles } from './kept-files.mjs';
 const sourceFolder = fileURLToPath(new URL('./', import.meta.url));
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Code of the platform that is in the console's script too. */
+/** Platform code that the console's script includes. */
 const shared = ['../contract/view-title.ts'];
 
 const packedFolder = path.join(root, 'dist/console');
@@ -27,35 +27,35 @@ export const pageName = 'index.html';
 /** @typedef {import('./kept-files.mjs').ConsoleFile} ConsoleFile */
 
 /**
- * The files: those of the package; in a clone as they were kept, or made now.
+ * The files of the package; in a clone from the cache, or built now.
  * @returns {Promise<ReadonlyMap<string, ConsoleFile>>} by name
- * @throws Error when the sources do not build, or the package has none
+ * @throws Error if the sources do not build, or the package has no files
  */
 export async function consoleFiles() {
   if (!isClone) return byName(await readFiles(packedFolder));
   const digest = await sourceDigest();
   const ready = await keptFiles(keptFolder, digest);
   if (ready !== null) return byName(ready);
-  const made = await makeFiles();
-  // Sources that changed meanwhile would be kept under the digest of others.
+  const made = await buildFiles();
+  // If sources have changed meanwhile, the files would be cached under the wrong digest.
   const isSame = (await sourceDigest()) === digest;
-  // Where nothing can be written, nothing is kept, and the next front makes them again.
+  // Without write access nothing is cached, and the next front builds the files again.
   if (isSame) await keepFiles(keptFolder, digest, made).catch(() => undefined);
   return byName(made);
 }
 
-/** Makes the files for the package. */
+/** Builds the files for the package. */
 export async function packFiles() {
   await rm(packedFolder, { recursive: true, force: true });
   await mkdir(packedFolder, { recursive: true });
-  await writeFiles(packedFolder, await makeFiles());
+  await writeFiles(packedFolder, await buildFiles());
 }
 
 function byName(files) {
   return new Map(files.map((file) => [file.name, file]));
 }
 
-/** Digest of everything that the files are made of. */
+/** Digest of everything that the files are built from. */
 async function sourceDigest() {
   const hash = createHash('sha256');
   const entries = await readdir(sourceFolder, { recursive: true, withFileTypes: true });
@@ -73,7 +73,7 @@ async function sourceDigest() {
   return hash.digest('hex');
 }
 
-async function makeFiles() {
+async function buildFiles() {
   return await Promise.all((await bundle()).map(([name, plain]) => withForms(name, plain)));
 }
 
@@ -88,11 +88,11 @@ async function withForms(name, plain) {
 const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 /**
- * Makes one script, one style sheet and the page that names them, with esbuild.
+ * Builds a script, a style sheet and the page that links them, with esbuild.
  * @returns {Promise<[name: string, content: Buffer][]>}
  */
 async function bundle() {
-  // A front that has the files already does not load it.
+  // Imported here, so that a front with cached files does not load it.
   const { build, stop } = await import('esbuild');
   const { outputFiles } = await build({
     entryPoints: { console: pathOf('main.tsx') },
@@ -108,7 +108,7 @@ async function bundle() {
     legalComments: 'none',
     logLevel: 'silent',
   });
-  // Its process would live as long as ours.
+  // Otherwise esbuild's process would live as long as this one.
   await stop();
   const assets = outputFiles.map(({ path: file, contents }) => [path.basename(file), Buffer.from(contents)]);
   const named = (extension) => assets.map(([name]) => name).find((name) => name.endsWith(extension));

@@ -1,19 +1,19 @@
 /**
- * The console's files on disk, a folder for each digest of the sources that they were made of: fronts of different sources
- * neither see nor overwrite each other's page, whose name says nothing of its content.
+ * Caches the console's files on disk, in a folder per digest of their sources. So fronts with different sources do not
+ * overwrite each other's page, whose name does not depend on its content.
  */
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 /** @typedef {{ name: string, plain: Buffer, gzip: Buffer, br: Buffer }} ConsoleFile */
 
-/** Of former sources, so many are left for fronts that still run with them. */
+/** Number of folders of former sources to keep, for fronts that still use them. */
 const formerMax = 3;
 
 /**
  * @param {string} folder
  * @param {string} digest of the sources
- * @returns {Promise<ConsoleFile[] | null>} null where nothing of these sources was kept
+ * @returns {Promise<ConsoleFile[] | null>} null if there are no files for these sources
  */
 export async function keptFiles(folder, digest) {
   const own = path.join(folder, digest);
@@ -24,7 +24,7 @@ export async function keptFiles(folder, digest) {
   }
 }
 
-/** @param {string} folder @returns {Promise<ConsoleFile[]>} @throws Error when it cannot be read */
+/** @param {string} folder @returns {Promise<ConsoleFile[]>} @throws Error if it cannot be read */
 export async function readFiles(folder) {
   const names = (await readdir(folder)).filter((name) => !/\.(?:gz|br)$/.test(name));
   return await Promise.all(names.map((name) => readForms(folder, name)));
@@ -40,7 +40,7 @@ export async function writeFiles(folder, files) {
 }
 
 /**
- * Keeps the files: all of them or none, since the folder gets its name when it is whole.
+ * Stores the files atomically: the folder is renamed when it is complete.
  * @param {string} folder
  * @param {string} digest of the sources
  * @param {readonly ConsoleFile[]} files
@@ -49,7 +49,7 @@ export async function keepFiles(folder, digest, files) {
   await mkdir(folder, { recursive: true });
   const draft = await mkdtemp(path.join(folder, 'draft-'));
   await writeFiles(draft, files);
-  // Where another front was quicker, its files are the same.
+  // If another front was faster, its files are the same.
   await rename(draft, path.join(folder, digest)).catch(() => rm(draft, { recursive: true, force: true }));
   await forgetFormer(folder, digest);
 }

@@ -1,6 +1,6 @@
 /**
- * Says of changes where else their views are shown, for all readers of a process. Finding that out can take a second for one view
- * that very many show. So what was found is reported again for a while, for anyone and any offset, and readers take turns.
+ * Adds to changes where else their views are shown, for all readers of a process. This can take a second for a view that very
+ * many views include. So results are cached for a while, for all readers and offsets, and readers take turns.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { ProblemError, problems } from '../contract/errors.ts';
@@ -26,11 +26,11 @@ interface Found {
   readonly atMs: number;
 }
 
-/** Characters that a place counts besides its own. */
+/** Overhead of a cached place, in characters. */
 const placeCharacters = 32;
 
 export class Expansions {
-  /** Tenants are the owners. Where too many pages of one wait, more are `unavailable`. */
+  /** Turns per tenant. If too many pages of a tenant wait, further ones are `unavailable`. */
   readonly turns = new Turns({
     atOnceMax: expansionsMax,
     ofOwnerMax: expansionsOfTenantMax,
@@ -42,11 +42,11 @@ export class Expansions {
     weightMax: shownOnKeptCharactersMax,
     weigh: ({ characters }) => characters,
   });
-  readonly #underWay = new Map<string, Promise<FoundPlaces>>();
+  readonly #running = new Map<string, Promise<FoundPlaces>>();
 
   /**
-   * A page whose changes say where else their views are delivered. It ends early when that is much work, but after the
-   * position at which it begins. @throws StoreUnavailableError
+   * Adds to the changes of a page where else their views are delivered. The page ends early if that is much work, but never at
+   * the position where it begins. @throws StoreUnavailableError
    */
   async expanded(feed: Feed, page: FeedPage, from: Position): Promise<FeedPage> {
     const changes: FeedChange[] = [];
@@ -62,8 +62,8 @@ export class Expansions {
   }
 
   /**
-   * As it was at some time after the change. A view that came to show this one later than that has a change of its own behind
-   * this change, so a reader that gets this one gets that one too.
+   * The places at some time after the change. A view that includes this one since then has its own later change, so a reader of
+   * this change gets that one too.
    */
   #placesOf(feed: Feed, { view, sequence }: FeedChange): Promise<FoundPlaces> {
     const name = `${logField(feed.scope)} ${sequence} ${viewName(view)}`;
@@ -71,10 +71,10 @@ export class Expansions {
     if (found !== undefined && performance.now() - found.atMs < shownOnKeptMs) {
       return Promise.resolve(found.places);
     }
-    const underWay = this.#underWay.get(name);
-    if (underWay !== undefined) return underWay;
-    const finding = this.#find(name, () => feed.placesOf(view)).finally(() => this.#underWay.delete(name));
-    this.#underWay.set(name, finding);
+    const running = this.#running.get(name);
+    if (running !== undefined) return running;
+    const finding = this.#find(name, () => feed.placesOf(view)).finally(() => this.#running.delete(name));
+    this.#running.set(name, finding);
     return finding;
   }
 

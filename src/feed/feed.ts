@@ -23,10 +23,10 @@ export interface Change extends Served {
   readonly alias: string;
   readonly sourceGroup: string;
   readonly originId: string;
-  /** Of the entity. */
+  /** Type of the entity. */
   readonly type: string;
   readonly action: 'set' | 'removed';
-  /** URLs, handles and redirects under which it was served within the retention, and no longer is. */
+  /** Former URLs, handles and redirects, which it lost within the retention. */
   readonly left: Served;
   readonly tags: readonly string[];
   /** Token for `X-Service-Min-Version`. */
@@ -38,7 +38,7 @@ export interface Change extends Served {
 export interface FeedPage {
   readonly changes: readonly FeedChange[];
   readonly position: Position;
-  /** All that was there has been reported. */
+  /** True if there are no further changes at present. */
   readonly isUpToDate: boolean;
 }
 
@@ -46,7 +46,7 @@ export interface FeedPage {
 export interface FeedChange {
   readonly change: Change;
   readonly view: LoggedView;
-  /** Of its entry in the log. */
+  /** Sequence of its log entry. */
   readonly sequence: number;
   readonly destinations: readonly Destination[];
   readonly position: Position;
@@ -69,7 +69,7 @@ export class Feed {
     this.#log = new LogReader(options.store, scope);
   }
 
-  /** Where a full copy begins. @throws StoreUnavailableError */
+  /** The start of a full copy. @throws StoreUnavailableError */
   beginning(): Promise<Position> {
     return beginning(this.options.store, this.#log);
   }
@@ -83,32 +83,32 @@ export class Feed {
     return formatOffset(this.options.store.secret, this.scope, position);
   }
 
-  /** Null for a text that is not an offset of this environment. */
+  /** Null if the text is not an offset of this environment. */
   positionOf(offset: string): Position | null {
     const { secret, partitions } = this.options.store;
     return parseOffset(secret, this.scope, partitions.count, offset);
   }
 
-  /** Makes sure that nothing after a position is forgotten. @throws OffsetGoneError, StoreUnavailableError */
+  /** Checks that no removal after a position has been dropped from the log. @throws OffsetGoneError, StoreUnavailableError */
   async check(from: Position): Promise<void> {
     await readLogPage(this.options.store, this.#log, { from, until: from, limit: 1 });
   }
 
-  /** Where else views are delivered that have changed. @throws StoreUnavailableError */
+  /** The other places where changed views are delivered. @throws StoreUnavailableError */
   async shownOn(changes: readonly FeedChange[]): Promise<ShownOn[]> {
     const shown: ShownOn[] = [];
     for (const { view } of changes) shown.push((await this.placesOf(view)).places);
     return shown;
   }
 
-  /** Where else a view is delivered now. @throws StoreUnavailableError */
+  /** The other places where a view is delivered now. @throws StoreUnavailableError */
   placesOf(view: LoggedView): Promise<FoundPlaces> {
     return readShownOn(this.options.store, this.#log, view);
   }
 
   /**
-   * The next changes after a position. A page may be empty and not the last.
-   * @param until where it ends at the latest, which is not before `from`; absent: at the present
+   * The next changes after a position. An empty page is not necessarily the last.
+   * @param until the last position to read, not before `from`; absent: the present
    * @throws OffsetGoneError, StoreUnavailableError
    */
   async page(from: Position, limit: number, until: Position | null = null): Promise<FeedPage> {
@@ -119,7 +119,7 @@ export class Feed {
     const keptSince = (Date.now() - retentionMs) * 1000;
     const states = await readViewStates(store, this.#log, views, keptSince);
     const marks = new Marks(announced, entries.length === 0 ? announced : await this.#announced());
-    const positions = positionsBehind(from, entries);
+    const positions = positionsAfter(from, entries);
     const changes = entries.flatMap((entry, at) => {
       const state = states[at] ?? null;
       if (state === null || this.#isBeforeCopy(from, entry, state)) return [];
@@ -130,7 +130,7 @@ export class Feed {
     return { changes, position, isUpToDate };
   }
 
-  /** A copy has the views that are there. */
+  /** True for a removal before the start of the copy, because a copy only has existing views. */
   #isBeforeCopy(
     { copyFrom }: Position,
     { partition, sequence }: TakenEntry,
@@ -175,8 +175,8 @@ export class Feed {
 
 const noWrites = new Map<number, number>();
 
-/** The position of a reader after each entry. Several entries of one sequence are passed together. */
-function positionsBehind(from: Position, entries: readonly TakenEntry[]): Position[] {
+/** The position of a reader after each entry. Entries with the same sequence are passed together. */
+function positionsAfter(from: Position, entries: readonly TakenEntry[]): Position[] {
   const sequences = [...from.sequences];
   return entries.map(({ partition, sequence }, at) => {
     const next = entries[at + 1];
@@ -187,8 +187,8 @@ function positionsBehind(from: Position, entries: readonly TakenEntry[]): Positi
 }
 
 /**
- * Numbers of announcements that were read after the views. A reader that has received them sees what was told: those of
- * the partitions of the change, and those that came while the views were read.
+ * Announcement numbers, read after the views. A reader that has received them sees the reported state: the numbers of the
+ * change's partitions, and those that moved while the views were read.
  */
 class Marks {
   readonly #moved: readonly number[];

@@ -1,6 +1,6 @@
 /**
- * The followers of one environment's feed in one process. All of them are at one position, the head. One reader takes
- * what is after it, and every change is read and written once for all (docs/design/changes.md "Followers").
+ * The followers of one environment's feed in one process. All of them are at the same position, the head. A single reader reads
+ * on from it, and every change is read and serialized once for all of them (docs/design/changes.md "Followers").
  */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { changesPageMax, sliceMs } from '../contract/limits.ts';
@@ -13,31 +13,33 @@ import type { Position } from './offset.ts';
 import { WrittenPage } from './written-page.ts';
 
 export interface Follower {
-  /** Changes since the page before, or since the position with which it joined. Never empty but at its joining. */
+  /**
+   * Receives the changes since the previous page, or since the position at which it joined. Only the first page may be empty.
+   */
   receive(page: WrittenPage): void;
-  /** There is more after its position than a page. It is to read that by itself, then join again. */
+  /** Called if more than a page follows its position. The follower must read that itself and then join again. */
   isFarBehind(): void;
-  /** The feed sends nothing more. */
+  /** The feed has ended for this follower. */
   failed(error: unknown): void;
 }
 
-/** The form of each change: the change alone, or with the other places that show its view. */
+/** The form of changes: plain, or with the other places that show the view. */
 export type Expand = 'nothing' | 'shown';
 
-/** Followers must reconnect: the process ends, or they may no longer follow. */
+/** Followers must reconnect, because the process ends or they are no longer allowed to follow. */
 export class FeedClosedError extends Error {
   override readonly name = 'FeedClosedError';
 }
 
 type Joining = readonly [follower: Follower, position: Position];
 
-/** Where a reader begins: with everything that is there, at the present, or at a position that it was given. */
+/** Where a reader begins: with a full copy, at the present, or at a given position. */
 export type Since = 'beginning' | 'now' | Position;
 
-/** Commits that come shortly one after another are read together: the first immediately, the others not sooner than this. */
+/** Minimum time between two reads, so that commits in quick succession are read together. The first is read immediately. */
 const gatherMs = 5;
 const retryMs = 200;
-/** While others keep joining for longer than this, existing followers get new changes first. */
+/** If joining takes longer than this, existing followers get new changes first. */
 const joiningMs = 50;
 
 export class LiveFeed {
@@ -64,7 +66,9 @@ export class LiveFeed {
     return this.#followers.size + this.#joining.size;
   }
 
-  /** Nothing after it is forgotten. @throws OffsetGoneError, StoreUnavailableError */
+  /**
+   * The position at which a reader starts; no removal after it has been dropped. @throws OffsetGoneError, StoreUnavailableError
+   */
   start(since: Since): Promise<Position> {
     const { feed } = this;
     if (since === 'beginning') return this.#starts.get(since, () => feed.beginning());
@@ -73,8 +77,8 @@ export class LiveFeed {
   }
 
   /**
-   * The next changes after a position, read once for all who ask at a time.
-   * @throws as `Feed.page`; ProblemError `unavailable` when too many pages wait that say where views are shown
+   * The next changes after a position. Concurrent calls share a read.
+   * @throws like `Feed.page`; ProblemError `unavailable` if too many pages with `shown` wait
    */
   next(from: Position, limit: number): Promise<WrittenPage> {
     return this.#pages.get(`${limit};${positionName(from)}`, () => this.#readInTurn(from, limit));
@@ -103,7 +107,7 @@ export class LiveFeed {
     if (this.followers === 0) this.#wake();
   }
 
-  /** Ends all who follow now. */
+  /** Disconnects all current followers. */
   endAll(): void {
     this.#failAll(new FeedClosedError('ended'));
     this.#wake();
@@ -121,7 +125,7 @@ export class LiveFeed {
         await this.#step();
       } catch (error) {
         if (error instanceof OffsetGoneError) {
-          // The store forgot what the followers have seen.
+          // The store no longer has the state that the followers have seen.
           this.#head = null;
           this.#failAll(error);
           continue;
@@ -146,13 +150,13 @@ export class LiveFeed {
       if (this.#joining.size === 0 && waitMs > 0) await setTimeout(waitMs);
       return;
     }
-    // They have read what was there before this step, so the head that comes out of it is not behind them.
+    // These followers were read before this step, so their positions are not after the new head.
     const joining = [...this.#joining];
     const head = await this.#moveHead();
-    if (head !== null && joining.length > 0) await this.#takeIn(head, joining);
+    if (head !== null && joining.length > 0) await this.#admit(head, joining);
   }
 
-  /** @returns the head; null when there is more after it */
+  /** @returns the head; null if more changes follow it */
   async #moveHead(): Promise<Position | null> {
     this.#isDirty = false;
     this.#readAtMs = performance.now();
@@ -186,16 +190,16 @@ export class LiveFeed {
     );
   }
 
-  async #takeIn(head: Position, joining: readonly Joining[]): Promise<void> {
+  async #admit(head: Position, joining: readonly Joining[]): Promise<void> {
     const startMs = performance.now();
     for (const group of groupsOf(joining)) {
       const [first] = group;
-      if (first !== undefined) await this.#takeInAt(head, first[1], group);
+      if (first !== undefined) await this.#admitAt(head, first[1], group);
       if (this.#isDirty && performance.now() - startMs > joiningMs) return;
     }
   }
 
-  async #takeInAt(head: Position, from: Position, group: readonly Joining[]): Promise<void> {
+  async #admitAt(head: Position, from: Position, group: readonly Joining[]): Promise<void> {
     let page: WrittenPage;
     try {
       page = await this.#read(from, changesPageMax, head);
@@ -213,7 +217,7 @@ export class LiveFeed {
     await this.#send(followers, page);
   }
 
-  /** Those of the group that did not leave meanwhile; they no longer join. */
+  /** Removes the group from `#joining`. @returns the followers that have not left meanwhile */
   #stillJoining(group: readonly Joining[]): Follower[] {
     return group.flatMap(([follower, position]) => {
       if (this.#joining.get(follower) !== position) return [];
@@ -240,7 +244,7 @@ export class LiveFeed {
   }
 }
 
-/** Those who begin at one position, together. Most of them share the very object. */
+/** Groups followers by position. Most of them share the same position object. */
 function groupsOf(joining: readonly Joining[]): Iterable<Joining[]> {
   const names = new Map<Position, string>();
   const nameOf = (position: Position) => {

@@ -21,7 +21,7 @@ export class LiveFeeds {
     private readonly onTrouble: (error: unknown) => void,
   ) {}
 
-  /** A reader that wants to know where changed views are shown has a feed apart, so others do not wait for that. */
+  /** Readers that request the places of changed views have a separate feed, so that others do not wait for that. */
   of(scope: EnvironmentScope, expand: Expand = 'nothing'): LiveFeed {
     const name = nameOf(scope, expand);
     return this.#followed.get(name) ?? this.#known.getOrMake(name, () => this.#make(scope, expand));
@@ -31,7 +31,7 @@ export class LiveFeeds {
     return new LiveFeed(new Feed(this.options, scope), expand, this.#expansions, this.onTrouble);
   }
 
-  /** As `LiveFeed.join`; the feed hears of changes from then on. */
+  /** Like `LiveFeed.join`; from then on the feed is notified of changes. */
   join(live: LiveFeed, follower: Follower, position: Position): void {
     this.#followed.set(nameOf(live.feed.scope, live.expand), live);
     live.join(follower, position);

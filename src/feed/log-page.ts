@@ -1,4 +1,4 @@
-/** Takes what the change log has after a position, in pages (docs/design/changes.md "Reading"). */
+/** Reads the change log after a position, in pages (docs/design/changes.md "Reading"). */
 import type { LogEntry, LogPortion, LogReader } from '../store/change-log/entries.ts';
 import type { LoggedView } from '../store/change-log/logged-views.ts';
 import { readRedirectsOnHosts } from '../store/change-log/served.ts';
@@ -6,37 +6,37 @@ import type { Store } from '../store/store.ts';
 import type { Position } from './offset.ts';
 import { viewName } from './view-states.ts';
 
-/** The offset names a state whose removals are no longer known. */
+/** The removals since an offset are no longer in the log. */
 export class OffsetGoneError extends Error {
   override readonly name = 'OffsetGoneError';
 }
 
-/** A view that has changed, with its place in the log. */
+/** A changed view with its position in the log. */
 export interface TakenEntry extends Pick<LogEntry, 'partition' | 'sequence'> {
   readonly view: LoggedView;
 }
 
 export interface LogPage {
-  /** In the order of sequences, each view once. */
+  /** Sorted by sequence, without duplicate views. */
   readonly entries: readonly TakenEntry[];
-  /** Where the page ends. */
+  /** The position after the page. */
   readonly position: Position;
-  /** Nothing is after it. */
+  /** True if no entries follow. */
   readonly isUpToDate: boolean;
-  /** Number of the last announcement of each partition when it was read. */
+  /** Number of the last announcement of each partition at the time of the read. */
   readonly announced: readonly number[];
 }
 
 /** Reads the rest of a partition in portions of at least this many entries. */
 const portionMin = 16;
 
-/** Everything that was there when this is called, and a copy of it has all. */
+/** The position at which a full copy begins, which includes everything at the time of the call. */
 export async function beginning(store: Store, log: LogReader): Promise<Position> {
   const copyFrom = (await end(store, log)).sequences;
   return { sequences: copyFrom.map(() => 0), copyFrom };
 }
 
-/** After everything that was there when this is called. @throws StoreUnavailableError */
+/** The position after everything at the time of the call. @throws StoreUnavailableError */
 export async function end(store: Store, log: LogReader): Promise<Position> {
   const far = store.partitions.tags.map((_, partition) => ({
     partition,
@@ -50,20 +50,20 @@ export async function end(store: Store, log: LogReader): Promise<Position> {
 
 export interface LogRange {
   readonly from: Position;
-  /** Where it ends at the latest; null: at the present. */
+  /** The last position to read; null: the present. */
   readonly until: Position | null;
-  /** The most views, unless one entry alone is about more: that of a field whose redirects on hosts were hidden. */
+  /** Maximum number of views. Only a single entry may exceed it: that of a field whose redirects on hosts were hidden. */
   readonly limit: number;
 }
 
 /** @throws OffsetGoneError, StoreUnavailableError */
 export async function readLogPage(store: Store, log: LogReader, range: LogRange): Promise<LogPage> {
   const { from, limit } = range;
-  const places = from.sequences.map((_, partition) => new PlaceInLog(partition, range));
-  const share = Math.max(portionMin, Math.ceil(limit / places.length));
+  const cursors = from.sequences.map((_, partition) => new PartitionCursor(partition, range));
+  const share = Math.max(portionMin, Math.ceil(limit / cursors.length));
   let isUpToDate = false;
   for (let found = 0; found < limit; ) {
-    const open = places.filter(({ isAll }) => !isAll);
+    const open = cursors.filter(({ isAll }) => !isAll);
     if (open.length === 0) {
       isUpToDate = true;
       break;
@@ -76,17 +76,17 @@ export async function readLogPage(store: Store, log: LogReader, range: LogRange)
       check(store, portion, from);
       open[at]?.add(portion);
     });
-    found = places.reduce((sum, { entries }) => sum + entries.length, 0);
+    found = cursors.reduce((sum, { entries }) => sum + entries.length, 0);
   }
-  isUpToDate ||= places.every(({ isAll }) => isAll);
-  const all = places.flatMap(({ entries }) => entries).sort((a, b) => a.sequence - b.sequence);
+  isUpToDate ||= cursors.every(({ isAll }) => isAll);
+  const all = cursors.flatMap(({ entries }) => entries).sort((a, b) => a.sequence - b.sequence);
   const { entries, passed } = await viewsOf(store, log, all, limit);
   isUpToDate &&= passed === all.length;
   return {
     entries,
-    position: positionBehind(from, places, all.slice(0, passed), isUpToDate),
+    position: positionAfter(from, cursors, all.slice(0, passed), isUpToDate),
     isUpToDate,
-    announced: places.map(({ announced }) => announced),
+    announced: cursors.map(({ announced }) => announced),
   };
 }
 
@@ -98,16 +98,16 @@ function check(
   const position = sequences[partition] ?? 0;
   const knowsRemovalsFrom = Math.max(position, copyFrom?.[partition] ?? 0);
   if (knowsRemovalsFrom < horizon) throw new OffsetGoneError('its removals are no longer known');
-  // A Redis that came back without its last writes: what was reported from there on may never have been.
+  // Redis has restarted without its last writes, so what was reported since then may not exist.
   if (store.mayForget && knowsRemovalsFrom > last)
     throw new OffsetGoneError('the store is in an earlier state');
 }
 
-/** How far one partition has been read for a page. */
-class PlaceInLog {
+/** The progress of reading a partition for a page. */
+class PartitionCursor {
   readonly entries: LogEntry[] = [];
   isAll = false;
-  /** Where its log ended when all of it had been read, or where the page ends at the latest. */
+  /** The end of its log when all of it had been read, or the limit of the page. */
   last = 0;
   announced = 0;
   #position: number;
@@ -138,9 +138,9 @@ class PlaceInLog {
   }
 }
 
-function positionBehind(
+function positionAfter(
   from: Position,
-  places: readonly PlaceInLog[],
+  cursors: readonly PartitionCursor[],
   taken: readonly LogEntry[],
   isUpToDate: boolean,
 ): Position {
@@ -148,21 +148,21 @@ function positionBehind(
   for (const { partition, sequence } of taken) sequences[partition] = sequence;
   if (!isUpToDate) return settled({ sequences, copyFrom: from.copyFrom });
   return {
-    sequences: places.map(({ last }, partition) => Math.max(last, sequences[partition] ?? 0)),
+    sequences: cursors.map(({ last }, partition) => Math.max(last, sequences[partition] ?? 0)),
     copyFrom: null,
   };
 }
 
-/** A copy is over when it has passed its beginning everywhere. */
+/** A copy is complete when it has passed its start in every partition. */
 export function settled({ sequences, copyFrom }: Position): Position {
   const isOver = copyFrom?.every((start, partition) => (sequences[partition] ?? 0) >= start) ?? true;
   return { sequences, copyFrom: isOver ? null : copyFrom };
 }
 
 /**
- * The views that the first entries are about, each once, at its first entry. An entry that alone is about more views than
- * the limit comes whole: an offset names no place within it.
- * @returns also how many entries that are
+ * The views of the first entries, each at its first entry. An entry with more views than the limit is returned whole, because
+ * no offset can point into it.
+ * @returns also the number of these entries
  */
 async function viewsOf(
   store: Store,

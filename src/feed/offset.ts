@@ -1,27 +1,27 @@
 /**
- * Offsets of the feed: opaque texts that name a position in the change log of each partition
- * (docs/design/changes.md "Reading").
+ * Offsets of the feed: opaque strings that encode a position in the change log of each partition (docs/design/changes.md
+ * "Reading").
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { EnvironmentScope } from '../store/environment-scope.ts';
 
-/** Where a reader of the log is: a sequence for each partition. */
+/** The position of a reader in the log: a sequence for each partition. */
 export interface Position {
   readonly sequences: readonly number[];
-  /** Where the log of each partition ended when a copy began that is still under way; null when none is. */
+  /** The end of each partition's log when the current full copy began; null if there is none. */
   readonly copyFrom: readonly number[] | null;
 }
 
 const sealBytes = 9;
 const format = 1;
 
-/** The offset of a position, which only this store takes, and only for this environment. */
+/** The offset of a position, signed so that only this store accepts it, and only for this environment. */
 export function formatOffset(secret: Buffer, scope: EnvironmentScope, position: Position): string {
   const body = encodePosition(position);
   return Buffer.concat([sealOf(secret, scope, body), body]).toString('base64url');
 }
 
-/** Null for a text that is not an offset of this store, environment and number of partitions. */
+/** Null if the text is not an offset of this store and environment with this number of partitions. */
 export function parseOffset(
   secret: Buffer,
   scope: EnvironmentScope,
@@ -35,7 +35,7 @@ export function parseOffset(
   return decodePosition(body, partitions);
 }
 
-/** Whether a text has the form of an offset, of whatever store and environment. */
+/** True if a text has the form of an offset of any store and environment. */
 export function isOffset(partitions: number, text: string): boolean {
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.length <= sealBytes || bytes.toString('base64url') !== text) return false;
@@ -50,7 +50,7 @@ function sealOf(secret: Buffer, { tenant, environmentId }: EnvironmentScope, bod
     .subarray(0, sealBytes);
 }
 
-/** Sequences are times of day, and most partitions changed lately: each is the distance from the latest of them. */
+/** Sequences are timestamps and most partitions have changed recently, so each is encoded as the distance from the latest. */
 function encodePosition({ sequences, copyFrom }: Position): Buffer {
   const bytes: number[] = [format, copyFrom === null ? 0 : 1];
   for (const list of copyFrom === null ? [sequences] : [sequences, copyFrom]) {
@@ -76,7 +76,7 @@ function decodePosition(body: Buffer, partitions: number): Position | null {
   return reader.isAtEnd ? { sequences, copyFrom } : null;
 }
 
-/** Seven bits a byte, the lowest first. Sequences go beyond 32 bits. */
+/** Writes a varint: seven bits per byte, lowest first. Sequences exceed 32 bits, so there are no bitwise operators. */
 function writeNumber(bytes: number[], number: number): void {
   let rest = number;
   while (rest >= 128) {

@@ -1,4 +1,4 @@
-/** Where views are delivered because other views refer to them, at any depth (docs/reference/http.md "Changes"). */
+/** Finds where views are delivered because other views refer to them, at any depth (docs/reference/http.md "Changes"). */
 import { shownOnMax, shownReferencesMax } from '../contract/limits.ts';
 import { portions } from '../lib/lists.ts';
 import type { LogReader } from '../store/change-log/entries.ts';
@@ -12,36 +12,36 @@ import {
 import type { Store } from '../store/store.ts';
 import { readViewStates, type ViewState, viewName } from './view-states.ts';
 
-/** Views that are looked at in one round trip. */
+/** Number of views per round trip. */
 const viewsPerRead = 250;
 
 /** Where else a view is delivered, because other views refer to it. */
 export interface ShownOn {
   /** URLs, else handles, of views that refer to it, at any depth. */
   readonly shownOn: readonly string[];
-  /** How many more there are; absent: none. */
+  /** Number of further ones; absent: none. */
   readonly shownOnMore?: number;
 }
 
-/** Where a view is shown, and how many references were followed to find that. */
+/** Where a view is shown, and how many references were followed to find it. */
 export interface FoundPlaces {
   readonly places: ShownOn;
   readonly followed: number;
 }
 
-/** Follows references up to the limit, the nearest first. @throws StoreUnavailableError */
+/** Follows references breadth-first up to the limit. @throws StoreUnavailableError */
 export async function readShownOn(store: Store, log: LogReader, view: LoggedView): Promise<FoundPlaces> {
   const places = new Set<string>();
-  const met = new Set([viewName(view)]);
+  const seen = new Set([viewName(view)]);
   let followed = 0;
   for (let level: readonly LoggedView[] = [view]; level.length > 0 && followed < shownReferencesMax; ) {
     const next: LoggedView[] = [];
     for await (const references of readReferences(store, log.scope, level)) {
       followed += references.length;
-      const unmet = references.filter(({ referrer }) => !met.has(viewName(referrer)));
-      for await (const { view: referrer, served } of statesOf(store, log, unmet)) {
-        if (met.has(viewName(referrer))) continue;
-        met.add(viewName(referrer));
+      const unseen = references.filter(({ referrer }) => !seen.has(viewName(referrer)));
+      for await (const { view: referrer, served } of statesOf(store, log, unseen)) {
+        if (seen.has(viewName(referrer))) continue;
+        seen.add(viewName(referrer));
         next.push(referrer);
         for (const place of [...served.urls, ...served.handles]) places.add(place);
       }
@@ -73,7 +73,7 @@ export async function* referrersOf(
   }
 }
 
-/** Of the referrers that do refer to their targets now. */
+/** The states of the referrers that still refer to their targets. */
 async function* statesOf(
   store: Store,
   log: LogReader,

@@ -1,4 +1,4 @@
-/** Reads what views are now: whether they are there, and what they are served under. */
+/** Reads the current state of views: whether they exist, and under which URLs and handles they are served. */
 import { isDeepStrictEqual } from 'node:util';
 import type { EntityRef } from '../contract/ids.ts';
 import { groupBy } from '../lib/lists.ts';
@@ -14,7 +14,7 @@ import type { Store } from '../store/store.ts';
 
 /** The state of a view in the feed (docs/reference/http.md "Changes"). */
 
-/** URLs, handles and redirects under which a view is served, or was. */
+/** Current or former URLs, handles and redirects of a view. */
 export interface Served {
   readonly urls: readonly string[];
   readonly handles: readonly string[];
@@ -25,32 +25,32 @@ export interface Served {
 export interface ViewState {
   readonly view: LoggedView;
   readonly isThere: boolean;
-  /** Of the entity when the view was last reported. */
+  /** Type of the entity when the view was last reported. */
   readonly type: string;
-  /** Null when it is not known with the view itself. */
+  /** Null if it is not stored with the view. */
   readonly sourceGroup: string | null;
   readonly served: Served;
   readonly left: Served;
-  /** `claimField` of all of both. */
+  /** `claimField` of all claims in `served` and `left`. */
   readonly fields: readonly string[];
-  /** Webhooks that its schema names for it, or named last. */
+  /** Webhooks that its schema selects for it, or selected last. */
   readonly destinations: readonly Destination[];
   /** Views that it refers to (`referenceText`). */
   readonly references: readonly string[];
 }
 
-/** A view with what it claims, and has given up. */
+/** A view with its current and former claims. */
 interface Claimant
   extends Pick<ViewState, 'view' | 'isThere' | 'type' | 'sourceGroup' | 'references' | 'destinations'> {
   readonly claims: readonly ClaimOfView[];
 }
 
-/** How often a view is read again that changed while it was read. It is reported once more anyway, with that change. */
+/** Maximum number of reads of a view that changes meanwhile. It is reported again anyway, with that change. */
 const readingsMax = 3;
 
 /**
- * States in the order given; null for a view that is not there and was not removed within the retention.
- * @param keptSince microseconds: what was left before is no longer reported. @throws StoreUnavailableError
+ * States in the given order; null for a view that does not exist and was not removed within the retention.
+ * @param keptSince in microseconds; claims that were lost before are not reported. @throws StoreUnavailableError
  */
 export async function readViewStates(
   store: Store,
@@ -83,8 +83,8 @@ async function readServiceOf(
 }
 
 /**
- * A view that changes between the reading of its record and that of its claims seems to be served nowhere, as it never was.
- * @returns those that have changed, as they are now
+ * Detects inconsistent reads: a view that changes between reading its record and its claims may appear to be served nowhere.
+ * @returns the changed views, read again
  */
 async function readTorn(
   store: Store,
@@ -186,19 +186,19 @@ function presentClaimant(
   const output = record?.outputs.find(
     ({ kind, environmentId: of, name }) => kind === 'view' && of === environmentId && name === view.alias,
   );
-  // A record that a restore has put names views that are not made yet.
+  // A restored record lists views that are not yet built.
   if (record === null || output === undefined || output.bytesDigest.length === 0) return null;
   const {
     claims,
     formerClaims = [],
-    reportedType: toldType = record.type,
+    reportedType = record.type,
     references = [],
     destinations = [],
   } = output;
   return {
     view,
     isThere: true,
-    type: toldType,
+    type: reportedType,
     sourceGroup: null,
     references,
     destinations,
@@ -220,7 +220,7 @@ function formerClaim(view: LoggedView, claim: FormerClaim): ClaimOfView {
   return { view, ...claim, sinceStamp: null };
 }
 
-/** Tells views apart. */
+/** Identifies a view. */
 export function viewName({ sourceId, alias, originId }: LoggedView): string {
   return viewIdentity(sourceId, alias, originId);
 }

@@ -1,11 +1,11 @@
-/** Changes that go to many followers: each is written once for all of them. */
+/** Serializes a page of changes once for all followers. */
 import type { Feed, FeedChange, FeedPage } from './feed.ts';
 import type { Position } from './offset.ts';
 
-/** Pieces that an event stream takes at a time: a connection that does not read holds one at most. */
+/** Size of the pieces of an event stream, in bytes. A connection that does not read buffers at most one. */
 const pieceBytesMax = 16 * 1024;
 
-/** Events, and where a follower is that has them. */
+/** Events, and the position of a follower after them. */
 export interface Piece {
   readonly bytes: Uint8Array;
   readonly position: Position;
@@ -38,7 +38,7 @@ export class WrittenPage {
     return this.#pieces;
   }
 
-  /** As the answer of a request. */
+  /** As a response body. */
   get json(): Uint8Array {
     const { changes, position, isUpToDate } = this.page;
     this.#json ??= Buffer.from(
@@ -67,7 +67,7 @@ export class WrittenPage {
   }
 }
 
-/** An event of the HTML standard, "Server-sent events". @param data without line breaks */
+/** A server-sent event (HTML standard). @param data without line breaks */
 function eventText(id: string, event: string, data: string): string {
   return `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`;
 }

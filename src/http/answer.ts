@@ -1,31 +1,29 @@
-/** The result of a handler, as JSON or as server-sent events. The server writes it to the connection. */
+/** The response that a handler returns, as JSON or as server-sent events. */
 import type { OpenStream } from './uws/event-streams.ts';
 
 export type HeaderField = readonly [name: string, value: string];
 
 export interface Answer {
   readonly status: number;
-  /** An answer with status 204 or 304 sends neither the body nor its length. */
+  /** Ignored for status 204 and 304: neither the body nor its length is sent. */
   readonly body: string | Uint8Array;
   readonly contentType: string;
   readonly headers?: readonly HeaderField[];
-  /** From `headOf`: status, headers and content type as they go out. For an answer that is written often. */
+  /** From `headOf`: status, headers and content type, encoded. For responses that are sent often. */
   readonly head?: Uint8Array;
-  /** Streams the response after its headers; the body is empty. Absent for a plain response. */
+  /** Streams events after the headers; `body` is empty then. Absent for a plain response. */
   readonly follow?: OpenStream;
-  /** Name of the problem in the response, for the log. */
+  /** Name of the problem that the response reports, for the log. */
   readonly problem?: string;
-  /** The body of an internal error before it is written: the server adds the id of the request. */
+  /** Body of an internal error, not yet JSON: the server adds the request id. */
   readonly problemBody?: object;
-  /** The connection ends after the answer. */
+  /** Closes the connection after the response. */
   readonly close?: boolean;
-  /**
-   * The answer tells only the length of its body: a client that asked with HEAD takes what follows for the next answer.
-   */
+  /** Sends only the length of the body: after a HEAD request, the client would take the body for the next response. */
   readonly isHead?: boolean;
 }
 
-/** For errors, and for responses that say that nothing is there, so that new content is visible immediately. */
+/** For errors and for "not found" responses, so that new content is visible immediately. */
 export const notStored: HeaderField = ['Cache-Control', 'no-store'];
 
 export const jsonType = 'application/json; charset=utf-8';
@@ -40,7 +38,7 @@ export function jsonAnswer<Value>(
 
 const eventStreamType = /(?:^|[\s,])text\/event-stream(?:$|[\s,;])/i;
 
-/** Whether a client accepts server-sent events. */
+/** Whether an `Accept` header includes server-sent events. */
 export function acceptsEvents(accept: string): boolean {
   return accept.length > 15 && eventStreamType.test(accept);
 }
@@ -51,7 +49,7 @@ export function eventsAnswer(follow: OpenStream): Answer {
     status: 200,
     body: '',
     contentType: 'text/event-stream',
-    // Proxies would hold events back until they have some kilobytes of them.
+    // Without it, proxies buffer events until they have a few kilobytes.
     headers: [notStored, ['X-Accel-Buffering', 'no']],
     follow,
   };

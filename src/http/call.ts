@@ -1,4 +1,4 @@
-/** One request as a handler sees it. */
+/** A request, as handlers see it. */
 import type {
   ClientPrincipal,
   ManagementPrincipal,
@@ -11,20 +11,20 @@ import type { Answer } from './answer.ts';
 import type { RequestBody } from './uws/body.ts';
 import type { HeaderReader } from './uws/request-headers.ts';
 
-/** The headers that a route reads: name without prefix, lower-cased -> full names, of a prefixed one one for each prefix. */
+/** The headers that a route reads: lower-case name without prefix -> full names, one per prefix if the header has a prefix. */
 export type DeclaredHeaders = ReadonlyMap<string, readonly string[]>;
 
-/** The part of a request that a call reads. */
+/** The parts of a request besides its body. */
 export interface CallHead {
-  /** The query string as it came, without the `?`. */
+  /** The query string as received, without the `?`. */
   readonly query: string;
   readonly headers: HeaderReader;
   readonly declared: DeclaredHeaders;
-  /** Path parameters as they came, percent-encoded. */
+  /** Path parameters as received, percent-encoded. */
   readonly parameters: readonly string[];
 }
 
-/** The part of a body that handlers read. */
+/** The members of a body that handlers use. */
 export type CallBody = Pick<RequestBody, 'announcedBytes' | 'isPacked' | 'bytes' | 'read' | 'release'>;
 
 export class Call {
@@ -34,25 +34,27 @@ export class Call {
   constructor(
     private readonly head: CallHead,
     readonly principal: Principal | null,
-    /** Null where the endpoint takes none. */
+    /** Null if the endpoint takes none. */
     readonly requestBody: CallBody | null,
-    /** Counts keys that a body names and its tenant did not have. @returns why it is refused; null when it is not */
+    /**
+     * Counts keys of a body that are new to its tenant. @returns the problem if the request must be refused; otherwise null
+     */
     readonly countNewKeys: (tenant: string, count: number) => Problem | null = () => null,
   ) {}
 
-  /** The query string as it came, without the `?`. */
+  /** The query string as received, without the `?`. */
   get query(): string {
     return this.head.query;
   }
 
-  /** Path parameters as they came, percent-encoded. */
+  /** Path parameters as received, percent-encoded. */
   get parameters(): readonly string[] {
     return this.head.parameters;
   }
 
   /**
-   * A header, the first one that a prefix gives; '' when it is absent, and when the route does not declare it: preflights and
-   * `/openapi.json` list all that is read. @param name lower-cased, without prefix
+   * The value of a header, under the first prefix that has one; '' if it is absent. Also '' if the route does not declare it,
+   * because preflights and `/openapi.json` must list every header that is read. @param name lower-cased, without prefix
    */
   header(name: string): string {
     for (const full of this.head.declared.get(name) ?? []) {
@@ -62,7 +64,7 @@ export class Call {
     return '';
   }
 
-  /** @param listener called once when the client goes away before its answer is sent; immediately if it has gone already */
+  /** @param listener called once if the client disconnects before the response is sent; immediately if it already has */
   onGone(listener: () => void): void {
     if (this.#isGone) listener();
     else this.#onGone = listener;
@@ -96,5 +98,5 @@ export class Call {
   }
 }
 
-/** Answers a call. @throws ProblemError for what the client can change, StoreUnavailableError for what passes */
+/** Handles a call. @throws ProblemError for errors of the client, StoreUnavailableError for temporary ones */
 export type Handler = (call: Call) => Answer | Promise<Answer>;

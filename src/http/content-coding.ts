@@ -1,4 +1,4 @@
-/** Compresses an answer as its client wants it (docs/reference/http.md "Caching"), off the main thread. */
+/** Compresses responses in the coding that the client prefers (docs/reference/http.md "Caching"), off the main thread. */
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { compressionBytesMin } from '../contract/limits.ts';
@@ -6,16 +6,16 @@ import { compressionBytesMin } from '../contract/limits.ts';
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
 
-/** At these levels compression costs about as much time as it saves on the wire. */
+/** At these levels compression takes about as much time as it saves in transfer. */
 const brotliQuality = 4;
 const gzipLevel = 6;
 
-/** The coding for a body: the one that the client likes best, if the body is large enough. */
+/** The coding that the client prefers, if the body is large enough. */
 export function codingFor(body: Uint8Array, acceptEncoding: string): Coding {
   return body.length > compressionBytesMin ? chooseCoding(acceptEncoding) : 'identity';
 }
 
-/** Compresses a body, on a helper thread of Node. */
+/** Compresses a body in the thread pool of Node. */
 export function compressed(body: Uint8Array, coding: 'br' | 'gzip'): Promise<Uint8Array> {
   if (coding === 'gzip') return compressGzip(body, { level: gzipLevel });
   return compressBrotli(body, {
@@ -28,7 +28,7 @@ export function compressed(body: Uint8Array, coding: 'br' | 'gzip'): Promise<Uin
 
 export type Coding = 'br' | 'gzip' | 'identity';
 
-/** The coding that the client likes best (RFC 9110, section 12.5.3) of those we have; br before gzip before none at equal weight. */
+/** The supported coding with the highest weight (RFC 9110, section 12.5.3). At equal weights, br before gzip before none. */
 export function chooseCoding(acceptEncoding: string): Coding {
   if (acceptEncoding === '') return 'identity';
   const weights = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** The handler of every endpoint of the route table; a missing one does not compile. */
+/** The handlers of all endpoints of the route table. The type makes sure that none is missing. */
 
 import type { Handler } from './call.ts';
 import { changesFeed, managementChanges } from './changes/changes-feed.ts';

@@ -1,10 +1,10 @@
-/** The JSON of a body, and what the platform does not take of it (docs/reference/http.md "Conventions"). */
+/** Parses the JSON of a body and rejects values that cannot be stored (docs/reference/http.md "Conventions"). */
 import { isJsonObject, type Json } from '../contract/json.ts';
 import { jsonDepthMax } from '../contract/limits.ts';
 import { isBeyondSafe } from '../lib/exact-number.ts';
 import { type JsonMistake, jsonBytesMistake } from '../lib/json-mistake.ts';
 
-/** Both leave out a byte order mark at the beginning. */
+/** Both decoders strip a byte order mark. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const anyBytes = new TextDecoder('utf-8');
 
@@ -17,15 +17,15 @@ export function parseJson(bytes: Uint8Array): Json | undefined {
   }
 }
 
-/** The text of bytes that are UTF-8, without a byte order mark. */
+/** Decodes UTF-8, without a byte order mark. */
 export function textOf(bytes: Uint8Array): string {
   return anyBytes.decode(bytes);
 }
 
-/** A front must not be busy for long with a body that it rejects. */
+/** Bounds the time that a front spends on a body that it rejects. */
 const mistakeUnitsMax = 256 * 1024;
 
-/** Says where bytes stop being JSON in UTF-8, and what was expected there: `line 3, column 17: expected \`,\``. */
+/** Error message for bytes that are not JSON in UTF-8, with the position: `line 3, column 17: expected \`,\``. */
 export function notJsonText(bytes: Uint8Array): string {
   const found = jsonBytesMistake(bytes, mistakeUnitsMax);
   return found === null ? 'The body must be JSON in UTF-8' : notJsonAt(found);
@@ -36,11 +36,11 @@ export function notJsonAt({ line, column, expected }: JsonMistake): string {
 }
 
 /**
- * Says why a value that the syntax of JSON allows cannot be stored; null when it can. Reasons are nesting beyond `depthMax`
- * (the value itself is level 1), a number beyond the range of a double, and a surrogate without its other half in a text or a
- * name. The search does not go deeper than `depthMax`.
- * @param place how the message calls the value: `properties`
- * @param onLarge is called for each number that a double may not hold exactly
+ * Error message if a JSON value cannot be stored; null if it can. Reasons are nesting beyond `depthMax` (the value itself is
+ * level 1), a number beyond the range of a double, and an unpaired surrogate in a string or a name. The search does not go
+ * deeper than `depthMax`.
+ * @param place name of the value in the message: `properties`
+ * @param onLarge called for each number that a double may not hold exactly
  */
 export function unstorable(
   value: Json,

@@ -1,9 +1,9 @@
-/** The log of a process. Its lines never hold keys, header values or bodies. */
+/** The log of a process. It never contains keys, header values or bodies. */
 import { type DestinationStream, pino } from 'pino';
 import type { LogLevel } from '../config/settings/table.ts';
 
 export interface Log {
-  /** False when `debug` writes nothing. Then nothing should be gathered for it. */
+  /** False if `debug` writes nothing, so that callers can skip collecting its fields. */
   readonly writesDebug: boolean;
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -13,7 +13,7 @@ export interface Log {
 
 /**
  * @param name of the process: `web`
- * @param target takes each line, which is JSON; absent: standard output
+ * @param target receives each line as JSON; standard output by default
  */
 export function createLog(name: string, level: LogLevel, target?: DestinationStream): Log {
   const options = { name, level, base: { name, pid: process.pid } };

@@ -1,9 +1,9 @@
 /**
- * Requests in the metrics and the log: how many there were on each route and how long they took, a line for each at `debug`, and
- * the ids that follow a request through logs and other systems (`X-Request-Id`, and `traceparent` of W3C Trace Context).
+ * Requests in the metrics and the log: their number and duration by route, a log line for each at `debug`, and the ids that
+ * identify a request in logs and other systems (`X-Request-Id`, and `traceparent` of W3C Trace Context).
  */
 import { randomBytes } from 'node:crypto';
-// Of the global of this name, Node runs a getter each time.
+// Imported, because the global `performance` is a getter that runs at each use.
 import { performance } from 'node:perf_hooks';
 import type { Principal } from '../config/configuration.ts';
 import type { Answer } from './answer.ts';
@@ -11,19 +11,18 @@ import type { Log } from './log.ts';
 import { bodyBytesOf } from './uws/reply.ts';
 import type { HeaderReader } from './uws/request-headers.ts';
 
-/** The route of a recorded request. Requests that no route of the table takes share one. */
+/** The route of a recorded request. Requests that match no route of the table share one. */
 export interface RecordedRoute {
-  /** As the route table writes it; null when the table has no such route. */
+  /** Path pattern in the route table; null if no route matches. */
   readonly path: string | null;
   readonly method: string;
-  /** Null: not measured. */
+  /** Null if it is not measured. */
   readonly times: RouteTimes | null;
 }
 
 /**
- * One request, as the metrics and the log show it. At `debug` the log has a line for it, with its method, its route as
- * the route table writes it, its tenant and its ids. The line never has the URL, headers or body, because keys and data may
- * be in them.
+ * Records one request in the metrics and the log. At `debug` the log has a line with its method, path pattern, tenant and ids.
+ * The line never has the URL, headers or body, because they may contain keys and data.
  */
 export class RequestRecord {
   #tenant: string | null = null;
@@ -32,24 +31,24 @@ export class RequestRecord {
   constructor(
     private readonly log: Log,
     private readonly route: RecordedRoute,
-    /** Of `X-Request-Id`. */
+    /** Value of `X-Request-Id` in the response. */
     readonly requestId: string,
     private readonly traceparent: string | null,
-    /** Header lines that the answer gets in addition to its own, from `headLines`. */
+    /** Header lines to add to the response, from `headLines`. */
     readonly addedLines: string,
   ) {}
 
-  /** Only the head of the answer is sent. */
+  /** True if only the head of the response is sent. */
   get isHead(): boolean {
     return this.route.method === 'HEAD';
   }
 
-  /** Notes whose key the request brought. */
+  /** Records the tenant of the request's key. */
   by(principal: Principal | null): void {
     this.#tenant = principal?.tenant.alias ?? null;
   }
 
-  /** Notes that the client has taken the whole answer, or that the operating system has all of it. */
+  /** Must be called when the whole response was passed to the operating system. */
   answered(answer: Answer): void {
     const durationMs = performance.now() - this.#startedAtMs;
     this.route.times?.observe(answer.status, durationMs);
@@ -58,7 +57,7 @@ export class RequestRecord {
     this.#write({ status: answer.status, problem: answer.problem ?? null, bytes }, durationMs, 'answered');
   }
 
-  /** Notes that the client went away before it had its whole answer. */
+  /** Must be called if the client disconnects before it has the whole response. */
   aborted(): void {
     if (!this.log.writesDebug) return;
     const durationMs = performance.now() - this.#startedAtMs;
@@ -86,13 +85,13 @@ export class RequestRecord {
 
 const bucketSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const bucketMs = bucketSeconds.map((seconds) => seconds * 1000);
-/** Greater than every status. */
+/** Upper bound of all statuses, exclusive. */
 const statusEnd = 600;
 
 /**
- * Counts and durations of the requests of a route, kept as plain numbers and formatted for Prometheus on request.
- * The metrics library would look up its labels twice with each request. This takes more than a tenth of the time of a
- * kept answer (`npm run bench -- delivery`).
+ * Counts and durations of the requests of a route, stored as plain numbers and formatted for Prometheus when requested. The
+ * metrics library would look up labels twice per request, which takes more than a tenth of the time of a cached answer (`npm
+ * run bench -- delivery`).
  */
 export class RouteTimes {
   readonly #byStatus = new Float64Array(statusEnd);
@@ -110,7 +109,7 @@ export class RouteTimes {
     this.#buckets[bucket] = (this.#buckets[bucket] ?? 0) + 1;
   }
 
-  /** Finished requests. */
+  /** Number of finished requests. */
   get count(): number {
     return this.#buckets.reduce((sum, count) => sum + count, 0);
   }
@@ -140,7 +139,7 @@ export class RouteTimes {
   }
 }
 
-/** All routes as two metrics in Prometheus' text form. */
+/** All routes as two metrics in the Prometheus text format. */
 export function requestText(routes: readonly RouteTimes[]): string {
   const counts = 'millrace_http_requests_total';
   const durations = 'millrace_http_request_duration_seconds';
@@ -158,11 +157,11 @@ export function requestText(routes: readonly RouteTimes[]): string {
 const requestIdPattern = /^[\x21-\x7e]{1,128}$/;
 const traceparentPattern = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-/** Different in each process. */
+/** Random prefix of this process. */
 const madeStart = randomBytes(9).toString('base64url');
 let made = 0;
 
-/** The client's own id where it can be used, else a new one. */
+/** The id that the client sent if it is valid, otherwise a new one. */
 export function requestIdOf(headers: HeaderReader): string {
   const sent = headers.of('x-request-id');
   if (sent !== '' && requestIdPattern.test(sent)) return sent;
@@ -170,7 +169,7 @@ export function requestIdOf(headers: HeaderReader): string {
   return `${madeStart}-${made.toString(36)}`;
 }
 
-/** Null when the client sent none, or one that is malformed. */
+/** Null if the client sent none, or a malformed one. */
 export function traceparentOf(headers: HeaderReader): string | null {
   return validTraceparent(headers.of('traceparent'));
 }

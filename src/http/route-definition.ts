@@ -13,7 +13,7 @@ export interface ParameterDefinition {
 }
 
 export interface HeaderDefinition {
-  /** Without prefix when `prefixed`. */
+  /** Without the prefix if `prefixed`. */
   readonly name: string;
   /** Read under every prefix of `HEADER_PREFIX`. */
   readonly prefixed: boolean;
@@ -22,7 +22,7 @@ export interface HeaderDefinition {
 
 export interface AnswerDefinition {
   readonly description: string;
-  /** Absent: no JSON body. */
+  /** Absent if there is no JSON body. */
   readonly shape?: Shape;
   readonly contentType?: string;
   readonly example?: Json;
@@ -35,9 +35,9 @@ export interface RouteDefinition {
   readonly method: 'get' | 'post' | 'put' | 'delete';
   /** OpenAPI form: `/ingest/v2/{originId}`. */
   readonly path: string;
-  /** Further paths that it is served at. The documents do not list them by themselves. */
+  /** Further paths of the endpoint. The documents do not list them separately. */
   readonly alsoAt?: readonly string[];
-  /** Its only parameter, which is last, may hold slashes: clients are known that do not encode them. */
+  /** The only parameter, which is the last path segment, may contain slashes, because some clients do not encode them. */
   readonly takesSlashes?: true;
   readonly tag:
     | 'ingest'
@@ -54,9 +54,9 @@ export interface RouteDefinition {
   readonly problems: ProblemStyle;
   readonly parameters: readonly ParameterDefinition[];
   readonly headers: readonly HeaderDefinition[];
-  /** Absent: the endpoint takes no body. */
+  /** Absent if the endpoint takes no body. */
   readonly body?: { readonly shape: Shape; readonly description?: string; readonly example?: Json };
-  /** Answers by status, without the errors that `problemStatuses` names. */
+  /** Responses by status, except the errors in `problemStatuses`. */
   readonly answers: Readonly<Record<number, AnswerDefinition>>;
   /** Errors written in the style of `problems`. */
   readonly problemStatuses: readonly number[];
@@ -106,7 +106,7 @@ export type RouteName =
   | 'metrics'
   | 'openapi';
 
-/** Header of every endpoint that reads (docs/reference/http.md "Reading your own writes"). */
+/** Header of all endpoints that read (docs/reference/http.md "Reading your own writes"). */
 export const minVersion: HeaderDefinition = {
   name: 'Min-Version',
   prefixed: true,
@@ -114,7 +114,7 @@ export const minVersion: HeaderDefinition = {
     'A token of an ingest response: this response shows that state or a later one (waits up to 5 s, then 503)',
 };
 
-/** Parameter of the endpoints that show a management key the content of an environment. */
+/** Parameter of the management endpoints that read the content of an environment. */
 export const managedEnvironment: ParameterDefinition = {
   name: 'environment',
   in: 'query',

@@ -1,4 +1,4 @@
-/** The HTTP front: it serves the route table with uWebSockets.js, and leads every request to its answer. */
+/** The HTTP server of a front: serves the route table with uWebSockets.js. */
 
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
@@ -36,15 +36,15 @@ export interface HttpServerOptions extends RateLimits {
   readonly services: Services;
   readonly handlers: Readonly<Record<RouteName, Handler>>;
   readonly log: Log;
-  /** Absent or null: plain HTTP. The files have been checked. */
+  /** Absent or null for plain HTTP. The files have been checked. */
   readonly tls?: TlsFiles | null;
-  /** Further connections are closed as they come; absent: no limit. */
+  /** Connections beyond this number are closed immediately; absent for no limit. */
   readonly connectionsMax?: number;
 }
 
-/** A server that closes looks this often whether its clients have left. */
+/** Interval at which a closing server checks whether its clients have disconnected. */
 const lingerPollMs = 10;
-/** It waits for a turn as short as this before it takes no more connections, for that many turns. */
+/** Before it stops listening, it waits for a turn of the event loop this short, for at most this many turns. */
 const [shortTurnMs, shortTurnTries] = [0.5, 100];
 
 export class HttpServer {
@@ -89,16 +89,15 @@ export class HttpServer {
     return this.#draining;
   }
 
-  /** Requests that are being answered. */
+  /** Number of requests in progress. */
   get active(): number {
     return this.#exchanges.active;
   }
 
   /**
-   * Begins to take connections. Several processes may listen on one port. The operating system spreads connections over
-   * them.
+   * Starts listening. Several processes may listen on the same port: the operating system distributes connections among them.
    * @returns the port.
-   * @throws Error when the port cannot be had
+   * @throws Error if the port is not available
    */
   listen(host: string, port: number): Promise<number> {
     return new Promise((resolve, reject) => {
@@ -119,8 +118,8 @@ export class HttpServer {
   }
 
   /**
-   * Takes no more connections, and waits for a limited time until all requests are done and no more arrive. Each answer
-   * ends its connection. So busy clients have disconnected by then, and no request is interrupted.
+   * Stops accepting connections, and waits for a limited time until all requests are done and no more arrive. Each response
+   * closes its connection, so busy clients have disconnected by then, and no request is interrupted.
    */
   async close(): Promise<void> {
     this.#draining = true;
@@ -132,8 +131,8 @@ export class HttpServer {
   }
 
   /**
-   * The operating system resets connections that wait to be taken when their socket closes, and requests may be on them. So
-   * the socket closes right after all that waited were taken: at the end of a whole turn, and of a short one if there is any.
+   * When a listening socket closes, the operating system resets connections that are not accepted yet, possibly with requests
+   * on them. So the socket is closed right after a turn that accepted all waiting connections, preferably a short one.
    */
   async #closeListenSocket(): Promise<void> {
     const socket = this.#listenSocket;
@@ -149,13 +148,13 @@ export class HttpServer {
   }
 
   /**
-   * A request can be on its way on any idle connection. A load balancer must not repeat a POST that meets the end of its
-   * connection, because it may have been taken. The silence is counted in looks, each after what has come was read: a process
-   * that gets no processor hears nothing meanwhile.
+   * A request can be on its way on any idle connection, and a load balancer must not repeat a POST whose connection is closed,
+   * because it may have been processed. The silence is counted in polls, each after received data was read: a process without
+   * processor time receives nothing meanwhile.
    */
   async #untilSilent(endsMs: number): Promise<void> {
-    let silentLooks = 0;
-    while (this.#connections.open > 0 && silentLooks * lingerPollMs < lingerMs) {
+    let silentPolls = 0;
+    while (this.#connections.open > 0 && silentPolls * lingerPollMs < lingerMs) {
       const nowMs = performance.now();
       if (nowMs >= endsMs) return;
       if (this.active > 0) await this.#exchanges.idle(endsMs - nowMs);
@@ -163,7 +162,7 @@ export class HttpServer {
       await sleep(lingerPollMs);
       await nextTurn();
       const isSilent = this.active === 0 && this.#answeredWhileDraining === answered;
-      silentLooks = isSilent ? silentLooks + 1 : 0;
+      silentPolls = isSilent ? silentPolls + 1 : 0;
     }
   }
 
@@ -188,11 +187,11 @@ export class HttpServer {
     else this.#app.del(pattern, serve);
   }
 
-  /** Answers every method of a path that nothing else takes. */
+  /** Handles the methods of a path that no route handles. */
   #servePath({ path, methods, problems: style }: ServedPath): void {
     const preflight = preflightAnswer(path, this.#services.headerPrefixes);
     if (preflight !== null) {
-      // It is not counted as a request without a key: a refusal would cost as much.
+      // Preflights do not count as requests without a key: refusing one would cost as much as the response.
       this.#app.options(uwsPattern(path), (res, req) => {
         const headers = new RequestHeaders(req);
         const { repeated } = headers;
@@ -227,7 +226,7 @@ export class HttpServer {
     });
   }
 
-  /** Gives an answer that needs no handler. */
+  /** Sends a response that needs no handler. */
   #answerAlways(res: HttpResponse, record: RequestRecord, always: Answer): void {
     const answer = this.#outgoing(always, record);
     if (answer.close !== true && !this.#longTurns.isLong()) {
@@ -240,7 +239,7 @@ export class HttpServer {
     });
   }
 
-  /** Leads a request to its answer: is it whole, whose is it, what is the answer, and does the answer wait for anything? */
+  /** Handles a request: checks its framing and its key, calls the handler, and sends the response now or later. */
   #answer(route: ServedRoute, res: HttpResponse, req: HttpRequest): void {
     const headers = new RequestHeaders(req);
     const addedLines = route.isForOtherOrigins ? this.#crossOrigin.linesFor(headers) : route.addedLines;
@@ -250,7 +249,8 @@ export class HttpServer {
     if (repeated !== null) {
       const problem = this.#admission.countKeyless(res) ?? problems.headerRepeated(repeated);
       const refusal = { ...problemAnswer(styleBefore(route.definition.problems), problem), close: true };
-      // A request after it must not be answered: the library ends the connection if one comes before this answer.
+      // A pipelined request after it must not be handled: the library closes the connection if one arrives before this
+      // response.
       this.#answerLater(route, this.#exchanges.begin(res, record, null, null), nextTurn(refusal), record);
       return;
     }
@@ -276,14 +276,14 @@ export class HttpServer {
     } else this.#exchanges.sendAtOnce(res, record, this.#admitted(route, answer, record));
   }
 
-  /** Rejects a head that does not define where the body ends, because the body could be parsed as another request. */
+  /** Rejects a request without the length of its body, because the body could be parsed as another request. */
   #unframed({ definition }: ServedRoute, res: HttpResponse, headers: HeaderReader): Answer {
     const problem = this.#admission.countKeyless(res) ?? problems.lengthRequired;
     const style = styleBefore(definition.problems);
     return { ...problemAnswer(style, problem), close: headers.of('transfer-encoding') === '' };
   }
 
-  /** @returns the answer instead when the request is not admitted */
+  /** @returns an error response if the request is not admitted */
   #callOf(
     { definition, declared, parametersOf }: ServedRoute,
     { res, req, headers }: IncomingRequest,
@@ -293,7 +293,7 @@ export class HttpServer {
     try {
       const principal = this.#admission.admit(definition.access, res, headers);
       record.by(principal);
-      // The library declares a text, but gives undefined for a URL without `?`.
+      // The library declares a string, but returns undefined for a URL without `?`.
       const query = (req.getQuery() as string | undefined) ?? '';
       const head = { query, headers, declared, parameters: parametersOf(req) };
       if (definition.access.kind !== 'management') return new Call(head, principal, body);
@@ -345,7 +345,7 @@ export class HttpServer {
     }
   }
 
-  /** The answer as it goes out. A refusal takes its place while too many answers wait for their clients. */
+  /** The response to send: an error instead if too many responses are waiting for slow clients. */
   #admitted(route: ServedRoute, answer: Answer, record: RequestRecord): Answer {
     const goes = record.isHead || this.#unsent.admit(bodyBytesOf(answer));
     const admitted = goes ? answer : problemAnswer(route.definition.problems, problems.answersWaiting);
@@ -370,7 +370,7 @@ interface IncomingRequest {
   readonly headers: HeaderReader;
 }
 
-/** A request that no route of the table takes, as the metrics and the log show it. */
+/** The record of a request that matches no route. */
 function recordedOf(req: HttpRequest): RecordedRoute {
   return { path: null, method: req.getMethod().toUpperCase(), times: null };
 }

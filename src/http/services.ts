@@ -1,4 +1,4 @@
-/** Everything that the handlers work with. `workers/web.ts` puts it together. */
+/** The dependencies of the handlers. */
 import type { Configuration } from '../config/configuration.ts';
 import type { ConsoleFile } from '../console/files.mjs';
 import type { FrontLimits } from '../contract/front-limits.ts';
@@ -32,7 +32,7 @@ export interface ProgressView {
 export interface Services {
   readonly store: Store;
   readonly configuration: {
-    /** False before the first configuration of the store; then `current` must not be asked for. */
+    /** False until there is a configuration; `current` must not be used before. */
     readonly loaded: boolean;
     readonly current: Configuration;
     readonly layouts: LayoutStates;
@@ -42,28 +42,28 @@ export interface Services {
   readonly visibilityWaits: VisibilityWaits;
   readonly query: QueryService;
   readonly cache: AnswerCache;
-  /** Views of rows of lists. */
+  /** Views of the rows of query results. */
   readonly rowViews: AnswerCache<RowViews>;
-  /** Views that others refer to. */
+  /** Views that other views reference. */
   readonly referencedViews: ReferencedViewCache;
   /** Answers of delivery that clients follow. */
   readonly liveAnswers: LiveAnswers;
   /** The changes of each environment. */
   readonly feeds: LiveFeeds;
-  /** Where requests to webhooks may go. */
+  /** The allowed addresses of webhooks. */
   readonly webhookGuard: AddressGuard;
   readonly largeAnswers: LargeAnswers;
   readonly autoFields: AutoFields;
   readonly entityReader: EntityReader;
   readonly metrics: FrontMetrics;
-  /** Recent responses of all fronts. */
+  /** Recent request rates of all fronts. */
   readonly recentRates: Pick<RecentRates, 'samples'>;
   readonly limits: FrontLimits;
-  /** Hashed form of the setting `METRICS_KEY`; null: the metrics are open. */
+  /** Hash of the setting `METRICS_KEY`; null if the metrics are public. */
   readonly metricsKeyHash: string | null;
-  /** Files of the console by name; null: it is turned off. */
+  /** Files of the console by name; null if it is turned off. */
   readonly consoleFiles: (() => Promise<ReadonlyMap<string, ConsoleFile>>) | null;
-  /** As the setting `HEADER_PREFIX`. */
+  /** The setting `HEADER_PREFIX`. */
   readonly headerPrefixes: readonly string[];
   readonly readiness: () => Promise<Readiness>;
 }

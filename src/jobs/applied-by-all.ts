@@ -1,4 +1,4 @@
-/** Checks that every process has applied a change, including processes that might still act on the previous state. */
+/** Checks that every process has applied a change, so that none can still act on the previous state. */
 import type { LayoutStates } from '../store/configuration/layouts.ts';
 import { type PartitionOwner, readOwners } from '../store/ownership/owners.ts';
 import type { ProcessBeat, Role } from '../store/processes/process-messages.ts';
@@ -6,18 +6,16 @@ import { liveProcesses } from '../store/processes/registry.ts';
 import type { Store } from '../store/store.ts';
 
 /**
- * True when the one that may still commit to a partition is known, so that its reports can be waited for. An owner may
- * commit until another worker has taken the partition, however long ago its lease has ended. A worker that takes it later follows
- * what is active by then before its first work (`actors/ownership/owned-partitions.ts`), and so does a worker that takes one that
- * was given back.
+ * True if the only worker that may still commit to a partition sends heartbeats, so that its progress can be awaited. An owner
+ * may commit until another worker takes the partition, however long ago its lease has expired. A worker that takes a partition
+ * first applies the active state (`actors/ownership/owned-partitions.ts`).
  */
-export function isOwnerAlive({ workerId }: PartitionOwner, heard: readonly ProcessBeat[]): boolean {
-  return workerId === null || heard.some(({ id }) => id === workerId);
+export function isOwnerAlive({ workerId }: PartitionOwner, live: readonly ProcessBeat[]): boolean {
+  return workerId === null || live.some(({ id }) => id === workerId);
 }
 
 /**
- * True when every process of these roles that is alive knows the layouts, and all owners are known. @throws
- * StoreUnavailableError
+ * True if every live process of these roles has applied the layouts, and all owners are alive. @throws StoreUnavailableError
  */
 export async function isAppliedByAll(
   store: Store,
@@ -25,9 +23,9 @@ export async function isAppliedByAll(
   roles: readonly Role[],
 ): Promise<boolean> {
   const [processes, owners] = await Promise.all([liveProcesses(store), readOwners(store)]);
-  const asked = processes.filter(({ role }) => roles.includes(role));
+  const relevant = processes.filter(({ role }) => roles.includes(role));
   return (
     owners.every((owner) => isOwnerAlive(owner, processes)) &&
-    asked.every((process) => process.layouts >= layouts.version)
+    relevant.every((process) => process.layouts >= layouts.version)
   );
 }

@@ -1,11 +1,11 @@
 /**
- * How fast work in the background may go beside readers: rebuilds, purges, dry runs. It takes what readers leave, as
- * LEDBAT (RFC 6817) takes what a network leaves. Fronts report how long a small read from Redis takes them
- * (`http/operations/front-load.ts`). While that stays near its quiet value, readers do not notice the work, and it gets faster each
- * second. Once it does not, the work goes at half of its rate. All jobs of a process share one pace (`PacedPortions`).
+ * Limits the rate of background work (rebuilds, purges, dry runs) so that readers do not notice it. It uses spare capacity, as
+ * LEDBAT (RFC 6817) does in a network. Fronts report the latency of a small read from Redis (`http/operations/front-load.ts`).
+ * While it stays near its baseline, the rate grows each second; otherwise it is halved. All jobs of a process share one rate
+ * (`PacedPortions`).
  *
- * A lower rate is first of all smaller portions, and only then pauses. What a reader meets is one portion, and with any
- * pauses the slowest hundredth of readers still meets one.
+ * A lower rate first means smaller portions, and only then pauses: a reader waits for one portion, and however long the pauses
+ * are, the slowest percent of readers still meets one.
  */
 
 import { performance } from 'node:perf_hooks';
@@ -15,98 +15,100 @@ import { CachedPromise } from '../lib/shared-promises.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
 import type { Store } from '../store/store.ts';
 
-/** Fewer requests per second than this do not count as readers: these are probes. */
+/** Fewer requests per second than this are health checks, not readers. */
 const readersFromPerSecond = 1;
-/** Readers notice the work when an answer takes longer than this many times its quiet value. */
+/** Readers notice the work if a response takes more than this many times its baseline. */
 const slowedMax = 1.4;
-/** Cost of a response besides its reads, in ms: below it, a read that takes twice as long is not noticed. */
+/** Cost of a response besides its reads, in ms. A read that is much faster than this can double without being noticed. */
 const answerMs = 0.25;
 
-/** Entities a second: what work begins with, and the least, so that it ends. At the most there is no pause at all. */
+/**
+ * Rates in entities per second: at the start, at least (so that work ends), and at most. There are no pauses at the maximum.
+ */
 export const rates = { first: 1_000, least: 50, most: 10_000 };
 const growth = 1.3;
 const backOff = 0.5;
-/** Work that does not come up to so much of its rate is bounded by something else, and gets no higher rate. */
+/** Work that uses less than this share of its rate is limited by something else, so the rate does not grow. */
 const usedMin = 0.75;
 
-/** Portions are as many entities as come in this time, within bounds. */
+/** A portion has the entities of this time at the current rate, within bounds. */
 const portionMs = 10;
 const portionMin = 10;
-/** One portion waits for the owner while it does another. */
+/** One portion waits for the owner while it processes another. */
 export const portionMax = rebuildsWaitingMax / 2;
 
-/** Figures of a front are averages over a second, and up to a second old. */
+/** Figures of a front are averages over a second, up to a second old. */
 const figureAgeMs = 2_200;
-/** Figures of work that began less than this ago may not show it yet. */
+/** Figures may not include the effect of work that began less than this ago. */
 const showsAfterMs = 1_000;
-/** A quiet value is the median of this many figures: a command that begins is busy for a second or two. */
-const quietFigures = 8;
+/** A baseline is the median of this many figures, because a starting command causes load for a second or two. */
+const baselineFigures = 8;
 /**
- * The work pauses this often to let the fronts report quiet values, and no longer than this. Work that goes slowly loses
- * little by it, and finds out sooner that it is others who slow the readers.
+ * How often work pauses so that the fronts can report baselines, and for how long at most. Slow work loses little by pausing
+ * more often, and detects sooner that something else slows down the readers.
  */
-const quietEveryMs = { atSpeed: 60_000, slow: 10_000 };
-const stillMaxMs = 2 * figureAgeMs;
+const baselineEveryMs = { atSpeed: 60_000, slow: 10_000 };
+const pauseMaxMs = 2 * figureAgeMs;
 
 /** The last report of one front. */
 export interface FrontFigures {
   readonly id: string;
   readonly requestsPerSecond: number;
-  /** Mean latency of a small read from Redis over a second; null where it is not measured. */
+  /** Mean latency of a small read from Redis over a second; null if it is not measured. */
   readonly readWaitMs: number | null;
 }
 
 export interface Portion {
-  /** How long to wait before it. */
+  /** How long to wait before the portion. */
   readonly pauseMs: number;
   readonly entities: number;
 }
 
 export class Backpressure {
   #rate = rates.first;
-  #isRead = false;
-  /** Read latencies of each front in the last seconds without work. */
-  readonly #quietMs = new Map<string, readonly number[]>();
-  #quietAtMs = Number.NEGATIVE_INFINITY;
-  /** Since when the work is paused until quiet values are known; null while it is not paused. */
-  #stillSinceMs: number | null = null;
-  /** When the current work began, when its last portion was given, and when its next one may begin. */
+  #hasReaders = false;
+  /** Baseline: read latencies of each front in the last seconds without work. */
+  readonly #baselinesMs = new Map<string, readonly number[]>();
+  #baselineAtMs = Number.NEGATIVE_INFINITY;
+  /** Since when work is paused to measure baselines; null while it is not paused. */
+  #pausedSinceMs: number | null = null;
+  /** When the current work began, when its last portion begins, and when its next one may begin. */
   #beganMs = Number.NEGATIVE_INFINITY;
   #workedMs = Number.NEGATIVE_INFINITY;
   #nextMs = Number.NEGATIVE_INFINITY;
-  /** Entities that were given since the fronts last reported, and when that was. */
+  /** Entities in portions since the last report of the fronts, and the time of that report. */
   #given = 0;
-  #heardMs = Number.NEGATIVE_INFINITY;
+  #reportedMs = Number.NEGATIVE_INFINITY;
 
-  /** Entities a second, over all jobs of the process; null for no limit, because there are no readers. */
+  /** Entities per second, over all jobs of the process; null for no limit, because there are no readers. */
   get perSecond(): number | null {
-    return this.#isRead ? this.#rate : null;
+    return this.#hasReaders ? this.#rate : null;
   }
 
-  /** Takes in what all fronts last reported; to be called each second, also while there is no work. */
-  hear(fronts: readonly FrontFigures[], nowMs: number): void {
-    const usedPerSecond = (1000 * this.#given) / (nowMs - this.#heardMs);
+  /** Adjusts the rate to the latest reports of all fronts. Must be called each second, also while there is no work. */
+  update(fronts: readonly FrontFigures[], nowMs: number): void {
+    const usedPerSecond = (1000 * this.#given) / (nowMs - this.#reportedMs);
     this.#given = 0;
-    this.#heardMs = nowMs;
+    this.#reportedMs = nowMs;
     const read = fronts.filter(({ requestsPerSecond }) => requestsPerSecond >= readersFromPerSecond);
-    if (read.length === 0 || !this.#isRead) {
+    if (read.length === 0 || !this.#hasReaders) {
       this.#rate = rates.first;
       this.#beganMs = nowMs;
     }
-    this.#isRead = read.length > 0;
+    this.#hasReaders = read.length > 0;
     this.#forgetAllBut(fronts);
     if (nowMs - this.#workedMs >= figureAgeMs) this.#learn(read, nowMs);
-    else if (this.#stillSinceMs === null && nowMs - this.#beganMs >= showsAfterMs) {
+    else if (this.#pausedSinceMs === null && nowMs - this.#beganMs >= showsAfterMs) {
       this.#adjust(read, usedPerSecond);
     }
-    this.#standStill(read, nowMs);
+    this.#updatePause(read, nowMs);
   }
 
-  /** The next portion of a job; null while the work is paused. Try again in a moment. */
+  /** The next portion of a job; null while work is paused: try again after `pausedPollMs`. */
   portion(nowMs: number): Portion | null {
-    if (this.#stillSinceMs !== null) return null;
+    if (this.#pausedSinceMs !== null) return null;
     if (nowMs - this.#workedMs >= figureAgeMs) this.#beganMs = nowMs;
-    const isFree = !this.#isRead || this.#rate === rates.most;
+    const isFree = !this.#hasReaders || this.#rate === rates.most;
     const wanted = isFree ? portionMax : Math.round((this.#rate * portionMs) / 1000);
     const entities = Math.min(portionMax, Math.max(portionMin, wanted));
     const startMs = isFree ? nowMs : Math.max(nowMs, this.#nextMs);
@@ -118,25 +120,25 @@ export class Backpressure {
 
   #forgetAllBut(fronts: readonly FrontFigures[]): void {
     const present = new Set(fronts.map(({ id }) => id));
-    for (const id of this.#quietMs.keys()) if (!present.has(id)) this.#quietMs.delete(id);
+    for (const id of this.#baselinesMs.keys()) if (!present.has(id)) this.#baselinesMs.delete(id);
   }
 
   #learn(read: readonly FrontFigures[], nowMs: number): void {
-    this.#quietAtMs = nowMs;
+    this.#baselineAtMs = nowMs;
     for (const { id, readWaitMs } of read) {
       if (readWaitMs === null) continue;
-      this.#quietMs.set(id, [...(this.#quietMs.get(id) ?? []), readWaitMs].slice(-quietFigures));
+      this.#baselinesMs.set(id, [...(this.#baselinesMs.get(id) ?? []), readWaitMs].slice(-baselineFigures));
     }
   }
 
-  /** The most slowed front counts. One whose quiet value is not known says nothing. */
+  /** The front with the largest slowdown counts. Fronts without a baseline are ignored. */
   #adjust(read: readonly FrontFigures[], usedPerSecond: number): void {
     const slowed = read.map(({ id, readWaitMs }) => {
-      const quiet = this.#quietMs.get(id);
-      if (quiet === undefined || readWaitMs === null) return 1;
-      return (readWaitMs + answerMs) / (medianOf(quiet) + answerMs);
+      const baseline = this.#baselinesMs.get(id);
+      if (baseline === undefined || readWaitMs === null) return 1;
+      return (readWaitMs + answerMs) / (medianOf(baseline) + answerMs);
     });
-    // What was not used would take no effect if it were halved.
+    // The rate in use is halved, because halving an unused rate would have no effect.
     if (Math.max(1, ...slowed) > slowedMax) {
       this.#rate = Math.max(rates.least, Math.min(this.#rate, usedPerSecond) * backOff);
     } else if (usedPerSecond >= usedMin * this.#rate) {
@@ -144,16 +146,16 @@ export class Backpressure {
     }
   }
 
-  /** Begins to pause where quiet values are missing or old, and ends it when they are there. */
-  #standStill(read: readonly FrontFigures[], nowMs: number): void {
-    const isMissing = read.some(({ id, readWaitMs }) => readWaitMs !== null && !this.#quietMs.has(id));
-    const everyMs = this.#rate < rates.first / 2 ? quietEveryMs.slow : quietEveryMs.atSpeed;
-    const isNeeded = read.length > 0 && (isMissing || nowMs - this.#quietAtMs >= everyMs);
-    if (!isNeeded) this.#stillSinceMs = null;
-    else if (this.#stillSinceMs === null) this.#stillSinceMs = nowMs;
-    else if (nowMs - this.#stillSinceMs >= stillMaxMs) {
-      this.#stillSinceMs = null;
-      this.#quietAtMs = nowMs;
+  /** Starts a pause if baselines are missing or old, and ends it when they are known. */
+  #updatePause(read: readonly FrontFigures[], nowMs: number): void {
+    const isMissing = read.some(({ id, readWaitMs }) => readWaitMs !== null && !this.#baselinesMs.has(id));
+    const everyMs = this.#rate < rates.first / 2 ? baselineEveryMs.slow : baselineEveryMs.atSpeed;
+    const isNeeded = read.length > 0 && (isMissing || nowMs - this.#baselineAtMs >= everyMs);
+    if (!isNeeded) this.#pausedSinceMs = null;
+    else if (this.#pausedSinceMs === null) this.#pausedSinceMs = nowMs;
+    else if (nowMs - this.#pausedSinceMs >= pauseMaxMs) {
+      this.#pausedSinceMs = null;
+      this.#baselineAtMs = nowMs;
     }
   }
 }
@@ -164,35 +166,38 @@ function medianOf(values: readonly number[]): number {
 
 /** Fronts report their figures once a second. */
 export const frontFiguresEveryMs = 1_000;
-const stillPollMs = 100;
+const pausedPollMs = 100;
 
 export class PacedPortions {
   readonly #pace = new Backpressure();
-  readonly #hearing: CachedPromise<void>;
+  readonly #updating: CachedPromise<void>;
 
   constructor(store: Store) {
-    this.#hearing = new CachedPromise(async () => {
-      this.#pace.hear(figuresOf(await liveProcesses(store)), performance.now());
+    this.#updating = new CachedPromise(async () => {
+      this.#pace.update(figuresOf(await liveProcesses(store)), performance.now());
     }, frontFiguresEveryMs);
   }
 
-  /** Entities a second over all jobs; null for no limit, because there are no readers. */
+  /** Entities per second over all jobs; null for no limit, because there are no readers. */
   get perSecond(): number | null {
     return this.#pace.perSecond;
   }
 
-  /** Receives what the fronts last reported. To be called each second while no job asks for portions. @throws StoreUnavailableError */
-  hear(): Promise<void> {
-    return this.#hearing.get();
+  /**
+   * Reads the latest reports of the fronts. Must be called each second while no job requests portions. @throws
+   * StoreUnavailableError
+   */
+  update(): Promise<void> {
+    return this.#updating.get();
   }
 
-  /** Waits until the next portion may begin. @returns how many entities it has. @throws AbortError, StoreUnavailableError */
+  /** Waits until the next portion may begin. @returns its number of entities. @throws AbortError, StoreUnavailableError */
   async next(signal: AbortSignal): Promise<number> {
     for (;;) {
-      await this.hear();
+      await this.update();
       const portion = this.#pace.portion(performance.now());
       if (portion !== null && portion.pauseMs <= 0) return portion.entities;
-      await setTimeout(portion?.pauseMs ?? stillPollMs, undefined, { signal });
+      await setTimeout(portion?.pauseMs ?? pausedPollMs, undefined, { signal });
       if (portion !== null) return portion.entities;
     }
   }

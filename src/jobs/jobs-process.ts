@@ -70,13 +70,13 @@ class JobsMetrics extends ProcessMetrics {
 const enqueueTickMs = 300;
 const measureMs = 2_000;
 const clashesMs = 15_000;
-/** Purges are rare, and looking for broken ones often would cost an idle platform writes. */
+/** Purges are rare, and each check for interrupted ones writes to Redis. */
 const brokenPurgeCheckMs = 15_000;
 
 export interface JobsOptions {
   readonly store: Store;
   readonly configuration: ActiveConfiguration;
-  /** Where webhooks may connect to, and what their URLs begin with. */
+  /** Options of webhooks: allowed addresses, the public URL, retention, and callbacks. */
   readonly webhooks: Pick<
     WebhookJobsOptions,
     'guard' | 'publicUrl' | 'retentionMs' | 'onFailing' | 'onWorking'
@@ -92,7 +92,7 @@ export class JobsProcess {
   readonly #dryRuns;
   readonly #webhooks: WebhookJobs;
   readonly #stop = new AbortController();
-  /** Generation whose rebuild was found done. It stays done, so its jobs are not checked again. */
+  /** Last generation whose rebuild is known to be done, so that its jobs are not checked again. */
   #rebuilt = 0;
   #heartbeat: Heartbeat | null = null;
   #runner: JobRunner<RebuildTask, RebuildProgress> | null = null;
@@ -137,7 +137,7 @@ export class JobsProcess {
     this.#runner = new JobRunner(
       store,
       rebuildQueueName,
-      // Jobs wait for those of other partitions. The slots bound how many work at a time.
+      // Jobs wait for each other, so all of them must be able to run. The slots limit how many work at a time.
       store.partitions.count,
       (run) => runRebuild(context, run),
       onTrouble,
@@ -150,7 +150,7 @@ export class JobsProcess {
       onTrouble,
       brokenPurgeCheckMs,
     );
-    // One after the other: they compete for this process.
+    // One at a time, because dry runs use the processor of this process.
     this.#dryRunner = new JobRunner(store, dryRunQueueName, 1, (run) => runDryRun(context, run), onTrouble);
     this.#webhooks.start();
     this.#heartbeat = new Heartbeat(store, {
@@ -162,11 +162,11 @@ export class JobsProcess {
       this.#repeat(enqueueTickMs, () => this.#enqueue()),
       this.#repeat(measureMs, () => this.#measure()),
       this.#repeat(clashesMs, () => this.#countClashes()),
-      this.#repeat(frontFiguresEveryMs, () => context.pace.hear()),
+      this.#repeat(frontFiguresEveryMs, () => context.pace.update()),
     ]);
   }
 
-  /** Breaks off the jobs under way. Another process, or the next start, takes them up. */
+  /** Interrupts running jobs. Another process continues them, or this one after a restart. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await Promise.all([this.#running, this.#webhooks.stop()]);
@@ -177,7 +177,7 @@ export class JobsProcess {
 
   #repeat(pauseMs: number, act: () => Promise<void>): Promise<void> {
     const onError = (error: unknown) => {
-      // The watch over the connection reports a lost Redis once.
+      // A lost connection to Redis is reported elsewhere.
       if (!(error instanceof StoreUnavailableError))
         this.options.onTrouble('unexpected error in the jobs process', error);
     };
@@ -237,7 +237,7 @@ export class JobsProcess {
         counts.reduce((sum, count) => sum + count, 0),
       );
     }
-    // Tenants that are gone leave no figure.
+    // Removes the figures of removed tenants.
     this.metrics.clashes.reset();
     for (const [tenant, count] of clashes) this.metrics.clashes.set({ tenant }, count);
   }

@@ -1,7 +1,7 @@
 /**
- * Brings the lookup indexes from one layout to another when a configuration asks for it, in steps that no lookup can
- * notice. First entities come under the new layout beside the old one. When that holds in all partitions, lookups read the
- * new layout. When all workers know that, the old layout is given up. See `store/configuration/layouts.ts`.
+ * Moves lookup indexes from one layout to another when a configuration requires it, in steps that lookups do not notice. First
+ * entities are indexed under the new layout in addition to the old one. When all partitions are done, lookups read the new
+ * layout. When all workers have applied that, the old layout is dropped. See `store/configuration/layouts.ts`.
  */
 
 import { CachedPromise } from '../lib/shared-promises.ts';
@@ -19,12 +19,12 @@ import { liveProcesses } from '../store/processes/registry.ts';
 import type { Store } from '../store/store.ts';
 import { isAppliedByAll } from './applied-by-all.ts';
 
-/** How long one look serves. */
-const sightMs = 100;
+/** How long an observation is reused. */
+const observationMs = 100;
 
-/** A source whose whole layout is not the one that the configuration requires. */
+/** A source whose current layout is not the one that the configuration requires. */
 export interface LayoutChange extends SourcePlace {
-  /** Null when no lookup reads the source. */
+  /** Null if no lookup reads the source. */
   readonly wanted: LookupLayout | null;
 }
 
@@ -50,50 +50,50 @@ function isWhole(layouts: LayoutStates, { wanted, ...place }: LayoutChange): boo
   return layouts.wholeOf(place)?.id === wanted?.id;
 }
 
-/** The layouts and the workers that know them, at one time. */
-interface Sight {
+/** The layouts, and which workers have applied them, at one time. */
+interface Observation {
   readonly layouts: LayoutStates;
-  /** True when every worker that may own a partition is known and knows the layouts. */
-  readonly isKnown: boolean;
+  /** True if every worker that may own a partition has applied the layouts. */
+  readonly isApplied: boolean;
   /** The lowest generation of all workers. */
   readonly generation: number;
 }
 
-/** Looks on behalf of the jobs of all partitions, because all of them wait for the same. */
+/** Observes the layouts for the jobs of all partitions, which wait for the same changes. */
 export class LayoutWatch {
-  readonly #sight: CachedPromise<Sight>;
+  readonly #observation: CachedPromise<Observation>;
 
   constructor(private readonly store: Store) {
-    this.#sight = new CachedPromise(() => sightOf(store), sightMs);
+    this.#observation = new CachedPromise(() => observe(store), observationMs);
   }
 
   /**
-   * One step towards the wanted layouts, on behalf of a partition whose entities all are under them.
-   * @returns true when lookups read the wanted layouts and nothing else is kept. @throws StoreUnavailableError
+   * Makes one step towards the wanted layouts, for a partition whose entities are all indexed under them.
+   * @returns true if lookups read the wanted layouts and no others are kept. @throws StoreUnavailableError
    */
   async advance(generation: number, partition: number, changes: readonly LayoutChange[]): Promise<boolean> {
     const { store } = this;
-    const sight = await this.#sight.get();
-    const { layouts } = sight;
-    const isKnown = sight.isKnown && sight.generation >= generation;
+    const observation = await this.#observation.get();
+    const { layouts } = observation;
+    const isApplied = observation.isApplied && observation.generation >= generation;
     if (layouts.retiring.length > 0) {
-      if (isKnown) await retireFormer(store, layouts);
+      if (isApplied) await retireFormer(store, layouts);
       return false;
     }
     const open = changes.filter((change) => !isWhole(layouts, change));
     for (const change of open) await noteFilled(store, generation, partition, change, change.wanted);
-    if (open.length > 0 || !isKnown) return false;
-    // The look may be older than a step that the job of another partition has made.
+    if (open.length > 0 || !isApplied) return false;
+    // The observation may be older than a step by the job of another partition.
     return (await layoutsVersion(store)) === layouts.version;
   }
 }
 
-async function sightOf(store: Store): Promise<Sight> {
+async function observe(store: Store): Promise<Observation> {
   const layouts = await readLayouts(store);
-  const [processes, isKnown] = await Promise.all([
+  const [processes, isApplied] = await Promise.all([
     liveProcesses(store),
     isAppliedByAll(store, layouts, ['worker']),
   ]);
   const workers = processes.filter(({ role }) => role === 'worker');
-  return { layouts, isKnown, generation: Math.min(...workers.map((worker) => worker.generation)) };
+  return { layouts, isApplied, generation: Math.min(...workers.map((worker) => worker.generation)) };
 }

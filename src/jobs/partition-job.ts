@@ -1,4 +1,4 @@
-/** The frame of a job that goes through a partition: its progress, its slot with the owner, what it waits for. */
+/** What all jobs over a partition share: progress, the slot of the owner, and waits. */
 import { performance } from 'node:perf_hooks';
 import { Semaphore } from '../lib/semaphore.ts';
 import type { JobRun } from '../store/configuration/job-runner.ts';
@@ -46,17 +46,17 @@ export class PartitionJob<Task extends PartitionTask, Progress extends object> {
     return this.#progress;
   }
 
-  /** Waits for the turn of the next portion. @returns how many entities it has. @throws AbortError, StoreUnavailableError */
+  /** Waits until the next portion may begin. @returns its number of entities. @throws AbortError, StoreUnavailableError */
   nextPortion(): Promise<number> {
     return this.context.pace.next(this.signal);
   }
 
-  /** Notes progress, which is saved with the next save. */
+  /** Updates the progress without saving it. */
   note(change: Partial<Progress>): void {
     this.#progress = { ...this.#progress, ...change };
   }
 
-  /** Notes progress, and saves at least each half second. @throws AbortError, StoreUnavailableError */
+  /** Updates the progress, and saves it if the last save is half a second ago. @throws AbortError, StoreUnavailableError */
   async reach(change: Partial<Progress>): Promise<void> {
     this.signal.throwIfAborted();
     this.note(change);
@@ -71,7 +71,7 @@ export class PartitionJob<Task extends PartitionTask, Progress extends object> {
   }
 
   /**
-   * Does work that only one partition of each worker does at a time. Jobs that wait for others hold no slot. @throws
+   * Does work for which each worker has one slot. Jobs that wait for other jobs must not hold a slot. @throws
    * StoreUnavailableError
    */
   async inSlot<T>(work: () => Promise<T>): Promise<T> {
@@ -87,13 +87,13 @@ export class PartitionJob<Task extends PartitionTask, Progress extends object> {
 }
 
 /**
- * Each worker rebuilds one of its partitions at a time. Two would compete for their worker, and for cores that readers
- * need. A worker that does not go on holds up only its own partitions.
+ * One slot per worker: two partitions of a worker would compete for it, and for cores that readers need. A stuck worker only
+ * blocks its own partitions.
  */
 export class OwnerSlots {
   readonly #users = new Map<string, { readonly turns: Semaphore; count: number }>();
 
-  /** @param owner null for partitions without an owner, which are treated as those of one worker. @returns see `Semaphore` */
+  /** @param owner null for partitions without an owner, which share one slot. @returns see `Semaphore` */
   async take(owner: string | null): Promise<() => void> {
     const key = owner ?? '';
     const user = this.#users.get(key) ?? { turns: new Semaphore(1), count: 0 };
@@ -103,12 +103,12 @@ export class OwnerSlots {
     return () => {
       release();
       user.count -= 1;
-      // Workers come and go under new names.
+      // Frees memory, because restarted workers have new names.
       if (user.count === 0) this.#users.delete(key);
     };
   }
 
-  /** Owners with a partition that is rebuilt or waits for it. */
+  /** Number of owners whose slot is in use. */
   get size(): number {
     return this.#users.size;
   }

@@ -1,6 +1,6 @@
 /**
- * Makes lookups that code requested part of the configuration. The new generation is the same but for its lookup indexes,
- * so they are filled, become whole, and the views that wait for them are rebuilt as after any change (`layout-change.ts`).
+ * Adds lookups that code has requested to the configuration. The new generation only differs in its lookup indexes, which are
+ * filled as after any change, and the views that wait for them are rebuilt (`layout-change.ts`).
  */
 import type { ConfigDocuments, Configuration } from '../config/configuration.ts';
 import { runtimeLookupsPath, tenantFilePath } from '../config/document-path.ts';
@@ -25,20 +25,20 @@ import {
 } from '../store/configuration/published-configuration.ts';
 import type { Store } from '../store/store.ts';
 
-/** @param current what this process runs: tenants that are the same are not read. @throws StoreUnavailableError */
+/** @param current configuration of this process: tenants that are equal in it are not read. @throws StoreUnavailableError */
 export async function publishRuntimeLookups(store: Store, current: Configuration | null): Promise<void> {
-  const asked = [...(await readRuntimeLookups(store))];
-  if (asked.length === 0) return;
+  const requested = [...(await readRuntimeLookups(store))];
+  if (requested.length === 0) return;
   const [published, active] = await Promise.all([readTenants(store), readActiveDigest(store)]);
   if (published === null || active === null || active.generation !== published.generation) return;
   const former = current === null ? [] : [current];
-  const changed = await withAsked(
+  const changed = await withRequested(
     store,
     published.tenants,
-    asked.map(([, one]) => one),
+    requested.map(([, one]) => one),
   );
   const tenants = changed === null ? null : await textsBeside(store, published.tenants, former);
-  // Another configuration became active meanwhile: the next look sees it.
+  // Another configuration became active meanwhile. The next call sees it.
   if (changed === null || tenants === null) return;
   if (changed.size > 0) {
     for (const [tenant, documents] of changed) {
@@ -56,20 +56,20 @@ export async function publishRuntimeLookups(store: Store, current: Configuration
   }
   await forgetRuntimeLookups(
     store,
-    asked.map(([field]) => field),
+    requested.map(([field]) => field),
   );
 }
 
-/** The documents of tenants that do not have all of theirs, with them. Null: see `readDocuments`. */
-async function withAsked(
+/** The documents of tenants whose requested lookups are missing, with these added. Null: see `readDocuments`. */
+async function withRequested(
   store: Store,
   tenants: ReadonlyMap<string, { readonly fingerprint: string }>,
-  asked: readonly RuntimeLookupOf[],
+  requested: readonly RuntimeLookupOf[],
 ): Promise<Map<string, ConfigDocuments> | null> {
-  const askedBy = groupBy(asked, (one) => one.tenant);
+  const requestedBy = groupBy(requested, (one) => one.tenant);
   const documentsOf = await readDocuments(
     store,
-    [...tenants].filter(([tenant]) => askedBy.has(tenant)),
+    [...tenants].filter(([tenant]) => requestedBy.has(tenant)),
   );
   if (documentsOf === null) return null;
   const changed = new Map<string, ConfigDocuments>();
@@ -78,7 +78,7 @@ async function withAsked(
     const path = runtimeLookupsPath(tenant);
     const known: RuntimeLookup[] = JSON.parse(documents.get(path) ?? '[]');
     const texts = new Set(known.map((one) => JSON.stringify(one)));
-    for (const { sourceGroup, plan } of askedBy.get(tenant) ?? []) {
+    for (const { sourceGroup, plan } of requestedBy.get(tenant) ?? []) {
       if (texts.size < runtimeLookupsMax) texts.add(JSON.stringify({ sourceGroup, plan }));
     }
     if (texts.size === known.length) continue;

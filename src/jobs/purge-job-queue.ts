@@ -1,4 +1,4 @@
-/** The queue of purge jobs: one job for each partition and purge. */
+/** The queue of purge jobs, with one job for each partition and purge. */
 import { PartitionJobs, type PartitionTask, sumOf } from '../store/configuration/jobs-queue.ts';
 import type { Store } from '../store/store.ts';
 
@@ -8,7 +8,7 @@ export interface PurgeTask extends PartitionTask {
   readonly token: string;
 }
 
-/** The progress of a purge. */
+/** Numbers of removed objects. */
 export interface PurgeCounts {
   readonly entities: number;
   readonly views: number;
@@ -22,7 +22,7 @@ export interface PurgeCounts {
 }
 
 export interface PurgeProgress extends PurgeCounts {
-  /** Entities that there were when the job began. */
+  /** Number of entities when the job began. */
   readonly total: number;
 }
 
@@ -33,12 +33,12 @@ export function purgeJobs(store: Store): PurgeJobs {
   return new PartitionJobs(store, purgeQueueName, ({ token }) => token);
 }
 
-/** How far a purge is, over all partitions. */
+/** State of a purge, over all partitions. */
 export interface PurgeState {
   readonly counts: PurgeCounts;
   readonly total: number;
   readonly isDone: boolean;
-  /** Why a job failed for good; null while none has. */
+  /** Error of a job that failed finally; null if none has. */
   readonly failure: string | null;
 }
 

@@ -1,8 +1,7 @@
 /**
- * The purge of one partition: removes the entities of sources that are no longer configured. It removes them as a
- * client would, at the pace of a rebuild, and the owner removes their outputs. The job that finds all partitions through
- * forgets what the change log keeps of environments that are gone, and ends the purge. A job that runs twice, or is broken
- * off anywhere, continues with what is left.
+ * The purge of one partition: deletes the entities of sources that are no longer configured, as a client would, at the rate of
+ * a rebuild, and the owner removes their outputs. The job that finishes last deletes the change logs of removed environments,
+ * and ends the purge. A job that runs twice or is interrupted continues with what is left.
  */
 
 import { forgetLogs } from '../store/change-log/trim.ts';
@@ -35,10 +34,10 @@ export interface PurgeContext extends JobContext {
   readonly configuration: ActiveConfiguration;
 }
 
-/** Does a job, from where an earlier run of it was broken off. @throws AbortError, StoreUnavailableError */
+/** Runs a job, or continues an interrupted one. @throws AbortError, StoreUnavailableError */
 export async function runPurge(context: PurgeContext, run: JobRun<PurgeTask, PurgeProgress>): Promise<void> {
   const purge = await readPurge(context.store);
-  // Another run of this job has ended it.
+  // The purge has already ended.
   if (purge?.token !== run.task.token) return;
   const job = new PartitionJob(context, run, beginning);
   await new PurgeRun(context, job, purge).run(run.progress === null);
@@ -54,12 +53,12 @@ class PurgeRun {
   async run(isFirst: boolean): Promise<void> {
     const { job, purge } = this;
     const { store, autoFields } = this.context;
-    await this.#untilNobodyHasThem();
-    if (isFirst) await job.save({ total: await this.#left() });
+    await this.#untilUnconfigured();
+    if (isFirst) await job.save({ total: await this.#countLeft() });
     await job.inSlot(async () => {
       for (const source of purge.sources) await this.#purgeSource(source);
     });
-    // A crashed run may have removed some without counting them.
+    // A crashed run may have removed entities without counting them.
     await job.save({ entities: Math.max(job.progress.entities, job.progress.total) });
     for (const { tenant, sourceId } of purge.sources) {
       await forgetTypes(store, job.tag, { tenant, sourceId });
@@ -71,7 +70,7 @@ class PurgeRun {
     if (await notePurged(store, purge.token, job.partition)) await this.#end();
   }
 
-  /** Before a partition was through, its removals could leave traces in all of them. */
+  /** Runs after all partitions are done, because removals can write change log entries in any partition. */
   async #end(): Promise<void> {
     const { store, configuration } = this.context;
     await configuration.refresh();
@@ -84,8 +83,11 @@ class PurgeRun {
     await endPurge(store, this.purge.token);
   }
 
-  /** A process with a former configuration could still take entities in, or build outputs of them: this waits for it. */
-  async #untilNobodyHasThem(): Promise<void> {
+  /**
+   * Waits for processes with a former configuration, which could still accept entities of these sources or build outputs from
+   * them.
+   */
+  async #untilUnconfigured(): Promise<void> {
     for (;;) {
       const processes = await liveProcesses(this.context.store);
       if (processes.every(({ generation }) => generation >= this.purge.generation)) return;
@@ -93,7 +95,7 @@ class PurgeRun {
     }
   }
 
-  async #left(): Promise<number> {
+  async #countLeft(): Promise<number> {
     const counts = await Promise.all(
       this.purge.sources.map(({ tenant, sourceId }) =>
         countEntities(this.context.store, this.job.partition, tenant, sourceId),
@@ -102,7 +104,7 @@ class PurgeRun {
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
-  /** Removes until nothing of the source is left here, including what came meanwhile. */
+  /** Repeats until no entities of the source are left here, including those that arrived meanwhile. */
   async #purgeSource(source: SourcePlace): Promise<void> {
     const { store } = this.context;
     const { tenant, sourceId } = source;

@@ -1,4 +1,4 @@
-/** The queue of rebuild jobs: one job for each partition and configuration generation. */
+/** The queue of rebuild jobs, with one job for each partition and configuration generation. */
 
 import {
   type JobStatus,
@@ -18,33 +18,33 @@ export interface RebuildTask extends PartitionTask {
 
 /** Where a pass over a partition continues. */
 export interface RebuildPlace {
-  /** `<tenant>|<sourceId>`; sources come in the order of these texts. */
+  /** `<tenant>|<sourceId>`; sources are scanned in the order of these strings. */
   readonly source: string;
-  /** `records`: what was processed; `entities`: what has no record though it is there. */
+  /** `records` scans processed records; `entities` finds entities without one. */
   readonly scan: 'records' | 'entities';
-  /** Null: at its beginning. */
+  /** Null at the beginning. */
   readonly at: ScanPlace | null;
 }
 
-/** Records of a tenant that were looked at, and that there were to look at. */
+/** Number of scanned records of a tenant, and of all when the job began. */
 export type TenantCount = readonly [tenant: string, scanned: number, total: number];
 
 export interface RebuildProgress {
-  /** `fill`: entities come under the lookup layouts that the configuration requires; `rebuild`: all that is outdated. */
+  /** `fill` indexes entities under the lookup layouts that the configuration requires; `rebuild` rebuilds outdated ones. */
   readonly phase: 'fill' | 'rebuild';
-  /** Number in its phase, from 1; a pass that finds nothing outdated is the last. */
+  /** Number of the pass in its phase, from 1. A pass that finds nothing outdated is the last. */
   readonly pass: number;
-  /** Null: at its beginning. */
+  /** Null at the beginning. */
   readonly place: RebuildPlace | null;
-  /** Records looked at in the first passes, and records that there were to look at when the job began. */
+  /** Number of records scanned in first passes, and of all when the job began. */
   readonly scanned: number;
   readonly total: number;
-  /** The same by tenant; absent in jobs of an earlier version. */
+  /** The same counts by tenant; absent in jobs of an earlier version. */
   readonly ofTenants?: readonly TenantCount[];
-  /** Entities found outdated: in this pass, and in all. */
+  /** Number of entities found outdated, in this pass and in total. */
   readonly markedInPass: number;
   readonly marked: number;
-  /** The last invalidation sent for each tenant. All of this is stored with the job, so its names stay. */
+  /** The last invalidation sent for each tenant. These names are stored with the job, so they cannot change. */
   readonly lastMarks: readonly (readonly [tenant: string, sequence: number])[];
   readonly done: boolean;
 }
@@ -57,7 +57,7 @@ export function rebuildJobs(store: Store): RebuildJobs {
 }
 
 /**
- * Adds the jobs of a generation. A crash between jobs and note adds them again, which does nothing.
+ * Adds the jobs of a generation. Adding them again after a crash has no effect.
  * @throws StoreUnavailableError
  */
 export async function enqueueRebuild(store: Store, queue: RebuildJobs, generation: number): Promise<void> {
@@ -65,20 +65,20 @@ export async function enqueueRebuild(store: Store, queue: RebuildJobs, generatio
   await noteEnqueued(store, generation);
 }
 
-/** How far the rebuild for a generation is, over all partitions. */
+/** State of the rebuild for a generation, over all partitions. */
 export interface RebuildState {
-  /** 0 to 100; 100 only when all is done. */
+  /** 0 to 100; 100 only when everything is done. */
   readonly percent: number;
-  /** When the first job was taken up, in ms since 1970; null before that. */
+  /** When the first job began, in ms since 1970; null before that. */
   readonly startedAtMs: number | null;
-  /** Records to look at, records looked at, and entities asked to be rebuilt. */
+  /** Number of records to scan, of scanned records, and of invalidated entities. */
   readonly total: number;
   readonly scanned: number;
   readonly marked: number;
   readonly isDone: boolean;
   /** False while no jobs process has seen the generation. */
   readonly isEnqueued: boolean;
-  /** Reasons why jobs failed for good, and why the last attempts of others failed. */
+  /** Errors of jobs that failed finally, and of the last attempts of others. */
   readonly failures: readonly {
     readonly partition: number;
     readonly reason: string;
@@ -86,7 +86,7 @@ export interface RebuildState {
   }[];
 }
 
-/** @param tenant whose records are counted; null: those of all. @throws StoreUnavailableError */
+/** @param tenant tenant whose records are counted; null for all tenants. @throws StoreUnavailableError */
 export async function rebuildState(
   store: Store,
   queue: RebuildJobs,
@@ -130,7 +130,7 @@ function earliest(statuses: readonly (JobStatus<RebuildProgress> | null)[]): num
 }
 
 function percentOf(status: JobStatus<RebuildProgress> | null, isEnqueued: boolean): number {
-  // Jobs that are done are forgotten after a while.
+  // Completed jobs are removed after some time.
   if (status === null) return isEnqueued ? 100 : 0;
   if (status.state === 'done') return 100;
   const { progress } = status;

@@ -1,12 +1,12 @@
 /**
- * The rebuild of one partition after a change of configuration. It looks at everything that was ever processed there. It
- * asks the owner to rebuild the entities whose outputs are not those of the present configuration.
+ * The rebuild of one partition after a configuration change. It scans all processed records, and asks the owner to rebuild
+ * entities whose outputs are not those of the current configuration.
  *
- * There is no list of differences between two configurations that could be lost. A job that runs twice, or is broken off
- * anywhere, ends in the same state. Passes are repeated until one finds nothing.
+ * It needs no list of differences between two configurations, which could be lost. A job that runs twice or is interrupted ends
+ * in the same state. Passes are repeated until one finds nothing outdated.
  *
- * Where the configuration asks for other lookup indexes, all partitions fill them first (`layout-change.ts`). Until then
- * workers defer the outputs that need them, and the passes that follow find those.
+ * If the configuration requires other lookup indexes, all partitions fill them first (`layout-change.ts`). Until then workers
+ * defer the outputs that need them, and later passes find these.
  */
 
 import { buildersFor, outputKey, placeOf } from '../actors/batch/builder.ts';
@@ -28,9 +28,9 @@ import type { RebuildProgress, RebuildTask } from './rebuild-job-queue.ts';
 import { type Criterion, type PassSource, type ProcessedEntity, RebuildPass } from './rebuild-pass.ts';
 import type { UrlFormWatch } from './url-form-change.ts';
 
-/** How often the jobs of all partitions look whether lookup indexes are whole, and whether all know the form of URLs. */
+/** How often jobs check whether changes of layouts and URL forms are complete. */
 const layoutsPollMs = 200;
-/** An entity that no rebuild brings up to date must not keep the job going for ever. */
+/** Ends the job even if an entity remains outdated after each rebuild. */
 const passesMax = 5;
 
 export interface RebuildContext extends JobContext {
@@ -52,7 +52,7 @@ const beginning: RebuildProgress = {
   done: false,
 };
 
-/** Does a job, from where an earlier run of it was broken off. @throws AbortError, StoreUnavailableError */
+/** Runs a job, or continues an interrupted one. @throws AbortError, StoreUnavailableError */
 export async function runRebuild(
   context: RebuildContext,
   run: JobRun<RebuildTask, RebuildProgress>,
@@ -80,8 +80,8 @@ class Rebuild {
   }
 
   /**
-   * Puts every entity under the lookup layouts that the configuration requires. @returns the layouts that lookups do
-   * not read yet
+   * Indexes every entity under the lookup layouts that the configuration requires. @returns the layouts that lookups do not
+   * read yet
    */
   async #fill(): Promise<LayoutChange[]> {
     await this.#waitForWorkers();
@@ -101,7 +101,7 @@ class Rebuild {
     return changes;
   }
 
-  /** Waits, without holding up the jobs of other partitions, until lookups read the layouts that the configuration requires. */
+  /** Waits, without holding a slot, until lookups read the layouts that the configuration requires. */
   async #changeLayouts(changes: readonly LayoutChange[]): Promise<void> {
     const { layoutWatch } = this.context;
     const { generation, partition } = this.job.task;
@@ -110,7 +110,7 @@ class Rebuild {
     }
   }
 
-  /** Waits, as `#changeLayouts`, until workers put claims on URLs in the form that the configuration requires. */
+  /** Waits, like `#changeLayouts`, until workers write claims on URLs in the form that the configuration requires. */
   async #changeUrlForms(): Promise<void> {
     const { configuration, urlFormWatch } = this.context;
     await configuration.refresh();
@@ -143,7 +143,7 @@ class Rebuild {
     );
   }
 
-  /** Passes over the sources until one finds nothing. */
+  /** Repeats passes over the sources until one finds nothing. */
   async #passes(sources: readonly PassSource[], criterion: Criterion): Promise<void> {
     const { job } = this;
     const { store, onInvalidated } = this.context;
@@ -157,14 +157,14 @@ class Rebuild {
     }
   }
 
-  /** A newer configuration has jobs of its own, which look at everything again. */
+  /** A newer configuration has its own jobs, which scan everything again. */
   get #isSuperseded(): boolean {
     return this.context.configuration.generation > this.job.task.generation;
   }
 
   /**
-   * Waits until no worker follows the former configuration: its rebuild would be in vain, and what it still commits would
-   * not be what the passes look for.
+   * Waits until no worker follows the former configuration: its rebuilds would be useless, and the passes could miss what it
+   * still commits.
    */
   async #waitForWorkers(): Promise<void> {
     const { store, configuration } = this.context;
@@ -205,9 +205,9 @@ class Rebuild {
 }
 
 /**
- * Names, schema digests and the forms of URLs are compared, no bytes: an equal digest means that no view of the schema can differ. A
- * recorded output without a builder is outdated too, so that a rebuild of its entity removes it.
- * @param hasNoRoom true for an entity type of which no index item is built, because its source has no room for it
+ * Compares names, schema digests and the forms of URLs, but no bytes: views of schemas with equal digests are equal. A record
+ * with an output that has no builder is outdated too, so that a rebuild removes the output.
+ * @param hasNoRoom true for an entity type without index items, because its source has reached its limit of types
  */
 function isOutdated(
   { configuration, layouts }: TurnBasis,
@@ -217,7 +217,7 @@ function isOutdated(
   hasNoRoom: (type: string) => boolean,
 ): boolean {
   const { type, lookups, outputs } = record;
-  // No configuration makes anything of an entity that is not published.
+  // An entity that is not published has no outputs.
   if (processedState(record) !== 'published') return lookups.length + outputs.length > 0;
   const place = placeOf(configuration, tenantAlias, sourceId);
   const wanted = place?.tenant.lookupLayouts.get(sourceId) ?? null;
@@ -239,7 +239,7 @@ function isOutdated(
   return outputs.some((output) => digests.get(outputKey(output)) !== output.schemaDigest);
 }
 
-/** True for the claim field of a URL in another form than the one in which the tenant's URLs are claimed. */
+/** True for the claim field of a URL in a form other than the tenant's current one. */
 function isOtherForm(field: string, written: UrlForm): boolean {
   const form = urlFormOfField(field);
   return form !== null && form !== written;

@@ -1,6 +1,6 @@
 /**
- * A pass over a partition: finds the entities that must be rebuilt, a portion at a time, and asks the owner for it. It
- * continues where an earlier run was broken off.
+ * A pass over a partition: finds the entities that must be rebuilt, in portions, and invalidates them. It continues where an
+ * earlier run was interrupted.
  */
 import { formatDependent } from '../store/derived/dependents.ts';
 import { type ProcessedPortion, processedPortion, readProcessed } from '../store/derived/processed.ts';
@@ -13,7 +13,7 @@ import type { PartitionJob } from './partition-job.ts';
 import type { RebuildProgress, RebuildTask } from './rebuild-job-queue.ts';
 
 export interface PassSource {
-  /** `<tenant>|<sourceId>`; sources are passed in the order of these texts. */
+  /** `<tenant>|<sourceId>`; sources are scanned in the order of these strings. */
   readonly key: string;
   readonly tenant: string;
   readonly sourceId: string;
@@ -21,7 +21,7 @@ export interface PassSource {
 
 export type ProcessedEntity = ProcessedPortion['records'][number];
 
-/** Chooses the records whose entities must be rebuilt. */
+/** Selects the records whose entities must be rebuilt. */
 export type Criterion = (
   source: PassSource,
   records: readonly ProcessedEntity[],
@@ -55,10 +55,10 @@ export class RebuildPass {
     do {
       const portion: ProcessedPortion = await processedPortion(store, job.tag, tenant, sourceId, at);
       const { records } = portion;
-      const asked = records.length === 0 ? [] : await this.criterion(source, records);
+      const outdated = records.length === 0 ? [] : await this.criterion(source, records);
       await this.#invalidate(
         source,
-        asked.map(({ originId }) => originId),
+        outdated.map(({ originId }) => originId),
       );
       at = portion.next;
       if (job.progress.pass === 1) this.#countScanned(tenant, records.length);
@@ -91,7 +91,7 @@ export class RebuildPass {
     } while (at !== null && !this.isSuperseded());
   }
 
-  /** Entities without a record, though the stream entry that announced them is taken in. */
+  /** Entities without a record, although the stream entry that announced them is processed. */
   async #unprocessed(source: PassSource, originIds: readonly string[]): Promise<string[]> {
     const { tenant, sourceId } = source;
     const waiting = await this.#withoutRecord(source, originIds);

@@ -1,17 +1,17 @@
-/** The waits of a job: until the owner has room for more, and until what was asked for is done. */
+/** Waits of a job: until the owner has room for more, and until invalidated entities are rebuilt. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { readCommittedState, readPartitionState, rebuiltUpTo } from '../store/partitions/partition-state.ts';
 import type { Store } from '../store/store.ts';
 import type { RebuildProgress } from './rebuild-job-queue.ts';
 
-/** Polls are frequent at first, then as long as what was waited for suggests, up to the longest. */
+/** The polling interval grows with the time waited, within these bounds. */
 const pollMsMin = 4;
 const pollMsMax = 20;
 /** The last invalidation of each tenant. */
 type Invalidations = RebuildProgress['lastMarks'];
 
-/** All its methods throw AbortError when the job must end, and StoreUnavailableError. */
+/** All methods throw AbortError if the job must end, and StoreUnavailableError. */
 export class RebuildWaits {
   constructor(
     private readonly store: Store,
@@ -24,8 +24,9 @@ export class RebuildWaits {
   }
 
   /**
-   * Waits until the partition is nearly idle, as fresh changes must find it. @param last what must be taken in before
-   * @param waitingMax how many rebuilds may wait in it: then its owner has the next ones when it is done with one portion
+   * Waits until the partition is nearly idle, so that new changes do not wait long. @param last invalidations that must be
+   * processed before
+   * @param waitingMax number of rebuilds that may wait in it, so that its owner never runs out of work
    */
   async untilRoom(last: Invalidations, waitingMax: number): Promise<void> {
     const lastSequence = Math.max(0, ...last.map(([, sequence]) => sequence));
@@ -41,7 +42,7 @@ export class RebuildWaits {
     while ((await readCommittedState(this.store, this.partition)).checkpoint < sequence) await this.pause();
   }
 
-  /** Waits until what was invalidated is rebuilt, here and in the partitions where the rebuilds have sent invalidations. */
+  /** Waits until invalidated entities are rebuilt, here and in partitions to which the rebuilds have sent invalidations. */
   async untilRebuilt(last: Invalidations): Promise<void> {
     for (const [tenant, sequence] of last) await this.#untilRebuiltUpTo(this.partition, tenant, sequence);
     const { downstream } = await readPartitionState(this.store, this.partition);
@@ -59,7 +60,7 @@ export class RebuildWaits {
     }
   }
 
-  /** Pauses between two polls of a wait, for a share of how long it has taken already. */
+  /** Pauses between two polls, for a share of the time waited so far. */
   async #pauseSince(startMs: number): Promise<void> {
     await this.pause(Math.min(pollMsMax, Math.max(pollMsMin, (performance.now() - startMs) / 4)));
   }

@@ -1,4 +1,4 @@
-/** Finds what would go when a configuration becomes active, and how much is stored for it, so that people are asked before. */
+/** Finds what a new configuration would remove, and how much data it has, so that it can be confirmed first. */
 
 import type { Configuration } from '../config/configuration.ts';
 import { counted } from '../config/documents/issue-text.ts';
@@ -10,7 +10,7 @@ import { countEntities } from '../store/entities/entities.ts';
 import { indexName } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 
-/** Something that goes, and what is stored for it now. */
+/** A removed part of the configuration, and the amount of its stored data. */
 export interface Loss {
   readonly removal: Removal;
   entities: number;
@@ -18,7 +18,7 @@ export interface Loss {
   items: number;
 }
 
-/** The removals that have data, the widest first. @throws StoreUnavailableError */
+/** The removals that have data, the largest scope first. @throws StoreUnavailableError */
 export async function lossesBetween(
   store: Store,
   before: Configuration,
@@ -34,21 +34,21 @@ export async function lossesBetween(
   }
   for (const tenant of new Set(losses.map(({ removal }) => removal.tenant))) {
     const ofTenant = losses.filter(({ removal }) => removal.tenant === tenant);
-    const taken = new Map<string, Loss | undefined>();
+    const lossOf = new Map<string, Loss | undefined>();
     for (const sourceId of before.tenants.get(tenant)?.sources.keys() ?? []) {
-      await forEachMade(store, { tenant, sourceId }, (thing) => {
-        // Many things are of one schema and environment, and there may be many removals.
-        const { kind, name, environmentId } = thing;
+      await forEachOutput(store, { tenant, sourceId }, (output) => {
+        // Cached by schema and environment, because there may be many outputs and many removals.
+        const { kind, name, environmentId } = output;
         const place = JSON.stringify([sourceId, environmentId, kind, name]);
-        if (!taken.has(place)) {
-          taken.set(
+        if (!lossOf.has(place)) {
+          lossOf.set(
             place,
-            ofTenant.find(({ removal }) => removal.takes({ sourceId, ...thing })),
+            ofTenant.find(({ removal }) => removal.takes({ sourceId, ...output })),
           );
         }
-        const loss = taken.get(place);
+        const loss = lossOf.get(place);
         if (loss === undefined) return;
-        if (thing.kind === 'view') loss.views += 1;
+        if (output.kind === 'view') loss.views += 1;
         else loss.items += 1;
       });
     }
@@ -56,7 +56,7 @@ export async function lossesBetween(
   return losses.filter(({ entities, views, items }) => entities + views + items > 0);
 }
 
-/** Text for people, with a line for each loss. */
+/** A message with a line for each loss. */
 export function lossesText(losses: readonly Loss[]): string {
   const lines = lossLines(losses).map((line) => `  ${line}`);
   const isUnreachable = losses.some(({ entities }) => entities > 0);
@@ -70,7 +70,7 @@ export function lossesText(losses: readonly Loss[]): string {
   ].join('\n');
 }
 
-/** A text for each loss: `schema page of tenant acme: 3 views`. */
+/** A line for each loss: `schema page of tenant acme: 3 views`. */
 export function lossLines(losses: readonly Loss[]): string[] {
   return losses.map((loss) => `${nameOf(loss.removal)}: ${amountsOf(loss)}`);
 }
@@ -101,7 +101,7 @@ export interface SourceName {
   readonly sourceId: string;
 }
 
-/** Entities of a source, in all partitions. @throws StoreUnavailableError */
+/** Number of entities of a source in all partitions. @throws StoreUnavailableError */
 export async function entitiesOf(store: Store, { tenant, sourceId }: SourceName): Promise<number> {
   const counts = await Promise.all(
     store.partitions.tags.map((_, partition) => countEntities(store, partition, tenant, sourceId)),
@@ -110,19 +110,18 @@ export async function entitiesOf(store: Store, { tenant, sourceId }: SourceName)
 }
 
 /**
- * Calls `visit` for every view and item that was built from the source's entities. While Redis resizes a hash, some may
- * come twice.
+ * Calls `visit` for every view and item built from the source's entities, for some twice while Redis resizes a hash.
  * @throws StoreUnavailableError
  */
-export async function forEachMade(
+export async function forEachOutput(
   store: Store,
   { tenant, sourceId }: SourceName,
-  visit: (thing: ProcessedOutput) => void,
+  visit: (output: ProcessedOutput) => void,
 ): Promise<void> {
   await Promise.all(
     store.partitions.tags.map(async (tag) => {
       for await (const records of scanProcessed(store, tag, tenant, sourceId)) {
-        for (const { record } of records) for (const thing of record.outputs) visit(thing);
+        for (const { record } of records) for (const output of record.outputs) visit(output);
       }
     }),
   );

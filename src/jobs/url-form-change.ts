@@ -1,6 +1,6 @@
 /**
- * Brings the claims of tenants on URLs from one form to the other when a configuration asks for it, so that no reader
- * misses one: all processes know of a step before the next one. See `store/configuration/url-forms.ts`.
+ * Moves claims on URLs from one form to another when a configuration requires it, without readers missing one: all processes
+ * apply a step before the next one begins. See `store/configuration/url-forms.ts`.
  */
 import { CachedPromise } from '../lib/shared-promises.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
@@ -15,46 +15,45 @@ import {
 import type { Store } from '../store/store.ts';
 import { isAppliedByAll } from './applied-by-all.ts';
 
-/** How long one look serves. */
-const sightMs = 100;
+/** How long an observation is reused. */
+const observationMs = 100;
 
-interface Sight {
+interface Observation {
   readonly layouts: LayoutStates;
-  /** True when every front and every worker knows the layouts. */
-  readonly isKnown: boolean;
+  /** True if every front and every worker has applied the layouts. */
+  readonly isApplied: boolean;
 }
 
-/** Looks on behalf of the jobs of all partitions. */
+/** Observes the layouts for the jobs of all partitions. */
 export class UrlFormWatch {
-  readonly #sight: CachedPromise<Sight>;
+  readonly #observation: CachedPromise<Observation>;
 
   constructor(private readonly store: Store) {
-    this.#sight = new CachedPromise(() => sightOf(store), sightMs);
+    this.#observation = new CachedPromise(() => observe(store), observationMs);
   }
 
   /**
-   * One step towards the forms that the configuration requires.
-   * @returns true when all claims are put in them. Those that were put before are still to be moved. @throws
-   * StoreUnavailableError
+   * Makes one step towards the forms that the configuration requires.
+   * @returns true if all new claims are written in them. Earlier claims are still to be moved. @throws StoreUnavailableError
    */
   async advance({ current, generation }: ActiveConfiguration): Promise<boolean> {
-    const { layouts, isKnown } = await this.#sight.get();
+    const { layouts, isApplied } = await this.#observation.get();
     const open = tenantsOf(current.tenants.keys(), layouts).flatMap((tenant) => {
       const from = layouts.urlFormsOf(tenant);
       const to = nextStep(from, wantedForm(current, tenant));
       return to === null ? [] : [{ generation, tenant, from, to }];
     });
     for (const step of open) {
-      // Readers may switch to a form at any time, but claims are only moved to it when all readers use it.
-      const isTold = step.from.read.includes(step.to.written) && step.from.written !== step.to.written;
-      if (!isTold || isKnown) await stepUrlForms(this.store, step);
+      // Readers may switch to a form at any time, but claims are only written in it when all readers read it.
+      const writesNewForm = step.from.read.includes(step.to.written) && step.from.written !== step.to.written;
+      if (!writesNewForm || isApplied) await stepUrlForms(this.store, step);
     }
-    if (open.length > 0 || (!isKnown && isMoving(layouts, current))) return false;
-    // The look may be older than a step that the job of another partition made for the configuration before this one.
+    if (open.length > 0 || (!isApplied && isMoving(layouts, current))) return false;
+    // The observation may be older than a step by the job of another partition for the previous configuration.
     return (await layoutsVersion(this.store)) === layouts.version;
   }
 
-  /** Says that a partition has no claims in a former form left. @throws StoreUnavailableError */
+  /** Reports that a partition has no claims in a former form left. @throws StoreUnavailableError */
   async noteMoved({ current, generation }: ActiveConfiguration, partition: number): Promise<void> {
     const layouts = await readLayouts(this.store);
     for (const tenant of layouts.tenantsWithUrlForms) {
@@ -66,9 +65,9 @@ export class UrlFormWatch {
   }
 }
 
-async function sightOf(store: Store): Promise<Sight> {
+async function observe(store: Store): Promise<Observation> {
   const layouts = await readLayouts(store);
-  return { layouts, isKnown: await isAppliedByAll(store, layouts, ['web', 'worker']) };
+  return { layouts, isApplied: await isAppliedByAll(store, layouts, ['web', 'worker']) };
 }
 
 function tenantsOf(configured: Iterable<string>, layouts: LayoutStates): string[] {

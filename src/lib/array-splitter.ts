@@ -7,8 +7,8 @@ export interface ArraySink {
   /** Called at the start of an element, with the index of its first byte in the current piece. */
   readonly begin?: (at: number) => void;
   /**
-   * Called with an element's bytes in a buffer of its own. With `whole: false` these are its first bytes, as many as
-   * are allowed.
+   * Called with an element's bytes in a buffer of its own. With `whole: false`, the element exceeds the limit, and these are
+   * its first `elementBytesMax` bytes.
    */
   readonly element: (bytes: Uint8Array<ArrayBuffer>, index: number, whole: boolean) => void;
 }
@@ -88,13 +88,13 @@ export class ArraySplitter {
     }
   }
 
-  /** Must be called at the end of the input. @throws SplitError when the array is incomplete */
+  /** Must be called at the end of the input. @throws SplitError if the array is incomplete */
   end(): void {
     if (this.#expecting === 'end') return;
     throw new SplitError('broken', 0, this.#inside === 'nothing' ? expectedText[this.#expecting] : endText);
   }
 
-  /** Handles one byte outside of elements. The first byte of an element is left to `#within`. */
+  /** Handles one byte outside of elements. `#within` handles the first byte of an element. */
   #between(piece: Uint8Array, at: number): number {
     const byte = piece[at] ?? 0;
     if (isSpace(byte)) return at + 1;
@@ -153,7 +153,7 @@ export class ArraySplitter {
     return stop;
   }
 
-  /** Index after the element's last byte, or -1 when the piece ends first. */
+  /** Index after the element's last byte, or -1 if the piece ends first. */
   #structureEnd(piece: Uint8Array, from: number): number {
     let depth = this.#depth;
     let inString = this.#inString;
@@ -214,7 +214,7 @@ export class ArraySplitter {
   }
 }
 
-/** An object, a string, a number, true, false or null. */
+/** True for the first byte of an object, a string, a number, true, false or null. */
 function beginsOtherJson(byte: number): boolean {
   return '{"-0123456789tfn'.includes(String.fromCharCode(byte));
 }

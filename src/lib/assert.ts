@@ -4,7 +4,7 @@ export class InvariantError extends Error {
 }
 
 /**
- * Asserts an invariant. Cheap enough for production. The message says what was expected, and has no data of clients.
+ * Asserts an invariant. Cheap enough for production. The message says what was expected, without client data.
  * @throws InvariantError
  */
 export function assert(condition: unknown, message: string): asserts condition {

@@ -1,8 +1,8 @@
-/** Text by code points: their order and their number are not those of its UTF-16 units. */
+/** Compares and counts strings by code points, which differ from UTF-16 units in order and number. */
 
 /**
- * Order of two texts: negative, 0 or positive. UTF-16 order differs only where a surrogate meets a unit above it.
- * @param from UTF-16 units from the beginning that are known to be equal
+ * Compares two strings: negative, 0 or positive. UTF-16 order differs only between a surrogate and a higher unit.
+ * @param from number of leading UTF-16 units that are known to be equal
  */
 export function compareCodePoints(a: string, b: string, from = 0): number {
   const length = Math.min(a.length, b.length);
@@ -11,7 +11,7 @@ export function compareCodePoints(a: string, b: string, from = 0): number {
     const unitB = b.charCodeAt(at);
     if (unitA === unitB) continue;
     if (unitA < 0xd800 || unitB < 0xd800) return unitA - unitB;
-    // Back to the start of a pair whose high halves are equal.
+    // Go back to the start of a pair whose high surrogates are equal.
     const start = at > 0 && isHighSurrogate(a.charCodeAt(at - 1)) && isPairAt(a, b, at - 1) ? at - 1 : at;
     return (a.codePointAt(start) ?? 0) - (b.codePointAt(start) ?? 0);
   }
@@ -41,8 +41,8 @@ export function countCodePoints(text: string): number {
   return count;
 }
 
-/** Only counts if needed: a text never has more code points than UTF-16 units. */
+/** Counts only if needed, because a string never has more code points than UTF-16 units. */
 export function hasMoreCodePoints(text: string, than: number): boolean {
-  // A code point has at most two units.
+  // A code point has at most two UTF-16 units.
   return text.length > 2 * than || (text.length > than && countCodePoints(text) > than);
 }

@@ -33,7 +33,7 @@ export function repeat(step: (at: number) => Resumable<boolean>): Resumable<void
   }
 }
 
-/** @param begun the rest of the step before `from`; null when it is done */
+/** @param begun the remaining work of the step before `from`; null if it is done */
 function* repeatLater(
   step: (at: number) => Resumable<boolean>,
   from: number,
@@ -49,7 +49,7 @@ function* repeatLater(
   }
 }
 
-/** Visits the items one after the other. It may pause between them. */
+/** Visits the items in order. It may pause between them. */
 export function forEach<T>(items: readonly T[], work: (item: T) => Resumable<void>): Resumable<void> {
   return repeat((at) => {
     const item = items[at];
@@ -59,7 +59,7 @@ export function forEach<T>(items: readonly T[], work: (item: T) => Resumable<voi
 
 const isMore = (): boolean => true;
 
-/** Maps the items, one after the other. */
+/** Maps the items in order. */
 export function mapInTurn<T, R>(
   items: readonly T[],
   make: (item: T, at: number) => Resumable<R>,
@@ -74,7 +74,7 @@ export function mapInTurn<T, R>(
   return made;
 }
 
-/** @param begun the rest of the item after those in `made`; null when it has not started */
+/** @param begun the remaining work of the item after those in `made`; null if it has not started */
 function* mapLater<T, R>(
   items: readonly T[],
   make: (item: T, at: number) => Resumable<R>,
@@ -91,7 +91,7 @@ function* mapLater<T, R>(
   return made;
 }
 
-/** Most items visited without a check of the clock, at one unit each. */
+/** Maximum number of items visited between two checks of the clock, at one unit each. */
 export const unitsPerGo = 65_536;
 
 const neverOver = (): boolean => false;
@@ -104,7 +104,7 @@ class WorkBudget {
    * nanoseconds.
    */
   unitsPerLook = 20_000;
-  /** True when the time is over. The code that runs steps sets it. */
+  /** True when the time slice is over. The code that runs steps sets it. */
   clock: () => boolean = neverOver;
 
   /** True when the work should pause now. Checks the clock only after enough work. */

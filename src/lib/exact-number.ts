@@ -1,8 +1,8 @@
-/** Numbers of JSON text that a 64-bit double would change. */
+/** Finds numbers in JSON that a 64-bit double cannot represent. */
 
 const zero = 0x30;
 
-/** Significant digits without leading and trailing zeros, and the power of ten of the last one. */
+/** The significant digits without leading and trailing zeros, and the power of ten of the last digit. */
 function decimalOf(token: string): string {
   const [mantissa = '', exponent = '0'] = token
     .replace('-', '')
@@ -10,22 +10,22 @@ function decimalOf(token: string): string {
     .split(/e(?=[+-]?\d+$)/);
   const [whole = '', fraction = ''] = mantissa.split('.');
   const digits = (whole + fraction).replace(/^0+/, '');
-  // A loop, because a regular expression for zeros at the end takes quadratic time.
+  // A loop, because a regular expression for trailing zeros takes quadratic time.
   let end = digits.length;
   while (digits.charCodeAt(end - 1) === zero) end -= 1;
   const kept = digits.slice(0, end);
   return `${kept}e${Number(exponent) - fraction.length + digits.length - kept.length}`;
 }
 
-/** True for a number whose integer part a double may not hold exactly. Only these are compared with their text. */
+/** True for a number whose integer part a double may not represent exactly. Only these are compared with their text. */
 export function isBeyondSafe(value: number): boolean {
   return Math.abs(value) > Number.MAX_SAFE_INTEGER;
 }
 
 /**
- * True for a number beyond 2^53 that a double changes, or has no place for. One that is held exactly, or is written as a double is written,
- * is not changed.
- * @param token in the syntax of JSON, without a sign in front of its exponent's digits that JSON does not allow
+ * True for a number beyond 2^53 that a double would change or cannot hold. It is false for numbers that are exact, and for the
+ * shortest decimal form of a double.
+ * @param token a number in JSON syntax
  */
 export function isInexact(token: string): boolean {
   const value = Number(token);
@@ -40,9 +40,9 @@ const backslash = 0x5c;
 const minus = 0x2d;
 
 /**
- * The JSON text with each inexact number written as a string: `mark` and its digits. Null when it has none.
+ * Replaces each inexact number in JSON by a string of `mark` and the number. Null if there are none.
  * @param text valid JSON
- * @param mark begins the strings, as it is written within a string of JSON
+ * @param mark the prefix of these strings, escaped for JSON
  */
 export function quoteInexact(text: string, mark: string): string | null {
   const parts: string[] = [];

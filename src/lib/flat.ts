@@ -1,4 +1,4 @@
-/** Flattens a string that V8 holds as a tree of concatenations. */
+/** Flattens a string that V8 represents as a tree of concatenations. */
 export function flat(text: string): string {
   text.charCodeAt(0);
   return text;

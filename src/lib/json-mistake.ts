@@ -1,7 +1,7 @@
 /** Finds the first syntax error in JSON (RFC 8259), for texts that `JSON.parse` rejects. */
 import { isUtf8 } from 'node:buffer';
 
-/** Skips a byte order mark. */
+/** Not fatal, and skips a byte order mark. */
 const anyBytes = new TextDecoder('utf-8');
 
 export interface JsonMistake {
@@ -13,15 +13,15 @@ export interface JsonMistake {
 }
 
 /**
- * The first syntax error; null for valid JSON, or when the error is after `unitsMax` UTF-16 units.
- * Reading takes ten times as long as `JSON.parse`.
+ * The first syntax error; null for valid JSON, or if the error is after `unitsMax` UTF-16 units. Reading takes ten times as
+ * long as `JSON.parse`.
  */
 export function jsonMistake(text: string, unitsMax = Number.POSITIVE_INFINITY): JsonMistake | null {
   const found = new Reader(text, unitsMax).mistake();
   return found && { ...placeIn(text, found.at), expected: found.expected };
 }
 
-/** The first error in bytes that should be JSON in UTF-8; null as in `jsonMistake`. */
+/** The first error in bytes that should be JSON in UTF-8; null in the same cases as `jsonMistake`. */
 export function jsonBytesMistake(bytes: Uint8Array, unitsMax?: number): JsonMistake | null {
   const text = anyBytes.decode(bytes);
   return isUtf8(bytes)
@@ -29,7 +29,7 @@ export function jsonBytesMistake(bytes: Uint8Array, unitsMax?: number): JsonMist
     : { ...placeIn(text, text.indexOf('\ufffd')), expected: 'UTF-8' };
 }
 
-/** Line and column of a place in a text. */
+/** Line and column of an offset in a text. */
 export function placeIn(text: string, at: number): { readonly line: number; readonly column: number } {
   let line = 1;
   let start = 0;
@@ -148,7 +148,7 @@ class Reader {
     return null;
   }
 
-  /** @returns false when there is none */
+  /** @returns false if there are none */
   #digits(): boolean {
     const start = this.#at;
     while (isDigit(this.text.charAt(this.#at))) this.#at += 1;

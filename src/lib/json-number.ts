@@ -1,9 +1,9 @@
-/** Its groups are the sign, the digits before and after the point, and the exponent (RFC 8259, section 6). */
+/** Groups: the sign, the digits before and after the decimal point, and the exponent (RFC 8259, section 6). */
 export const jsonNumberSyntax = String.raw`(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?`;
 const space = String.raw`[ \t\n\r]*`;
 const jsonNumber = new RegExp(`^${space}${jsonNumberSyntax}${space}$`);
 
-/** A number as it is written: (-1 if `negative`) · `digits` · 10^`exponent`; no leading zeros in `digits`. */
+/** A decimal number: (-1 if `negative`) · `digits` · 10^`exponent`; `digits` has no leading zeros. */
 interface Decimal {
   readonly negative: boolean;
   readonly digits: string;
@@ -11,9 +11,9 @@ interface Decimal {
 }
 
 /**
- * The number that a whole text writes in JSON's syntax; white space around it is ignored. It is rounded half-to-even to
- * `precision` fractional digits, on the decimal value as written (docs/reference/mapping-language.md "number"): `0.35`
- * at 1 is 0.4, `2.675` at 2 is 2.68. Null when it is not a number or beyond the range of a 64-bit floating-point number.
+ * Parses a text in JSON number syntax, ignoring surrounding white space, and rounds it half-to-even to `precision` fractional
+ * digits. It rounds the decimal value as written (docs/reference/mapping-language.md "number"): `0.35` at 1 is 0.4, `2.675` at
+ * 2 is 2.68. Null if the text is not a number or is beyond the range of a 64-bit floating-point number.
  */
 export function roundText(text: string, precision: number): number | null {
   const decimal = parseDecimal(text);
@@ -21,23 +21,23 @@ export function roundText(text: string, precision: number): number | null {
   return roundDecimal(decimal, precision) ?? plainZero(Number(text));
 }
 
-/** The same for a number in its shortest form. Null for a number that JSON cannot represent. */
+/** The same for a number, from its shortest decimal form. Null if JSON cannot represent it. */
 export function roundNumber(value: number, precision: number): number | null {
   if (Number.isInteger(value)) return plainZero(value);
   if (!Number.isFinite(value)) return null;
-  // Shortest forms of halves are exact, so whole numbers need no decimal text.
+  // Binary halves are exact in decimal, so rounding to whole numbers needs no decimal text.
   if (precision === 0) return roundToWhole(value);
   const text = String(value);
   return hasAtMost(precision, text) ? value : roundText(text, precision);
 }
 
-/** True for a number written with a point and no more digits after it: nothing would be cut off. */
+/** True if the text has a decimal point and at most so many digits after it, so that rounding changes nothing. */
 function hasAtMost(fractionDigits: number, text: string): boolean {
   const point = text.indexOf('.');
   return point !== -1 && text.length - point - 1 <= fractionDigits && !text.includes('e');
 }
 
-/** The number that a whole text writes, not rounded; null when it is not a number. */
+/** Parses a text in JSON number syntax without rounding; null if it is not a number. */
 export function parseJsonNumber(text: string): number | null {
   if (!jsonNumber.test(text)) return null;
   const value = Number(text);
@@ -60,7 +60,7 @@ function parseDecimal(text: string): Decimal | null {
   return { negative: sign === '-', digits, exponent: Number(exponent) - fraction.length };
 }
 
-/** The rounded number, or null when there is nothing to round. */
+/** The rounded number, or null if there is nothing to round. */
 function roundDecimal({ negative, digits, exponent }: Decimal, precision: number): number | null {
   const cut = -precision - exponent;
   if (cut <= 0 || digits === '') return null;
@@ -85,7 +85,7 @@ function increment(digits: string): string {
   return `${digits.slice(0, Math.max(0, end - 1))}${last}${'0'.repeat(digits.length - end)}`;
 }
 
-/** Negative zero is written as `0`. */
+/** Converts negative zero to zero. */
 function plainZero(value: number): number {
   return value === 0 ? 0 : value;
 }

@@ -1,6 +1,6 @@
 /**
- * A thread in processes that run or compile tenants' code: ends the process when its parent is gone. A process in an
- * endless loop would never notice that its input was closed.
+ * A thread in processes that run or compile tenant code. It kills the process when its parent has exited, because a process in
+ * an endless loop would never notice that its input was closed.
  */
 import { workerData } from 'node:worker_threads';
 

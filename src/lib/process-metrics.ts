@@ -4,7 +4,6 @@ import { Counter, Gauge, Registry } from 'prom-client';
 export class ProcessMetrics {
   readonly registry = new Registry();
 
-  /** Only ever grows. */
   counter(name: string, help: string): Counter {
     return new Counter({ name, help, registers: [this.registry] });
   }
@@ -26,7 +25,6 @@ export class ProcessMetrics {
     });
   }
 
-  /** Goes up and down. */
   gauge(name: string, help: string): Gauge {
     return new Gauge({ name, help, registers: [this.registry] });
   }
@@ -35,7 +33,7 @@ export class ProcessMetrics {
     return new Gauge({ name, help, labelNames: labels, registers: [this.registry] });
   }
 
-  /** A value that is read when the metrics are. */
+  /** A gauge that reads its value when the metrics are collected. */
   gaugeOf(name: string, help: string, read: () => number): void {
     new Gauge({
       name,
@@ -47,7 +45,7 @@ export class ProcessMetrics {
     });
   }
 
-  /** As `gaugeOf`, one value for each value of a label. */
+  /** Like `gaugeOf`, with a value for each value of a label. */
   gaugeOfEach(
     label: string,
     name: string,
@@ -66,7 +64,7 @@ export class ProcessMetrics {
     });
   }
 
-  /** As `gaugeOf`, one value for each partition, in their order. */
+  /** Like `gaugeOf`, with a value for each partition, in order. */
   gaugeOfPartitions(name: string, help: string, read: () => readonly number[]): void {
     new Gauge({
       name,

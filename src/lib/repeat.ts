@@ -1,6 +1,6 @@
 /** Options of `repeat`. */
 export interface Repetition {
-  /** Between the end of one run and the beginning of the next. */
+  /** Pause between two runs. */
   readonly pauseMs: number;
   /** Ends the repetition, also during a pause. */
   readonly signal: AbortSignal;
@@ -8,7 +8,7 @@ export interface Repetition {
   onError(error: unknown): void;
 }
 
-/** @returns after the signal, when the last run has ended */
+/** @returns after the signal, once the last run has ended */
 export async function repeat(
   act: () => void | Promise<void>,
   { pauseMs, signal, onError }: Repetition,

@@ -1,6 +1,6 @@
 /**
- * A fair semaphore: callers acquire slots in order. With `patienceMs`, a slot that is held for longer becomes free: its
- * holder most likely waits for an unresponsive Redis, and must not block others.
+ * A fair semaphore: callers acquire slots in order. With `patienceMs`, a slot is freed after that time, because its holder
+ * probably waits for an unresponsive Redis and must not block others.
  */
 export class Semaphore {
   readonly #waiting: { readonly count: number; readonly enter: () => void }[] = [];
@@ -24,13 +24,13 @@ export class Semaphore {
       isHeld = false;
       if (timer !== null) clearTimeout(timer);
       this.#free += count;
-      this.#letIn();
+      this.#admitWaiting();
     };
     const timer = this.patienceMs === null ? null : setTimeout(release, this.patienceMs);
     return release;
   }
 
-  #letIn(): void {
+  #admitWaiting(): void {
     for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
       if (first.count > this.#free) return;
       this.#free -= first.count;

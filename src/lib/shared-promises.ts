@@ -2,25 +2,25 @@ import { performance } from 'node:perf_hooks';
 
 /** Shares the result of an async read among all callers within a time. A failure is not cached. */
 export class CachedPromise<T> {
-  #looking: Promise<T> | null = null;
+  #promise: Promise<T> | null = null;
   #beganMs = 0;
 
   /** @param keptMs how long a result is shared, counted from the start of the read */
   constructor(
-    private readonly look: () => Promise<T>,
+    private readonly read: () => Promise<T>,
     private readonly keptMs: number,
   ) {}
 
   get(): Promise<T> {
     const nowMs = performance.now();
-    if (this.#looking !== null && nowMs < this.#beganMs + this.keptMs) return this.#looking;
-    const looking = this.look();
-    this.#looking = looking;
+    if (this.#promise !== null && nowMs < this.#beganMs + this.keptMs) return this.#promise;
+    const promise = this.read();
+    this.#promise = promise;
     this.#beganMs = nowMs;
-    looking.catch(() => {
-      if (this.#looking === looking) this.#looking = null;
+    promise.catch(() => {
+      if (this.#promise === promise) this.#promise = null;
     });
-    return looking;
+    return promise;
   }
 }
 
@@ -47,7 +47,7 @@ export class SharedReads<Result> {
   readonly #underWay = new Map<string, Promise<void>>();
   readonly #next = new Map<string, Promise<Result>>();
 
-  /** @throws what `read` throws, for all who share it */
+  /** @throws what `read` throws, for all callers that share it */
   get(name: string, read: () => Promise<Result>): Promise<Result> {
     const waiting = this.#next.get(name);
     if (waiting !== undefined) return waiting;

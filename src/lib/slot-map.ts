@@ -1,8 +1,8 @@
 /**
- * A collection with small integer keys that are reused. It is neither a Set nor a Map, because an outgrown table of these
- * points to the next table. Once a table is in the old generation of the heap, all later tables stay alive with what was
- * in them, until that generation is collected. With thousands of members that come and go each second, such tables are
- * what a process collects most.
+ * A collection with small integer keys that are reused. It is not a Set or a Map, because V8 links each outgrown table of these
+ * to its successor. Once a table is in the old generation of the heap, all later tables and their contents stay alive until
+ * that generation is collected. With thousands of members added and removed per second, these tables would be most of the
+ * garbage.
  */
 export class SlotMap<Member extends object> {
   readonly #members: (Member | null)[] = [];
@@ -12,27 +12,27 @@ export class SlotMap<Member extends object> {
     return this.#members.length - this.#free.length;
   }
 
-  /** @returns the key: an integer below the maximum number of members so far. Free keys are reused */
+  /** @returns the key: an integer below the highest number of members so far */
   add(member: Member): number {
-    const place = this.#free.pop() ?? this.#members.length;
-    this.#members[place] = member;
-    return place;
+    const key = this.#free.pop() ?? this.#members.length;
+    this.#members[key] = member;
+    return key;
   }
 
-  at(place: number): Member | null {
-    return this.#members[place] ?? null;
+  at(key: number): Member | null {
+    return this.#members[key] ?? null;
   }
 
   /** Removes a member and frees its key. */
-  remove(place: number): void {
-    this.#members[place] = null;
-    this.#free.push(place);
+  remove(key: number): void {
+    this.#members[key] = null;
+    this.#free.push(key);
   }
 
   /** Visits all members, except those removed before their turn. */
   each(visit: (member: Member) => void): void {
-    for (let place = 0; place < this.#members.length; place += 1) {
-      const member = this.at(place);
+    for (let key = 0; key < this.#members.length; key += 1) {
+      const member = this.at(key);
       if (member !== null) visit(member);
     }
   }

@@ -1,10 +1,10 @@
 import { distance } from 'fastest-levenshtein';
 
-/** Longer names are not compared: a guess would not help. */
+/** Longer names are not compared, because a suggestion would not help. */
 const comparedCharactersMax = 64;
 /** Only this many names are compared, to limit the time of a suggestion. */
 const comparedNamesMax = 1000;
-/** Maximum of names in the advice. */
+/** Maximum number of names in the advice. */
 const listedNamesMax = 12;
 
 /**
@@ -21,7 +21,7 @@ export function adviceForUnknown(name: string, known: Iterable<string>): string 
   return nearest === null ? `Known here: ${list}.` : `Did you mean "${nearest}"? Known here: ${list}.`;
 }
 
-/** The known name that was most likely meant, or null when none is close. */
+/** The most similar known name, or null if none is close. */
 export function nearestName(name: string, known: Iterable<string>): string | null {
   if (name.length > comparedCharactersMax) return null;
   const wanted = name.toLowerCase();

@@ -1,6 +1,6 @@
 /**
- * Positions for error messages: line and column of a byte in a text that arrives in pieces or of an offset in a complete
- * one, and JSON paths of members and items.
+ * Positions for error messages: line and column of a byte in chunked input or of an offset in a complete text, and JSON paths
+ * of members and items.
  */
 import { isAscii } from 'node:buffer';
 
@@ -12,18 +12,18 @@ export interface Place {
 }
 
 const newline = 0x0a;
-/** No JSON begins with it. */
+/** JSON never begins with this byte. */
 const firstOfByteOrderMark = 0xef;
 
 /** Counts lines, and columns in code points, over pieces of UTF-8. Skips a byte order mark. */
 export class TextPlace {
   #line = 1;
   #column = 1;
-  /** Bytes of the current piece counted so far. */
+  /** Number of bytes of the current piece counted so far. */
   #counted = 0;
   #isAtBeginning = true;
 
-  /** The place of a byte of the current piece. Must be called in ascending order. */
+  /** The position of a byte in the current piece. Calls must be in ascending order. */
   in(piece: Uint8Array, at: number): Place {
     for (; this.#counted < at; this.#counted += 1) {
       const byte = piece[this.#counted] ?? 0;
@@ -38,7 +38,7 @@ export class TextPlace {
     return { line: this.#line, column: this.#column };
   }
 
-  /** The whole piece is read. */
+  /** Counts the rest of the piece. */
   pass(piece: Uint8Array): void {
     const rest = piece.subarray(this.#counted);
     if (!isAscii(rest)) this.in(piece, piece.length);
@@ -80,17 +80,17 @@ export function lineAt(starts: readonly number[], offset: number): number {
 
 const plainName = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
 
-/** A step of a JSON path to a member: `.author`, or `['a b']` for a name that is not an identifier. */
+/** The segment of a JSON path for a member: `.author`, or `['a b']` if the name is not an identifier. */
 export function memberStep(name: string): string {
   return plainName.test(name) ? `.${name}` : `['${name.replace(/[\\']/g, '\\$&')}']`;
 }
 
-/** The place of a member below `path`, on one line: `$.domains`, `$['two words']`. */
+/** The path of a member of `path`, on one line: `$.domains`, `$['two words']`. */
 export function memberPath(path: string, name: string): string {
   return path + memberStep(name).replace(/[\n\r]/g, ' ');
 }
 
-/** The place of an item below `path`: `$.domains[0]`. */
+/** The path of an item of `path`: `$.domains[0]`. */
 export function itemPath(path: string, index: number): string {
   return `${path}[${index}]`;
 }

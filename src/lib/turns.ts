@@ -7,11 +7,11 @@
 export type EndOfTurn = () => void;
 
 export interface TurnLimits {
-  /** Maximum of concurrent turns. */
+  /** Maximum number of concurrent turns. */
   readonly atOnceMax: number;
-  /** Maximum of concurrent turns of one owner. */
+  /** Maximum number of concurrent turns per owner. */
   readonly ofOwnerMax: number;
-  /** Maximum of waiting turns of one owner. */
+  /** Maximum number of waiting turns per owner. */
   readonly waitingMax: number;
   /** Thrown when the queue is full. */
   readonly refusal: () => Error;
@@ -23,7 +23,7 @@ interface Owner {
 }
 
 export class Turns {
-  /** Owners with running or waiting work. The owner of the last turn is at the end. */
+  /** Owners with running or waiting work. The owner of the latest turn is last. */
   readonly #owners = new Map<unknown, Owner>();
   #running = 0;
 
@@ -36,7 +36,7 @@ export class Turns {
 
   /**
    * Waits for a turn. The caller must end it.
-   * @param of the owner of the work. @throws the refusal when the owner has too many waiting turns
+   * @param of the owner of the work. @throws the refusal if the owner has too many waiting turns
    */
   async turn(of: unknown): Promise<EndOfTurn> {
     const owner = this.#owners.get(of) ?? { running: 0, waiting: [] };

@@ -1,15 +1,15 @@
 // @ts-check
 /**
- * How users type commands: with npm in a clone, and with npx where the package is installed. Plain JavaScript, because it is
- * needed before anything is installed.
+ * The way in which users type commands: with npm in a clone, with npx for an installed package. Plain JavaScript, because it
+ * runs before anything is installed.
  */
 import { isClone } from '../typescript/clone-or-package.mjs';
 
-/** `npm run types` checks the types of this repository itself. */
+/** Commands with another npm script name: `npm run types` type-checks this repository. */
 const ownScripts = new Map([['types', 'view-types']]);
 
 /**
- * How to type a command without arguments.
+ * The command line of a command without arguments.
  * @param {string} name
  */
 export function script(name) {
@@ -18,7 +18,7 @@ export function script(name) {
 }
 
 /**
- * A text in which commands are as they are typed in a clone, as they are typed here.
+ * Rewrites the commands in a text, which are as in a clone, to the form that works here.
  * @param {string} text
  */
 export function asTyped(text) {

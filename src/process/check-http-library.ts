@@ -1,6 +1,6 @@
 /**
- * Import it before anything that loads uWebSockets.js. Where the library cannot run, the process exits with a one-line
- * message.
+ * Must be imported before anything that loads uWebSockets.js. If the library does not work here, the process exits with a
+ * one-line message.
  */
 import '../http/uws/head-limit.ts';
 import { loadHttpLibrary } from '../cli/bootstrap/http-library.mjs';

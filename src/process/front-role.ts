@@ -1,4 +1,4 @@
-/** The role of an HTTP front: everything that it works with. */
+/** The front role: creates and connects the parts of an HTTP front. */
 import './check-http-library.ts';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -64,12 +64,12 @@ export async function startFront(): Promise<RunningRole> {
     for (const one of caches) one.empty();
   };
   configuration.onChange(emptyCaches);
-  // An answer knows the claims that it read in the forms of URLs of its time.
+  // Cached answers list claims in the URL form of the time when they were read.
   configuration.onLayouts(emptyCaches);
   const pace = new IngestRateController(progress, limits);
   progress.start();
   const entityReader = new EntityReader(log);
-  const consoleLook = new CachedPromise(consoleFiles, Number.POSITIVE_INFINITY);
+  const consoleCache = new CachedPromise(consoleFiles, Number.POSITIVE_INFINITY);
   const recentRates = new RecentRates();
   const readiness = new FrontReadiness({
     store,
@@ -98,7 +98,7 @@ export async function startFront(): Promise<RunningRole> {
     recentRates,
     limits,
     metricsKeyHash: settings.metricsKey === null ? null : hashedForm(settings.metricsKey),
-    consoleFiles: settings.console ? () => consoleLook.get() : null,
+    consoleFiles: settings.console ? () => consoleCache.get() : null,
     headerPrefixes: settings.headerPrefixes,
     readiness: () => readiness.look(),
   };
@@ -136,7 +136,7 @@ export async function startFront(): Promise<RunningRole> {
   configuration.onChange(() => heartbeat.send());
   configuration.onLayouts(() => heartbeat.send());
 
-  // Keys and domains may be others: clients that follow reconnect.
+  // Keys and domains may have changed, so clients with event streams must reconnect.
   configuration.onChange(() => {
     feeds.endAll();
     server.endStreams();
@@ -145,8 +145,8 @@ export async function startFront(): Promise<RunningRole> {
   const port = await server.listen(settings.host, settings.port);
   log.info({ id, host: settings.host, port, tls: tls !== null }, 'web is listening');
   if (settings.console) {
-    // Built now in a fresh clone, so that no request waits for it later.
-    consoleLook.get().catch((error: unknown) => log.warn({ err: error }, 'the console could not be made'));
+    // In a fresh clone this builds the console, so that no request has to wait for it.
+    consoleCache.get().catch((error: unknown) => log.warn({ err: error }, 'the console could not be made'));
   }
 
   const stop = async () => {

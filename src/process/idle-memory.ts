@@ -1,20 +1,20 @@
 /**
- * Gives memory back while a process has little to do. V8 leaves its young generation as large as the last load made it,
- * up to three times `--max-semi-space-size`, until a collection in quiet times, which an idle process never needs.
+ * Releases memory of idle processes. V8 keeps its young generation as large as the last load made it, up to three times
+ * `--max-semi-space-size`, until a collection under low load, which an idle process never triggers.
  */
 import { performance } from 'node:perf_hooks';
 import { getHeapSpaceStatistics } from 'node:v8';
 
-const lookMs = 5_000;
-/** Share of the time in which the event loop works. Above it, a process is not idle. */
+const checkMs = 5_000;
+/** Below this utilization of the event loop, a process counts as idle. */
 const idleShare = 0.05;
 const smallBytes = 4 * 1024 ** 2;
 
 /**
- * Looks at the process every few seconds for as long as it runs. Collecting the young generation of an idle process takes
- * some milliseconds. Nothing happens without `--expose-gc`.
+ * Checks every few seconds whether the process is idle, and collects the young generation, which takes some milliseconds. Does
+ * nothing without `--expose-gc`.
  */
-export function releaseMemoryWhileIdle(everyMs = lookMs): void {
+export function releaseMemoryWhileIdle(everyMs = checkMs): void {
   const collect = globalThis.gc;
   if (collect === undefined) return;
   let before = performance.eventLoopUtilization();

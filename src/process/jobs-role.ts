@@ -1,4 +1,4 @@
-/** The role of a jobs process: it runs rebuilds after a change of configuration, purges, and sends webhooks. */
+/** The jobs role: runs rebuilds, purges and dry runs, and sends webhooks. */
 import { JobsProcess } from '../jobs/jobs-process.ts';
 import { AddressGuard } from '../webhooks/allowed-addresses.ts';
 import { openRole, type RunningRole } from './process-context.ts';

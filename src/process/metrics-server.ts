@@ -1,6 +1,6 @@
 /**
- * The metrics of one process: those that every process has, and its own server for them. With METRICS_PORT each process serves
- * its metrics there, so that Prometheus can scrape every process by itself.
+ * The metrics that every process has, and a server for them: with METRICS_PORT, each process serves its metrics, so that
+ * Prometheus can scrape it directly.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -16,13 +16,13 @@ const contentType = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** A role of a process, whose metrics are served under its name. */
 export interface MetricsOrigin {
-  /** Id, as in its heartbeat. */
+  /** Id in its heartbeat. */
   readonly id: string;
   readonly role: Role;
   text(): Promise<string>;
 }
 
-/** Serves nothing without the setting. @throws Error when the port cannot be had */
+/** Does nothing without the setting. @throws Error if the port is not available */
 export async function serveMetrics(
   { metricsPort, metricsKey, host }: Pick<Settings, 'metricsPort' | 'metricsKey' | 'host'>,
   origins: readonly MetricsOrigin[],
@@ -50,7 +50,7 @@ export async function serveMetrics(
       );
     }),
   ]);
-  // It ends with the process.
+  // The server must not keep the process alive.
   server.unref();
 }
 
@@ -63,7 +63,7 @@ function isAllowed(keyHash: string | null, { headers }: IncomingMessage): boolea
   }
 }
 
-/** Gauges that the library names like counters. It gives the same figures under other names too. */
+/** Gauges that the library names like counters. It has the same figures under other names too. */
 const misnamed = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
@@ -71,17 +71,17 @@ const misnamed = [
 ];
 const prefix = 'millrace_';
 /**
- * How often the delay of the event loop is looked at. Each look wakes an idle process. The values hold the interval, so
- * alerts and dashboards subtract it.
+ * Sampling interval of the event loop delay; each sample wakes an idle process. The values include the interval, so alerts and
+ * dashboards subtract it.
  */
-const loopLookMs = 100;
+const loopSampleMs = 100;
 
 /**
- * Adds the metrics that every process has to a registry, under names that begin with `millrace_`: its version, processor time,
- * memory, file descriptors, the delay of its event loop.
+ * Adds the metrics of every process to a registry, with the prefix `millrace_`: version, processor time, memory, file
+ * descriptors, event loop delay.
  */
 export function collectProcessFigures(registry: Registry): void {
-  collectDefaultMetrics({ register: registry, prefix, eventLoopMonitoringPrecision: loopLookMs });
+  collectDefaultMetrics({ register: registry, prefix, eventLoopMonitoringPrecision: loopSampleMs });
   for (const name of misnamed) registry.removeSingleMetric(prefix + name);
   const build = new Gauge({
     name: 'millrace_build_info',

@@ -1,4 +1,4 @@
-/** Opens what a role works with: settings, store, the active configuration, a log. */
+/** Opens what a role needs: settings, store, active configuration, log. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { fittedSettings, memoryBytes } from '../cli/bootstrap/memory-fit.mjs';
@@ -25,7 +25,7 @@ export interface RoleContext {
   readonly store: Store;
   readonly configuration: ActiveConfiguration;
   readonly log: Log;
-  /** Close it before the store, or it reports the closed store as an outage. */
+  /** Must be closed before the store, or it reports the closed store as an outage. */
   readonly outages: OutageWatch;
 }
 
@@ -58,7 +58,7 @@ export async function openRole(role: Role): Promise<RoleContext> {
     replicaWaitMs: settings.replicaWaitMs,
     ...(role === 'web' ? { commandTimeoutMs: settings.frontLimits.redisTimeoutMs } : {}),
   });
-  endUnderNewerVersion(store, log);
+  exitUnderNewerVersion(store, log);
   const outages = logOutages(store, log);
   const configuration = new ActiveConfiguration(store);
   logConfigurations(configuration, log);
@@ -70,7 +70,7 @@ export async function openRole(role: Role): Promise<RoleContext> {
       (error: Error) => log.error({ reason: error.message }, 'the configuration is unchanged'),
     );
   };
-  // Of several roles in one process, the first reads the folder for all.
+  // With several roles in one process, the first one reads the folder for all.
   if (process.listenerCount('SIGHUP') === 0) process.on('SIGHUP', reload);
   await configuration.start();
   if (!configuration.loaded && settings.isConfigDirGiven) await applyFolder(store, settings, publisher);
@@ -82,7 +82,7 @@ export async function openRole(role: Role): Promise<RoleContext> {
   return { settings, store, configuration, log, outages };
 }
 
-/** The settings of this process, with defaults that fit its machine. @throws SettingsError */
+/** The settings of this process, with defaults for its machine. @throws SettingsError */
 export function processSettings(given = givenEnvironment()): Settings {
   return readSettings({ ...fittedSettings(memoryBytes()), ...given });
 }
@@ -91,8 +91,8 @@ function givenEnvironment(): NodeJS.ProcessEnv {
   return environmentWithFile(process.env, process.cwd());
 }
 
-/** Exits when a newer version uses the store, which may write what this version would misread. */
-function endUnderNewerVersion(store: Store, log: Log): void {
+/** Exits if a newer version uses the store, which may write a format that this version would misread. */
+function exitUnderNewerVersion(store: Store, log: Log): void {
   const check = async () => {
     try {
       await store.checkNotNewer();
@@ -105,7 +105,7 @@ function endUnderNewerVersion(store: Store, log: Log): void {
   setInterval(() => void check(), formatPollMs).unref();
 }
 
-/** Logs one line when a Redis is lost and one when it is back or replaced, however many requests fail in between. */
+/** Logs one line when the connection to a Redis is lost, and one when it is back or replaced. */
 function logOutages(store: Store, log: Log): OutageWatch {
   return new OutageWatch([store], {
     lost: (redis, reason) => log.error({ redis, reason }, 'Redis does not respond'),
@@ -134,7 +134,7 @@ const noConfiguration = asTyped(
   'this store has no configuration yet and CONFIG_DIR is not set: waiting for npm run apply with a CONFIG_DIR, on any host',
 );
 
-/** Waits for a configuration: hosts may start in any order, and the one that has it may start last. */
+/** Waits for a configuration, because the host that has it may be the last to start. */
 async function untilLoaded(configuration: ActiveConfiguration): Promise<void> {
   while (!configuration.loaded) {
     await sleep(unpublishedPollMs);

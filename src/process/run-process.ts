@@ -1,4 +1,4 @@
-/** Runs a process: its roles, their metrics, and their orderly end. */
+/** Runs a process: starts its roles, serves their metrics, and shuts them down. */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
@@ -15,8 +15,8 @@ import { processSettings, type RunningRole } from './process-context.ts';
 export type ProcessName = 'web' | 'worker' | 'jobs' | 'small';
 
 /**
- * Runs an entry point, unless only its help is asked for. A failure to start is one line and exit code 1.
- * @param roles in the order in which they end: a front first, so that no new work comes in
+ * Runs an entry point, or prints its help. If the start fails, it prints one line and exits with 1.
+ * @param roles in the order in which they stop: a front first, so that no new work arrives
  */
 export function runProcess(name: ProcessName, roles: readonly (() => Promise<RunningRole>)[]): void {
   const code = answerWords(name, process.argv.slice(2));
@@ -30,16 +30,16 @@ export function runProcess(name: ProcessName, roles: readonly (() => Promise<Run
 async function main(name: ProcessName, starts: readonly (() => Promise<RunningRole>)[]): Promise<void> {
   exitWithParent();
   const settings = processSettings();
-  // Fronts answer people, so a process with a front keeps its priority.
+  // A process with a front keeps its priority, because users wait for its responses.
   if (name === 'worker' || name === 'jobs') lowerPriority(settings.workerNiceness);
-  // Health checks ask there, also while a role still loads.
+  // Served before the roles start, because health checks may use it.
   const origins: MetricsOrigin[] = [];
   await serveMetrics(settings, origins);
   const roles = await Promise.all(
     starts.map(async (start, at) => {
       const running = await start();
       const { id, role, metrics } = running;
-      // Processor time and memory belong to the process. Each further role would count them again.
+      // Collected for one role only, because processor time and memory are those of the whole process.
       if (at === 0) collectProcessFigures(metrics.registry);
       origins.push({ id, role, text: () => metrics.text() });
       return running;
@@ -52,9 +52,8 @@ async function main(name: ProcessName, starts: readonly (() => Promise<RunningRo
 }
 
 /**
- * Stops all roles once at the first SIGTERM or SIGINT, then ends the process. The process ends a little after the time for
- * draining in any case, because a stop may wait for a Redis that is gone. The process that takes its place does again
- * what was left undone.
+ * Stops all roles at the first SIGTERM or SIGINT, then ends the process. The process ends soon after the drain time in any
+ * case, because a stop may wait for a Redis that is unavailable. Unfinished work is repeated by the process that replaces it.
  */
 function stopOnSignal({ log, settings }: RunningRole['context'], roles: readonly RunningRole[]): void {
   const { frontLimits } = settings;
@@ -78,7 +77,7 @@ function stopOnSignal({ log, settings }: RunningRole['context'], roles: readonly
   process.on('SIGINT', onSignal);
 }
 
-/** The first role gets half of the time alone, because its last requests need the others. */
+/** The first role gets half of the time before the others stop, because its last requests need them. */
 async function stopRoles([first, ...others]: readonly RunningRole[], drainMs: number): Promise<void> {
   const endsMs = performance.now() + drainMs;
   const ended = first?.stop(endsMs);
@@ -87,17 +86,17 @@ async function stopRoles([first, ...others]: readonly RunningRole[], drainMs: nu
 }
 
 /**
- * Gives this process a niceness for good. When all cores are busy, processes with a lower one go first. While a core is
- * idle, nothing changes. Does nothing where that is not allowed.
+ * Sets the niceness of this process permanently. It only matters when all cores are busy: processes with a lower niceness are
+ * preferred then. Does nothing if that is not allowed.
  */
 export function lowerPriority(niceness: Niceness): void {
   if (niceness === 0) return;
   const number = niceness === 'idle' ? nicenessMax : niceness;
   attempt(() => setPriority(number));
   if (process.platform !== 'linux') return;
-  // A Linux that groups processes by session first divides the cores among the groups: sched(7), autogroup.
+  // With autogroups, Linux first divides the cores among sessions: sched(7).
   attempt(() => writeFileSync('/proc/self/autogroup', String(number)));
-  // A nice process still ends its slice of time before another one begins. A process of this class yields immediately.
+  // A process with a high niceness still finishes its time slice; one in this class yields immediately.
   if (niceness === 'idle') spawnSync('chrt', ['--idle', '--all-tasks', '--pid', '0', String(process.pid)]);
 }
 
@@ -105,18 +104,18 @@ function attempt(change: () => void): void {
   try {
     change();
   } catch {
-    // The order among processes only helps readers, so work continues without it.
+    // The priority is only an optimization.
   }
 }
 
 /**
- * Ends this process when the `npm start` or `millrace worker` that runs it is gone, even if that was killed. The
- * process sends itself SIGTERM, so there is one way to drain. Without a supervisor nothing happens.
+ * Ends this process when its supervisor (`npm start`, `millrace worker`) has ended, even if that was killed. It sends itself
+ * SIGTERM, so that there is only one way to shut down. Does nothing without a supervisor.
  */
 export function exitWithParent(): void {
   if (process.env[supervisedVariable] !== '1') return;
   process.stdin.once('close', () => process.kill(process.pid, 'SIGTERM'));
   process.stdin.resume();
-  // The watch must not keep a process alive that has nothing left to do.
+  // This must not keep the process alive.
   if ('unref' in process.stdin) process.stdin.unref();
 }

@@ -1,4 +1,4 @@
-/** The fields of an index: from its schema, or as auto-indexing decided them. */
+/** The fields of an index: from its schema, or from auto-indexing. */
 import type { Configuration, Tenant } from '../config/configuration.ts';
 import { type IndexTexts, sameTexts } from '../schemas/definition/index-texts.ts';
 import type { FieldType } from '../search/fields/field-type.ts';
@@ -6,12 +6,12 @@ import type { ScopedIndex } from '../store/derived/items.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
 import { indexName } from '../store/keys.ts';
 
-/** The origin of the field types of an index. */
+/** Where the field types of an index come from. */
 export type IndexDefinition =
   | { readonly kind: 'schema'; readonly fields: ReadonlyMap<string, FieldType>; readonly texts: IndexTexts }
   | { readonly kind: 'auto'; readonly tenant: string; readonly sourceId: string; readonly type: string };
 
-/** The definition of an index; null when it is not configured. */
+/** The definition of an index; null if it is not configured. */
 export function definitionOf(
   configuration: Configuration,
   { scope, index }: ScopedIndex,
@@ -24,7 +24,7 @@ export function definitionOf(
   return schema === undefined ? null : { kind: 'schema', fields: schema.fields, texts: schema.texts };
 }
 
-/** The definition of an auto-indexed type; null when the group is not auto-indexed or has no source in the environment. */
+/** The definition of an auto-indexed type; null if the group is not auto-indexed or has no source in the environment. */
 export function autoDefinition(
   tenant: Tenant,
   environmentId: string,
@@ -36,7 +36,7 @@ export function autoDefinition(
   return source === null ? null : { kind: 'auto', tenant: tenant.alias, sourceId: source.id, type };
 }
 
-/** The fields that this process knows now. */
+/** The fields that this process currently knows. */
 export function knownFields(
   definition: IndexDefinition,
   autoFields: AutoFields,
@@ -45,23 +45,23 @@ export function knownFields(
   return autoFields.known(definition.tenant, definition.sourceId, definition.type) ?? new Map();
 }
 
-/** How many fields got another type, as far as this process knows. */
+/** Number of type changes of fields that this process knows. */
 export function knownRetypings(definition: IndexDefinition, autoFields: AutoFields): number {
   if (definition.kind === 'schema') return 0;
   return autoFields.retypings(definition.tenant, definition.sourceId, definition.type);
 }
 
-/** All of a definition as text, but for the fields that auto-indexing finds. */
+/** A definition as a string, without the fields that auto-indexing finds. */
 export function textOfDefinition(definition: IndexDefinition): string {
   if (definition.kind === 'auto') return JSON.stringify(definition);
   const { rules, synonyms } = definition.texts;
   return JSON.stringify([[...definition.fields], [...rules].sort(), synonyms]);
 }
 
-/** True when a shard of one definition answers as a shard of the other. */
+/** True if shards of both definitions give the same answers. */
 export function sameDefinition(a: IndexDefinition, b: IndexDefinition): boolean {
   if (a.kind === 'auto') {
-    // A shard follows by itself when a field gets another type.
+    // A shard follows type changes of fields by itself.
     return b.kind === 'auto' && a.sourceId === b.sourceId && a.type === b.type;
   }
   if (b.kind === 'auto' || a.fields.size !== b.fields.size || !sameTexts(a.texts, b.texts)) return false;

@@ -1,7 +1,7 @@
 /**
- * `nextPageToken`: the place of the last row of a page, signed. The next page continues after that row, whatever came
- * and went in between. So that it has the same order, the token of a search keeps what the first page was scored by. A token
- * holds for one query only: same tenant, environment, index, filters, search, sort and `distinct`.
+ * `nextPageToken`: the signed place of the last row of a page. The next page continues after that row, whatever was added or
+ * removed in between. To keep the order, the token of a search contains the statistics by which the first page was scored. A
+ * token is valid for one query only: same tenant, environment, index, filters, search, sort and `distinct`.
  */
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
@@ -13,12 +13,12 @@ import type { RowPlace } from '../search/shard-answer.ts';
 import type { ScopedIndex } from '../store/derived/items.ts';
 
 const macBytes = 16;
-/** Places from this size on are compressed. */
+/** Larger places are compressed. */
 const deflateBytesMin = 512;
-/** A request could not carry more. It also bounds what a hostile token can make us unpack. */
+/** Bounds the decompressed size of a hostile token. */
 const placeBytesMax = 8 * smallBodyBytesMax;
 
-/** The first character of what is sealed. */
+/** The first character of the payload. */
 const [plainPlace, deflatedPlace] = ['\0', '\x01'] as const;
 
 /** The query to which a token is bound. */
@@ -27,7 +27,7 @@ export interface TokenUse extends ScopedIndex {
   readonly identity: string;
 }
 
-/** The use of the tokens in answers to a query. */
+/** The use of the tokens of a query. */
 export function tokenUse({ scope, index }: ScopedIndex, query: CheckedQuery): TokenUse {
   return { scope, index, identity: queryIdentity(query) };
 }
@@ -39,13 +39,13 @@ export interface Pin {
   readonly nowMs: number | null;
 }
 
-/** A place with what the pages before it were scored by; null without a search. */
+/** A place, and the pin of its search; null without a search. */
 export interface PagePlace {
   readonly place: RowPlace;
   readonly pin: Pin | null;
 }
 
-/** @param stats by which a page of the query was scored */
+/** @param stats statistics by which a page of the query was scored */
 export function pinOf({ search }: CheckedQuery, stats: SearchStats | null): Pin | null {
   return search === null || stats === null ? null : { stats, nowMs: search.nowMs };
 }
@@ -56,17 +56,17 @@ export function pinnedQuery(query: CheckedQuery, { place, pin }: PagePlace): Che
   return { ...query, after: place, search: search && pin && { ...search, ...pin } };
 }
 
-/** A token for a place: text of `A-Za-z0-9_-`. */
+/** A token for a place, of the characters `A-Za-z0-9_-`. */
 export function sealToken(secret: KeyObject, use: TokenUse, place: RowPlace, pin: Pin | null): string {
   const payload = encodePlace({ place, pin });
   return Buffer.concat([sign(secret, use, payload), payload]).toString('base64url');
 }
 
-/** The place of a token; null when we did not write the token, or wrote it for another use. */
+/** The place of a token; null if the token is not authentic, or was issued for another use. */
 export function openToken(secret: KeyObject, use: TokenUse, token: string): PagePlace | null {
   if (!/^[\w-]+$/.test(token)) return null;
   const sealed = Buffer.from(token, 'base64url');
-  // We write each token in one form. Another text of the same bytes is not ours.
+  // Rejects other base64 encodings of the same bytes.
   if (sealed.length <= macBytes || sealed.toString('base64url') !== token) return null;
   const payload = sealed.subarray(macBytes);
   if (!timingSafeEqual(sealed.subarray(0, macBytes), sign(secret, use, payload))) return null;

@@ -12,9 +12,9 @@ export type QueryTarget =
 
 export interface QueryRequest {
   readonly target: QueryTarget;
-  /** The query object as it was sent. */
+  /** The query object as received. */
   readonly body: Json;
-  /** Errors in the target or the name, reported with the query's other errors; absent when there are none. */
+  /** Errors in the target or the name, reported with the query's other errors; absent for none. */
   readonly mistakes?: readonly string[];
 }
 
@@ -25,8 +25,8 @@ export interface QueryOptions {
 
 export interface QueryService {
   /**
-   * Runs queries together. Outcomes are in the order of the queries. A bad query says nothing about the others.
-   * @throws UnavailableError when no complete answer came in time
+   * Runs queries together. Outcomes are in the order of the queries. An invalid query does not affect the others.
+   * @throws UnavailableError if there was no complete answer in time
    */
   run(
     principal: ClientPrincipal,
@@ -39,9 +39,9 @@ export type QueryOutcome = GoodOutcome | BadOutcome;
 
 export interface BadOutcome {
   readonly ok: false;
-  /** 403: the client may not ask this index. 404: no such index, source group or entity type. */
+  /** 403: the client may not query this index. 404: no such index, source group or entity type. */
   readonly status: 400 | 403 | 404;
-  /** Every mistake found, one text each. */
+  /** Messages of all errors. */
   readonly errors: readonly string[];
 }
 
@@ -50,9 +50,9 @@ export interface GoodOutcome {
   readonly result: QueryResult;
   /** The subject under which changes to the items of the index are announced (`itemsSubject`). */
   readonly subject: string;
-  /** Digest of the configuration that the answer follows; null while workers go over to another. */
+  /** Digest of the configuration that the answer follows; null while workers switch to another one. */
   readonly configuration: string | null;
-  /** The same query has another answer later, though no item changes. Absent: false. */
+  /** True if the same query has another answer later, although no item changes. */
   readonly dependsOnTime?: boolean;
 }
 
@@ -60,21 +60,21 @@ export type QueryResult =
   /** JSON text of the whole result, from `result-text.ts`. */
   { readonly kind: 'text'; readonly text: Buffer } | RowsResult;
 
-/** Result of a query that asked for views. The query room has none, so the rows are still without them. */
+/** Result of a query with views. The caller adds the views to the rows. */
 export interface RowsResult {
   readonly kind: 'rows';
   readonly totalResults: number;
   readonly rows: readonly QueryRow[];
   readonly facets: readonly QueryFacet[];
   readonly nextPageToken: string | null;
-  /** Full schemas whose views `_views` must hold, without repetition. */
+  /** Full schemas whose views `_views` must have, each once. */
   readonly aliases: readonly string[];
 }
 
 export interface QueryRow {
   readonly sourceId: string;
   readonly originId: string;
-  /** JSON text of the row, `{…}` in UTF-8 with the built-in fields but `_views`, ready to be copied into an answer. */
+  /** JSON text of the row in UTF-8, with all built-in fields except `_views`. */
   readonly text: Buffer;
 }
 
@@ -87,7 +87,7 @@ export interface QueryFacet {
   readonly stats?: FacetStats;
 }
 
-/** No complete and current answer came in time. The client gets a 503 with `Retry-After`. */
+/** There was no complete and current answer in time. The client gets a 503 with `Retry-After`. */
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError';
 }

@@ -10,20 +10,20 @@ import { BoundedCache } from '../lib/bounded-cache.ts';
 const remembered = { entriesMax: 10_000 };
 
 export class CircuitBreaker {
-  /** Build -> until when it is not run. */
+  /** Build -> time at which it may run again. */
   readonly #openUntilMs = new BoundedCache<string, number>(remembered);
-  /** Programs of these builds: inputs of all others need no digest. */
+  /** Programs of these builds, so that inputs of all others need not be hashed. */
   readonly #programs = new BoundedCache<string, true>(remembered);
 
   constructor(private readonly nowMs: () => number = () => performance.now()) {}
 
-  /** @param input what the program was given, as JSON text */
+  /** @param input the input of the program, as JSON text */
   trip(program: string, input: string): void {
     this.#programs.set(program, true);
     this.#openUntilMs.set(buildOf(program, input), this.nowMs() + codeBreakerOpenMs);
   }
 
-  /** Milliseconds until the build may be run again; 0: now. */
+  /** Milliseconds until the build may run again; 0: now. */
   openForMs(program: string, input: string): number {
     if (this.#programs.get(program) === undefined) return 0;
     const untilMs = this.#openUntilMs.get(buildOf(program, input)) ?? 0;

@@ -4,24 +4,24 @@ import type { FromSandbox } from './protocol.ts';
 
 export interface Job {
   readonly set: ProgramSet;
-  /** Tells the program from all others of its owner. */
+  /** Identifies the program among those of its owner. */
   readonly program: string;
-  /** JSON text: of a call, or of a whole message. */
+  /** JSON text of a call or of a complete message. */
   readonly text: string;
   readonly isMessage: boolean;
-  /** All before it is answered before it begins: if it never ends, it is known to be the one. */
-  readonly isTold: boolean;
+  /** All earlier replies are sent before it starts, so that it can be identified if it never ends. */
+  readonly flushFirst: boolean;
   /** The program's input, as JSON. */
   readonly input: string;
-  /** As in a call. */
+  /** See `CodeCall`. */
   readonly spentMs: number;
   readonly done: (reply: FromSandbox) => void;
   readonly failed: (error: Error) => void;
-  /** Processes that ended with it for a reason that is not the job's. */
+  /** Number of processes that ended for an unknown reason while it ran. */
   tries: number;
 }
 
-/** Jobs that wait, by program: a slow program does not delay the others for longer than one of its builds. */
+/** Waiting jobs by program, so that a slow program delays the others by at most one build. */
 export class WaitingJobs {
   readonly #byProgram = new Map<string, Job[]>();
 

@@ -1,25 +1,25 @@
 /**
- * Between a process and its sandbox: lines of JSON. The sandbox does one call after the other and answers each with one
- * line, in their order.
+ * The protocol between a process and its sandbox: lines of JSON. The sandbox executes one call at a time, and replies to each
+ * with one line, in order.
  */
 import type { Json } from '../contract/json.ts';
 import type { CodeCall, CodeFailure, CodeReply, ProgramKind } from '../schemas/build/code-call.ts';
 
 /**
- * Where the sandbox writes its answers. Node sets its standard output to writes that do not wait when it loads TypeScript: a long
- * answer would then fail.
+ * The file descriptor for replies. It is not the standard output, which Node makes non-blocking when it loads TypeScript: a
+ * long reply would then fail.
  */
 export const answersDescriptor = 3;
 
 export type ToSandbox =
-  /** Makes the programs of a tenant known; `id` as in the calls. */
+  /** Registers the programs of a tenant; the calls refer to `id`. */
   | {
       readonly kind: 'open';
       readonly id: string;
       readonly programs: readonly (readonly [name: string, code: string])[];
     }
   | { readonly kind: 'close'; readonly id: string }
-  /** Calls of one set: each has its input and its answers as JSON values of its own. */
+  /** Calls of programs in one set, each with its input and lookup results. */
   | { readonly kind: 'run'; readonly id: string; readonly calls: readonly SentCall[] }
   | {
       readonly kind: 'describe';
@@ -32,25 +32,25 @@ export type ToSandbox =
 export type SentCall = SentInput & {
   readonly alias: string;
   readonly answers: Readonly<Record<string, Json>>;
-  /** Finished work is answered before the next call begins, so that a call that never ends can be identified. */
-  readonly isTold?: true;
+  /** Replies to finished calls are sent before this call starts, so that a call that never ends can be identified. */
+  readonly flushFirst?: true;
 };
 
 type SentInput =
   | { readonly task: 'partial'; readonly input: Json }
   | { readonly task: Exclude<CodeCall['task'], 'partial'>; readonly input: CodeEntity };
 
-/** An entity as code sees it. */
+/** The ids of an entity as code receives it. */
 export interface CodeEntity {
   readonly originId: string;
   readonly originParentId: string | null;
 }
 
-/** The description of a program. It does not depend on an entity. */
+/** The description of a program, which does not depend on an entity. */
 export interface Description {
-  /** Functions that it has. */
+  /** Names of its functions. */
   readonly members: readonly string[];
-  /** Source group -> entity types, as `triggers` names them; several for one group add up. */
+  /** Source group -> entity types, from the calls of `triggers`; entries of the same group add up. */
   readonly triggers: readonly (readonly [sourceGroup: string, types: readonly string[]])[];
   /** The value of `index`; null without one. */
   readonly index: Json;

@@ -17,7 +17,7 @@ import { answersDescriptor, type FromSandbox, type ToSandbox } from './protocol.
 
 const script = fileURLToPath(new URL('./child/start.mjs', import.meta.url));
 const watchMs = 50;
-/** Where CPU time is not available, a build may take this many times its limit in wall-clock time. */
+/** If CPU time is not available, a build may take this many times its limit in wall-clock time. */
 const clockFactor = 5;
 const errorCharactersKept = 2_000;
 
@@ -37,7 +37,7 @@ export class SandboxProcess {
   #isEnded = false;
   #endReason: EndReason | null = null;
   #errors = '';
-  /** Replies so far, and the CPU and clock time when the watch first saw this count. */
+  /** Number of replies so far. */
   #answers = 0;
   #watched = { answers: -1, cpuMs: 0, clockMs: 0 };
   #watch: NodeJS.Timeout | null = null;
@@ -62,14 +62,14 @@ export class SandboxProcess {
       },
     );
     this.#child.on('error', (error) => this.#end(error.message));
-    // Out of file descriptors, there are no streams, whatever the types say.
+    // Without free file descriptors there are no streams, despite the types.
     const { stdio = [] }: { stdio?: readonly (Readable | Writable | null | undefined)[] } = this.#child;
     const answers = stdio[answersDescriptor];
     answers?.on('data', (chunk: Buffer) => this.#read(chunk));
     this.#child.stderr?.on('data', (chunk: Buffer) => {
       this.#errors = (this.#errors + chunk.toString()).slice(-errorCharactersKept);
     });
-    // Writes fail once the process is gone; `close` reports that.
+    // Writes fail after the process has exited, which `close` reports.
     this.#child.stdin?.on('error', () => {});
     this.#child.on('close', (code, signal) => this.#end(`exit code ${code ?? signal}`));
     // An idle sandbox process must not keep this one running.
@@ -92,7 +92,7 @@ export class SandboxProcess {
   /** Starts to enforce the limits, and keeps this process running meanwhile. */
   startWatch(): void {
     this.#watched = { answers: -1, cpuMs: 0, clockMs: 0 };
-    this.#watch ??= setInterval(() => this.#look(), watchMs);
+    this.#watch ??= setInterval(() => this.#check(), watchMs);
   }
 
   stopWatch(): void {
@@ -105,7 +105,7 @@ export class SandboxProcess {
     this.#child.kill('SIGKILL');
   }
 
-  #look(): void {
+  #check(): void {
     const { pid } = this.#child;
     if (pid === undefined) return;
     if (residentMebibytes(pid) > codeResidentMebibytes) this.end('memory');

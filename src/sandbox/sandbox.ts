@@ -1,7 +1,6 @@
 /**
- * Runs the code of tenants, each tenant's in a process of its own (docs/design/code-schemas.md): whatever code of one does in
- * its process, no other tenant's build is there. A bounded number of processes is alive, and fewer run at a time; tenants
- * take turns by processor time.
+ * Runs tenant code in one process per tenant (docs/design/code-schemas.md), so that the code of a tenant cannot affect builds
+ * of others. The number of processes is limited, and fewer run at a time; tenants take turns by processor time.
  */
 import { codeIdleMs, codeProcessesMax, codeRunningMax } from '../contract/limits.ts';
 import type { CodeCall, CodeReply, ProgramKind, ProgramSet } from '../schemas/build/code-call.ts';
@@ -11,25 +10,25 @@ import type { DescribeReply, FromSandbox } from './protocol.ts';
 import { TenantSandbox, type TenantSandboxHost } from './tenant-sandbox.ts';
 import { TenantTurns } from './tenant-turns.ts';
 
-/** A call that is waited for. */
+/** A pending call. */
 export interface AskedCode {
-  /** Rejects when the sandbox cannot be run at all. */
+  /** Rejects if the sandbox cannot be started. */
   readonly reply: Promise<CodeReply>;
-  /** The reply is not needed any more: unless the call is under way, it never comes. */
+  /** Cancels the call. Unless it is already running, the reply never settles. */
   withdraw(): void;
 }
 
 export class Sandbox {
-  /** Those used longest ago first. */
+  /** Least recently used first. */
   readonly #tenants = new Map<string, TenantSandbox>();
   readonly #idle = new Map<TenantSandbox, NodeJS.Timeout>();
   readonly #host = this.#hostOfTenants();
   #isClosed = false;
 
-  /** @param idleMs how long the process of a tenant without work is kept */
+  /** @param idleMs how long an idle process of a tenant is kept */
   constructor(private readonly idleMs = codeIdleMs) {}
 
-  /** Replies in the order of the calls. @throws Error when the sandbox cannot be run at all */
+  /** Returns the replies in the order of the calls. @throws Error if the sandbox cannot be started */
   async run(calls: readonly CodeCall[]): Promise<CodeReply[]> {
     return await Promise.all(calls.map((call) => this.ask(call).reply));
   }
@@ -37,16 +36,16 @@ export class Sandbox {
   ask(call: CodeCall): AskedCode {
     const { set, task, alias, input, spentMs } = call;
     const program = `${set.id} ${task} ${alias}`;
-    const isTold = !this.#tenantOf(set).isSound(program);
-    const text = textOfCall(call, isTold);
-    return this.#add<CodeReply>({ set, program, text, isMessage: false, isTold, input, spentMs });
+    const flushFirst = !this.#tenantOf(set).isSound(program);
+    const text = textOfCall(call, flushFirst);
+    return this.#add<CodeReply>({ set, program, text, isMessage: false, flushFirst, input, spentMs });
   }
 
-  /** Describes a program. @throws Error when the sandbox cannot be run at all */
+  /** Describes a program. @throws Error if the sandbox cannot be started */
   async describe(set: ProgramSet, program: ProgramKind, alias: string): Promise<DescribeReply> {
     const text = JSON.stringify({ kind: 'describe', id: set.id, program, alias });
     const name = `${set.id} describe ${program} ${alias}`;
-    const job = { set, program: name, text, isMessage: true, isTold: true, input: '', spentMs: 0 };
+    const job = { set, program: name, text, isMessage: true, flushFirst: true, input: '', spentMs: 0 };
     return await this.#add<DescribeReply>(job).reply;
   }
 
@@ -94,7 +93,10 @@ export class Sandbox {
     return { reply, withdraw };
   }
 
-  /** Ends processes until there is room for one more, idle ones first. Fewer run than may be alive, so there is always one. */
+  /**
+   * Ends processes until there is room for one more, idle ones first. Since fewer processes may run than exist, one can always
+   * end.
+   */
   #makeRoom(): void {
     const alive = [...this.#tenants.values()].filter(({ hasProcess }) => hasProcess);
     const mayEnd = alive.filter(({ hasTurn }) => !hasTurn);
@@ -115,8 +117,8 @@ export class Sandbox {
   }
 }
 
-function textOfCall({ task, alias, input, answers }: CodeCall, isTold: boolean): string {
+function textOfCall({ task, alias, input, answers }: CodeCall, flushFirst: boolean): string {
   const texts = [...answers].map(([name, text]) => `${JSON.stringify(name)}:${text}`);
-  const told = isTold ? '"isTold":true,' : '';
-  return `{"task":"${task}","alias":${JSON.stringify(alias)},${told}"input":${input},"answers":{${texts.join(',')}}}`;
+  const flushMember = flushFirst ? '"flushFirst":true,' : '';
+  return `{"task":"${task}","alias":${JSON.stringify(alias)},${flushMember}"input":${input},"answers":{${texts.join(',')}}}`;
 }

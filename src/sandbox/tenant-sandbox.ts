@@ -1,7 +1,7 @@
 /**
- * Runs the code of one tenant in a process of its own, which starts with the first call. Calls of a program are gathered
- * into messages. A process that a call takes too much of is ended, and the calls that it had not answered go to the next
- * one, one at a time: so it is known which call it was, and the others are done.
+ * Runs the code of one tenant in its own process, which starts with the first call. Calls of a program are batched into
+ * messages. If a call exceeds a limit, the process is killed, and its unfinished calls are sent to a new one, one at a time, to
+ * find the call that exceeded the limit and to finish the others.
  */
 import { codeBuildCpuMs, codeMemoryMebibytes, codeProgramsCharactersMax } from '../contract/limits.ts';
 import { BoundedCache } from '../lib/bounded-cache.ts';
@@ -12,30 +12,32 @@ import type { FromSandbox } from './protocol.ts';
 import { type EndReason, SandboxProcess } from './sandbox-process.ts';
 import { FairShares, type TenantTurns } from './tenant-turns.ts';
 
-/** Characters of the calls of one message. */
+/** Maximum size of the calls in a message, in characters. */
 const messageCharacters = 512 * 1024;
 const callsPerMessage = 200;
-/** Expected processor time of a message: others wait for its end. */
+/** Target processor time of a message, because other programs wait for its end. */
 const messageMs = 50;
-/** How much of the estimate a cheaper build leaves. A dearer one replaces it. */
+/** Weight of the old estimate after a cheaper build. A more expensive build replaces the estimate. */
 const costMemory = 0.9;
-/** Sets of programs that a process keeps: those of former configurations are closed. */
+/** Maximum number of program sets in a process; those of former configurations are closed. */
 const setsKept = 100;
-/** A call alone that a process ended with, for a reason that is not known, is tried again so often. Then it is the reason. */
+/**
+ * Number of retries of a single call after its process ended for an unknown reason. After that, the call counts as the cause.
+ */
 const triesMax = 3;
 const programsRemembered = { entriesMax: 10_000 };
 
-/** The resource that a call exceeded. `unknown`: one that makes its process crash. */
+/** The limit that a call exceeded. `unknown`: its process crashed. */
 type Limit = 'time' | 'memory' | 'unknown';
 
 export interface TenantSandboxHost {
   readonly turns: TenantTurns;
   readonly breaker: CircuitBreaker;
-  /** More tenants have something to run than may have processes. */
+  /** True if more tenants have work than may have processes. */
   readonly isCrowded: boolean;
-  /** A process is about to start: one that is idle may have to end for it. */
+  /** Called before a process starts, to end an idle one if necessary. */
   makeRoom(): void;
-  /** Nothing is left to run. */
+  /** Called when no work is left. */
   onIdle(sandbox: TenantSandbox): void;
 }
 
@@ -46,19 +48,22 @@ export class TenantSandbox {
   /** Jobs whose circuit breaker is open. */
   readonly #held = new Map<Job, NodeJS.Timeout>();
   readonly #shares = new FairShares();
-  /** Processor time of a build of each program. */
+  /** Estimated processor time of a build, by program. */
   readonly #costsMs = new BoundedCache<string, number>(programsRemembered);
-  /** Programs that kept within their limits. Of others it must be known at once which call took too much. */
+  /**
+   * Programs that have stayed within their limits. For others, replies are flushed so that a call over the limit can be
+   * identified.
+   */
   readonly #sound = new BoundedCache<string, true>(programsRemembered);
-  /** Jobs of the message that is under way, those that are not answered. */
+  /** Unanswered jobs of the current message. */
   #running: Job[] = [];
   #usedMs = 0;
-  /** The next so many calls go alone: one of them ended a process. */
+  /** Number of calls to send alone, because one of them ended a process. */
   #alone = 0;
   #isWorking = false;
   #hasTurn = false;
   #isClosed = false;
-  /** Called when the process is ready, when the message under way is over, and when the process has ended. */
+  /** Called when the process is ready, when the current message is finished, and when the process has ended. */
   #wake = () => {};
 
   constructor(
@@ -70,7 +75,7 @@ export class TenantSandbox {
     return this.#process !== null;
   }
 
-  /** True while its process may be doing something. */
+  /** True while its process may be working. */
   get hasTurn(): boolean {
     return this.#hasTurn;
   }
@@ -79,7 +84,7 @@ export class TenantSandbox {
     return !this.#isWorking;
   }
 
-  /** True for a program that kept within its limits and did not take too much since. */
+  /** True for a program whose last build stayed within the limits. */
   isSound(program: string): boolean {
     return this.#sound.get(program) !== undefined;
   }
@@ -100,7 +105,7 @@ export class TenantSandbox {
     this.#startWork();
   }
 
-  /** Takes back a job that is not under way. */
+  /** Removes a job that is not running. */
   withdraw(job: Job): void {
     clearTimeout(this.#held.get(job));
     this.#held.delete(job);
@@ -128,7 +133,7 @@ export class TenantSandbox {
   #startWork(): void {
     if (this.#isWorking) return;
     this.#isWorking = true;
-    // What is asked for in one turn of the event loop goes together.
+    // Batches the calls of one turn of the event loop.
     setImmediate(() => void this.#work());
   }
 
@@ -145,8 +150,8 @@ export class TenantSandbox {
   }
 
   /**
-   * Sends one message. Where the process may have ended before the next turn: more, while less time went into them than into
-   * its start.
+   * Sends one message. If processes are scarce, so that this one may end before the next turn, it sends more until they have
+   * taken as long as the start.
    */
   async #useTurn(): Promise<void> {
     this.#usedMs = 0;
@@ -163,7 +168,7 @@ export class TenantSandbox {
     } while (this.#usedMs < 2 * startMs && this.host.isCrowded);
   }
 
-  /** Sends one message and waits for its answers. */
+  /** Sends one message and waits for its replies. */
   async #exchange(process: SandboxProcess): Promise<void> {
     const program = this.#shares.next(this.#waiting.programs);
     const jobs = this.#waiting.take(program, this.#portion(program));
@@ -185,10 +190,10 @@ export class TenantSandbox {
     });
   }
 
-  /** How many jobs of a program go into one message. */
+  /** Number of jobs of a program for the next message. */
   #portion(program: string): number {
     if (this.#alone > 0) return 1;
-    // Of a program that was never run nothing is known: its first call goes alone.
+    // The cost of a new program is unknown, so its first call is sent alone.
     const costMs = this.#costsMs.get(program) ?? messageMs;
     const countMax = Math.min(callsPerMessage, messageMs / Math.max(0.01, costMs));
     let count = 0;
@@ -204,7 +209,7 @@ export class TenantSandbox {
   #open(process: SandboxProcess, { id, programs }: ProgramSet): void {
     const known = process.open.get(id);
     if (known !== undefined) {
-      // The set that was used longest ago is the first.
+      // Move it to the end: the least recently used set is first.
       process.open.delete(id);
       process.open.set(id, known);
       return;
@@ -215,7 +220,7 @@ export class TenantSandbox {
     process.send({ kind: 'open', id, programs: [...programs] });
   }
 
-  /** Closes sets until there is room for one of this many characters: a build has its memory beside them. */
+  /** Closes sets until there is room for one of this many characters, because builds share the memory with them. */
   #closeOldest(process: SandboxProcess, characters: number): void {
     let left = total(process.open.values()) + characters;
     for (const [oldest, itsCharacters] of process.open) {
@@ -226,7 +231,7 @@ export class TenantSandbox {
     }
   }
 
-  /** Null when the machine has no process for it: nothing waits any more then. */
+  /** Null if no process can be started; all waiting jobs have failed then. */
   #started(): SandboxProcess | null {
     if (this.#process !== null) return this.#process;
     this.host.makeRoom();
@@ -234,7 +239,7 @@ export class TenantSandbox {
     try {
       this.#process = this.#start();
     } catch (error) {
-      this.#cannotBegin(String(error));
+      this.#failWaiting(String(error));
     }
     return this.#process;
   }
@@ -270,22 +275,22 @@ export class TenantSandbox {
   #done(job: Job, reply: FromSandbox): void {
     const cpuMs = 'cpuMs' in reply ? reply.cpuMs : 0;
     this.#usedMs += cpuMs;
-    this.#noteCost(job.program, cpuMs);
-    // A build that is run again for each lookup may not take longer than one that asks for all at once.
+    this.#updateCost(job.program, cpuMs);
+    // The limit applies to the total time of a build that is repeated for each lookup.
     if (reply.kind === 'asks' && job.spentMs + cpuMs > codeBuildCpuMs) {
-      this.#tookTooMuch(job, 'time');
+      this.#exceeded(job, 'time');
       return;
     }
     this.#sound.set(job.program, true);
     job.done(reply);
   }
 
-  #noteCost(program: string, cpuMs: number): void {
+  #updateCost(program: string, cpuMs: number): void {
     const beforeMs = this.#costsMs.get(program) ?? 0;
     this.#costsMs.set(program, Math.max(cpuMs, costMemory * beforeMs + (1 - costMemory) * cpuMs));
   }
 
-  #tookTooMuch(job: Job, limit: Limit): void {
+  #exceeded(job: Job, limit: Limit): void {
     this.#sound.delete(job.program);
     this.host.breaker.trip(job.program, job.input);
     job.done(failed(limitMessage(limit)));
@@ -298,25 +303,25 @@ export class TenantSandbox {
     const [first, ...others] = this.#running;
     this.#running = [];
     if (first === undefined) {
-      if (!wasReady) this.#cannotBegin(detail);
+      if (!wasReady) this.#failWaiting(detail);
       this.#wake();
       return;
     }
     this.#usedMs += codeBuildCpuMs;
     const isLimit = reason === 'time' || reason === 'memory';
-    // Answers of sound programs are sent together: the first without one may be done.
-    if (isLimit && (others.length === 0 || first.isTold)) {
+    // Replies of programs in `#sound` are buffered, so the first call without a reply may have finished.
+    if (isLimit && (others.length === 0 || first.flushFirst)) {
       this.#waiting.putBack(others);
-      this.#noteCost(first.program, codeBuildCpuMs);
-      this.#tookTooMuch(first, reason);
+      this.#updateCost(first.program, codeBuildCpuMs);
+      this.#exceeded(first, reason);
     } else {
       this.#again(first, others);
     }
     this.#wake();
   }
 
-  /** Endless retries would not help. */
-  #cannotBegin(detail: string): void {
+  /** Fails all waiting jobs, because endless retries would not help. */
+  #failWaiting(detail: string): void {
     const error = new Error(`the process for schemas in JavaScript cannot start: ${detail}`);
     for (const job of this.#waiting.takeAll()) job.failed(error);
   }
@@ -329,7 +334,7 @@ export class TenantSandbox {
       first.tries += 1;
       this.#waiting.putBack([first]);
     } else {
-      this.#tookTooMuch(first, 'unknown');
+      this.#exceeded(first, 'unknown');
     }
   }
 }

@@ -1,4 +1,6 @@
-/** A bounded number of tenants run code at a time. Those that wait get their turns by the processor time that they have used. */
+/**
+ * Limits the number of tenants that run code at a time. Waiting tenants take turns by the processor time that they have used.
+ */
 import { BoundedCache } from '../lib/bounded-cache.ts';
 
 export class TenantTurns {
@@ -7,7 +9,7 @@ export class TenantTurns {
 
   constructor(private free: number) {}
 
-  /** Settles when it is the tenant's turn; a tenant asks for one turn at a time. */
+  /** Resolves when it is the tenant's turn. A tenant may wait for only one turn at a time. */
   async begin(tenant: string): Promise<void> {
     if (this.free === 0) await new Promise<void>((enter) => this.#waiting.set(tenant, enter));
     else this.free -= 1;
@@ -27,7 +29,7 @@ export class TenantTurns {
   }
 }
 
-/** Fair queueing by processor time: of those that wait, the one that has used the least goes first. */
+/** Fair queueing by processor time: the waiting owner that has used the least time goes first. */
 export class FairShares {
   readonly #usedMs = new BoundedCache<string, number>({ entriesMax: 10_000 });
   /** Time used by the owner that was chosen last. A new owner starts here, so that idle owners do not accumulate time. */

@@ -1,6 +1,6 @@
 /**
- * Between lookups and the store: the indexes that it keeps for a source, the entries of an entity in them, and the query that
- * chooses among entries.
+ * The interface between lookups and the store: the indexes that it keeps for a source, the entries of an entity in them, and
+ * queries that select among entries.
  */
 import { createHash } from 'node:crypto';
 import { type StoredEntity, stampText } from '../contract/entity.ts';
@@ -18,22 +18,22 @@ import {
 } from './lookup-plan.ts';
 import { member, scalarText } from './values.ts';
 
-/** The indexes that are kept for one source: the union of what all plans over it need. */
+/** The indexes of one source: the union of the indexes that all plans over it need. */
 export interface LookupLayout {
   /**
-   * Digest; two equal layouts have equal ids. It is in many keys, so it is short: authors who search for two layouts with one id make
-   * lookups of their own tenant wrong, and no others.
+   * Digest of the layout. It is short, because it is in many keys. Authors who construct a collision can only break lookups of
+   * their own tenant.
    */
   readonly id: string;
   readonly indexes: readonly LookupIndex[];
-  /** Paths whose values every index entry carries, so that a lookup is answered from the index alone. */
+  /** Paths whose values are in every index entry, so that a lookup only reads the index. */
   readonly projection: readonly PropertyPath[];
 }
 
-/** Changes whenever the same layout gives other keys or values than before, so that stored indexes are made again. */
+/** Increase it when equal layouts give other keys or values than before, so that stored indexes are rebuilt. */
 const layoutVersion = 1;
 
-/** The indexes that one source must keep for the plans that read it. The order of the plans does not matter. */
+/** The layout of a source for the plans that read it. The order of the plans does not matter. */
 export function layoutOf(plans: Iterable<LookupPlan>): LookupLayout {
   const indexes = new Map<string, LookupIndex>();
   const projection = new Map<string, PropertyPath>();
@@ -54,15 +54,15 @@ function inOrder<T>(things: ReadonlyMap<string, T>): T[] {
   return [...things].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, thing]) => thing);
 }
 
-/** About what it costs to look at a value, in units of the work budget. */
+/** Approximate cost of visiting a value, in units of the work budget. */
 const unitsPerValue = 10;
 
-/** The keys that an entity is under, each once. The keys of a query (`LookupQuery.keys`) are of the same form. */
+/** The index keys of an entity, without duplicates. The keys of a query (`LookupQuery.keys`) have the same format. */
 export function entriesOf(layout: LookupLayout, entity: StoredEntity): string[] {
   return atOnce(entrySteps(layout, entity));
 }
 
-/** As `entriesOf`, in steps: for a large entity. */
+/** As `entriesOf`, in steps, for a large entity. */
 export function* entrySteps(layout: LookupLayout, entity: StoredEntity): Steps<string[]> {
   const keys = new Set<string>();
   for (const index of layout.indexes) {
@@ -93,19 +93,19 @@ function* addKeys(index: LookupIndex, entity: StoredEntity, keys: Set<string>): 
 
 type VisitScalar = (value: string | number | boolean) => boolean;
 
-/** Visits the scalars at a path, through all arrays on it and at its end. @returns true when `visit` stopped it */
+/** Visits the scalars at a path, through all arrays on it and at its end. @returns true if `visit` stopped it */
 function* eachScalar(value: Json, steps: readonly string[], visit: VisitScalar): Steps<boolean> {
   const walk = new ScalarWalk(value, steps, visit);
   for (;;) {
-    const isStopped = walk.goOn();
+    const isStopped = walk.resume();
     if (isStopped !== null) return isStopped;
     yield;
   }
 }
 
-/** Goes over the scalars at a path. A plain loop, because loops in generators are slow. */
+/** Iterates over the scalars at a path, in a plain loop, because loops in generators are slow. */
 class ScalarWalk {
-  /** Arrays that it is in, each with the steps of the path that are behind. */
+  /** The stack of arrays, each with its index in the path. */
   readonly #open: { readonly items: readonly Json[]; at: number; readonly from: number }[];
 
   constructor(
@@ -116,8 +116,8 @@ class ScalarWalk {
     this.#open = [{ items: [value], at: 0, from: 0 }];
   }
 
-  /** @returns whether `visit` stopped it; null when it pauses */
-  goOn(): boolean | null {
+  /** @returns whether `visit` stopped it; null if it pauses */
+  resume(): boolean | null {
     for (let last = this.#open.at(-1); last !== undefined; last = this.#open.at(-1)) {
       if (last.at === last.items.length) {
         this.#open.pop();
@@ -147,12 +147,12 @@ class ScalarWalk {
   }
 }
 
-/** The values of an entity that its index entries carry, in the order of the layout's `projection`. */
+/** The values of an entity for its index entries, in the order of the layout's `projection`. */
 export function project(layout: LookupLayout, entity: StoredEntity): Json[] {
   return layout.projection.map(([field = '', ...steps]) => steps.reduce(member, fieldValue(entity, field)));
 }
 
-/** A field of an entity by the name that paths use for it. */
+/** A field of an entity by its name in paths. */
 function fieldValue(entity: StoredEntity, field: string): Json {
   switch (field) {
     case 'id':
@@ -176,44 +176,44 @@ function fieldValue(entity: StoredEntity, field: string): Json {
   }
 }
 
-/** An index entry as the store hands it back. `values` are in the order of the layout's `projection`. */
+/** An index entry from the store. `values` are in the order of the layout's `projection`. */
 export interface LookupCandidate {
   readonly originId: string;
   readonly values: readonly Json[];
 }
 
-/** A `$lookup` with its holes filled in. */
+/** A `$lookup` with the values of its holes. */
 export interface LookupQuery {
-  /** Canonical text: two queries of equal text have equal results. */
+  /** Canonical text: queries with equal texts have equal results. */
   readonly id: string;
   readonly sourceGroup: string | null;
-  /** Index keys whose entries together hold every match; empty when nothing can match. */
+  /** Index keys whose entries together include every match; empty if nothing can match. */
   readonly keys: readonly string[];
   readonly place: string;
-  /** The condition as it is written, for people. */
+  /** The condition as written, for messages. */
   readonly condition: string;
-  /** Everything that it may read, whatever its values. */
+  /** The reads that it can make with any values. */
   readonly plan: LookupPlan;
-  /** True when the layout has all the indexes and values that the lookup reads, whatever schemas it was made for. */
+  /** True if the layout has all indexes and values that the lookup reads. */
   isAnsweredBy(layout: LookupLayout): boolean;
   /**
-   * Chooses, orders and cuts. Candidates may come in any order and repeat.
-   * `cut` is true when more than `lookupResultsMax` matched and the asked `top` did not hide it.
+   * Filters, sorts and limits candidates, which may be in any order and have duplicates. `cut` is true if more than
+   * `lookupResultsMax` matched and `top` is not below that.
    */
   select(layout: LookupLayout, candidates: Iterable<LookupCandidate>): Selected;
-  /** As `select`, of candidates that come in portions. */
+  /** As `select`, for candidates in portions. */
   selection(layout: LookupLayout): LookupSelection;
 }
 
 export interface LookupSelection {
   add(candidates: Iterable<LookupCandidate>): void;
-  /** The selected part of everything that was added. */
+  /** The selection from everything that was added. */
   result(): Selected;
 }
 
 export interface Selected {
   readonly originIds: string[];
-  /** How many entities the condition found, whatever `top` leaves of them; at most `lookupResultsMax`. */
+  /** Number of entities that matched the condition, before `top`; at most `lookupResultsMax`. */
   readonly matched: number;
   readonly cut: boolean;
 }

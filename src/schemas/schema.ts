@@ -1,7 +1,7 @@
 /**
- * What the mapping language promises to the rooms above it. Everything here is pure: a schema is compiled once into
- * closures; building a view reads its input and nothing else. Lookups are the one thing a build needs from outside.
- * A build that meets a lookup without a result names it in `pending`, and is run again with the result.
+ * The interface of the mapping language. Everything here is pure: a schema is compiled once into closures, and building a view
+ * reads nothing but its input. Only lookups need data from outside: a build that reaches a lookup without a result lists it in
+ * `pending`, and is repeated with the result.
  */
 import type { Cursor } from '../contract/config-cursor.ts';
 import type { EntityRef } from '../contract/ids.ts';
@@ -16,30 +16,30 @@ import type { LookupPlan } from './lookup-plan.ts';
 
 interface TriggeredSchema {
   readonly alias: string;
-  /** Digest of the definition and of every partial it can reach: unchanged means that no view of it can differ. */
+  /** Digest of the definition and of every partial it can reach: while it is unchanged, no view of the schema can differ. */
   readonly digest: string;
   /** Source group alias -> entity types. */
   readonly triggers: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Every lookup that it or a partial it can reach may do. */
+  /** Every lookup that the schema or a partial it can reach may make. */
   readonly lookupPlans: readonly LookupPlan[];
 }
 
 export interface FullSchema extends TriggeredSchema {
-  /** True when it has a `route.url`: a view without a URL is then probably a mistake. */
+  /** True if it has a `route.url`: a view without a URL is then probably a mistake. */
   readonly claimsUrl: boolean;
-  /** False for a schema in JavaScript without `properties`: its actions are all that it does. */
+  /** False for a schema in JavaScript without `properties`: it only has actions. */
   readonly makesView: boolean;
   claims(input: BuildInput): Resumable<ViewClaims>;
   build(input: BuildInput): Resumable<BuiltView>;
   readonly hasActions: boolean;
   actions(input: BuildInput): ResolvedAction[];
-  /** Webhooks that the view is meant for; they depend on the entity alone. */
+  /** Webhooks that receive the view; they depend only on the entity. */
   destinations(input: BuildInput): ResolvedDestination[];
 }
 
 export interface IndexSchema extends TriggeredSchema {
   readonly fields: ReadonlyMap<string, FieldTypeName>;
-  /** Names of all fields, in the order in which items have theirs, as far as the schema says it. */
+  /** Names of all fields that the schema declares, in the order of an item's fields. */
   readonly names: readonly string[];
   readonly texts: IndexTexts;
   readonly collations: Collations;
@@ -47,38 +47,38 @@ export interface IndexSchema extends TriggeredSchema {
   build(input: BuildInput): Resumable<BuiltItem>;
 }
 
-/** Claims of a view; those of JSON schemas depend on the entity alone. */
+/** Claims of a view; those of JSON schemas depend only on the entity. */
 export interface ViewClaims {
   /** The first of its URLs. */
   readonly url: string | null;
-  /** Without empty ones and without repetition, in the order of the schema. */
+  /** Without empty handles and duplicates, in the order of the schema. */
   readonly handles: readonly string[];
-  /** Handles or URLs are left out: there are more than one view may have, or one is too long. */
+  /** Some handles or URLs are omitted: there are more than a view may have, or one is too long. */
   readonly areCut?: true;
-  /** True while code has not said them yet. */
+  /** True until code has returned the claims. */
   readonly areUnknown?: true;
-  /** All its URLs, `url` among them, with what leads to each; absent: the entity's redirects lead to `url`. */
+  /** All its URLs, including `url`, with the redirects to each; absent: the entity's redirects lead to `url`. */
   readonly pages?: readonly { readonly url: string; readonly redirects: readonly string[] }[];
 }
 
 /** An `actions` entry with its expressions evaluated: which views to process again. */
 export interface ResolvedAction extends EntityRef {
-  /** Schema alias, or null for all of the entity. */
+  /** Schema alias, or null for all views of the entity. */
   readonly alias: string | null;
 }
 
 /** A `destinations` entry with its expressions evaluated. */
 export interface ResolvedDestination {
-  /** Of a webhook. */
+  /** Alias of a webhook. */
   readonly alias: string;
   readonly options: JsonObject;
-  /** The options are left out: they are too long. */
+  /** The options are omitted because they are too long. */
   readonly areCut?: true;
 }
 
 /** The parsed files of one tenant, each at its root, by alias. */
 export interface SchemaSources {
-  /** Alias of the tenant: its code runs apart from that of others. Absent where no code is run. */
+  /** Alias of the tenant, whose code runs isolated from that of other tenants. Absent if no code runs. */
   readonly tenant?: string;
   /** Aliases of all source groups of the tenant. */
   readonly sourceGroups: readonly string[];

@@ -1,5 +1,5 @@
 /**
- * Shapes of schema files and of what is in them (docs/reference/mapping-language.md). Those of indexes are in
+ * Shapes of schema files and their parts (docs/reference/mapping-language.md). Those of indexes are in
  * `definition/index-fields.ts`.
  */
 import {
@@ -25,7 +25,7 @@ const expressionForm = described('A text with holes such as "{p.title}", or a li
   anyOf: [{ type: ['string', 'number', 'boolean', 'null'] }, expShape],
 });
 
-/** `type` is required but for `*`. */
+/** `type` is required, except for `*`. */
 function typed(
   type: string,
   members: Readonly<Record<string, JsonSchema>>,
@@ -34,7 +34,7 @@ function typed(
   return objectOf({ type: oneOf([type]), ...members }, ['type', ...required]);
 }
 
-/** One of several members, and no two of them. */
+/** Exactly one of several members. */
 const exactlyOne = (names: readonly string[]): JsonSchema => ({
   oneOf: names.map((name) => ({ required: [name] })),
 });

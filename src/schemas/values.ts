@@ -3,8 +3,8 @@ import { namesOf } from '../contract/large-json/parse-in-parts.ts';
 import { EntityValue } from './build/entity-value.ts';
 
 /**
- * The member of an object, or undefined; of an entity `p` is `properties`
- * (docs/reference/mapping-language.md "Expressions").
+ * The member of an object, or undefined. On an entity, `p` is short for `properties` (docs/reference/mapping-language.md
+ * "Expressions").
  */
 export function ownMember(value: Json, name: string): Json | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
@@ -12,18 +12,18 @@ export function ownMember(value: Json, name: string): Json | undefined {
   return name === 'p' && value instanceof EntityValue ? value.properties : undefined;
 }
 
-/** The member of an object; null where there is none, whatever `value` is. */
+/** The member of an object; null if it is absent or `value` is not an object. */
 export function member(value: Json, name: string): Json {
   return ownMember(value, name) ?? null;
 }
 
-/** The element of an array; null where there is none, whatever `value` is. */
+/** The element of an array; null if it is absent or `value` is not an array. */
 export function element(value: Json, index: number): Json {
   return Array.isArray(value) ? (value[index] ?? null) : null;
 }
 
 /**
- * A value as the list that an array maps: null is nothing, what is not an array is the only element
+ * The value as a list for an array to map: null is the empty list, and a value that is not an array is the only element
  * (docs/reference/mapping-language.md "array").
  */
 export function listOf(value: Json): Json[] {
@@ -32,13 +32,13 @@ export function listOf(value: Json): Json[] {
 }
 
 /**
- * A value's text in a string (docs/reference/mapping-language.md "Values and text"): null stays null, numbers shortest,
- * arrays and objects as JSON.
+ * The value as text in a string (docs/reference/mapping-language.md "Values and text"): null stays null, numbers take their
+ * shortest form, arrays and objects become JSON.
  */
 export function valueText(value: Json): string | null {
   if (typeof value === 'string') return value;
   if (value === null) return null;
-  // String(-0) is already "0"; only a number that JSON cannot write is left to treat.
+  // String(-0) is already "0"; only numbers that JSON cannot represent need care.
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : null;
   if (typeof value === 'boolean') return value ? 'true' : 'false';
   return JSON.stringify(value);
@@ -50,8 +50,8 @@ export function scalarText(value: Json): string | null {
 }
 
 /**
- * Deep and typed equality; the order of an object's members does not matter. Undefined equals undefined alone.
- * @param spend receives the work, about one step for each pair that is compared; it may throw to stop
+ * Deep equality without type coercion; the order of an object's members does not matter. Undefined only equals undefined.
+ * @param spend receives the cost, about one step for each compared pair; may throw to abort
  */
 export function jsonEqual(a: Json | undefined, b: Json | undefined, spend: (steps: number) => void): boolean {
   spend(1 + textSteps(a, b));
@@ -64,13 +64,13 @@ export function jsonEqual(a: Json | undefined, b: Json | undefined, spend: (step
   if (Array.isArray(b)) return false;
   const names = namesOf(a);
   const count = namesOf(b).length;
-  // Listing the names takes as long as there are names, even where their numbers differ.
+  // Listing the names costs time for every name, even if the counts differ.
   spend(names.length + count);
   if (names.length !== count) return false;
   return names.every((name) => Object.hasOwn(b, name) && jsonEqual(a[name], b[name], spend));
 }
 
-/** Steps that comparing two texts adds: long ones of an entity may be compared once for each of its elements. */
+/** Extra steps for comparing two strings: a long string may be compared once for each element of an entity. */
 export function textSteps(a: Json | undefined, b: Json | undefined): number {
   return typeof a === 'string' && typeof b === 'string' ? Math.min(a.length, b.length) >> 4 : 0;
 }

@@ -1,5 +1,5 @@
-/** An environment of a tenant: what views, claims and items belong to. */
-/** An environment's data belong to one tenant; two tenants may use the same environment id. */
+/** An environment of a tenant, which views, claims and items belong to. */
+/** The data of an environment belong to one tenant; two tenants may use the same environment id. */
 export interface EnvironmentScope {
   readonly tenant: string;
   readonly environmentId: string;

@@ -1,4 +1,4 @@
-/** The facts that are fixed when a store is first used, and the processes that they keep out. */
+/** Facts that are fixed when a store is first used, and errors for processes that do not match them. */
 
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
@@ -15,29 +15,32 @@ import { keys } from './keys.ts';
 import type { RedisClient } from './redis/redis-connection.ts';
 import { Script } from './redis/script.ts';
 
-/** The store was first used with another number of partitions. */
+/** The store has another number of partitions. */
 export class PartitionCountError extends Error {
   override readonly name = 'PartitionCountError';
 }
 
-/** The store was written by a version of the platform that lays data out in another way. */
+/** The store has the format of another version of the platform. */
 export class StoreFormatError extends Error {
   override readonly name = 'StoreFormatError';
 }
 
-/** Raised by one whenever what an older version wrote would be misread, or an older version would misread what this one writes. */
+/**
+ * Must be incremented whenever this version would misread data of older versions, or older versions would misread data of this
+ * one.
+ */
 const storeFormat = 12;
 /**
- * From this format on a store is raised in place. Format 11 added times of entities, which a worker of format 10 would not
- * follow; format 12 has a field for the documents of each tenant (`splitDocuments`).
+ * Stores of this format or newer are upgraded in place. Format 11 added publishing times, which workers of format 10 would
+ * ignore; format 12 has a separate field for the documents of each tenant (`splitDocuments`).
  */
 const raisedFrom = 10;
 
 const raiseScript = new Script<number>('redis/raise-format', 1);
 
 /**
- * Whether a Redis keeps everything that it has answered: all of it is on its disk, and no replica takes its place, which
- * would lack the last of it. A Redis that does not answer CONFIG may forget.
+ * Whether a Redis keeps all acknowledged writes: they are on its disk, and no replica that may lack the last ones is promoted.
+ * A Redis that refuses CONFIG is assumed to lose some.
  */
 export async function keepsEverything(client: Redis, confirmReplicas: number): Promise<boolean> {
   if (confirmReplicas > 0) return false;
@@ -50,7 +53,10 @@ export async function keepsEverything(client: Redis, confirmReplicas: number): P
   }
 }
 
-/** Writes the facts only at first use: a full Redis takes no write, and must open all the same. @returns count and secret */
+/**
+ * Reads the facts, and writes them only at first use, because a store in a full Redis must still open. @returns count and
+ * secret
+ */
 export async function fixFacts(
   client: RedisClient,
   partitionCount: number,
@@ -64,7 +70,7 @@ export async function fixFacts(
   return await client.hmgetBuffer(keys.layout, 'partitions', 'secret');
 }
 
-/** Every store has its format before its partition count, so one that has the latter alone is older than formats. */
+/** The format is written before the partition count, so a store with only the latter is older than formats. */
 async function fixFormat(client: RedisClient): Promise<void> {
   const [partitions, known] = await client.hmget(keys.layout, 'partitions', 'format');
   if (!partitions) await client.hsetnx(keys.layout, 'format', storeFormat);
@@ -79,7 +85,7 @@ async function raiseFormat(client: RedisClient): Promise<number> {
   return await raiseScript.run(client, [keys.layout], [raisedFrom, storeFormat]);
 }
 
-/** @throws StoreFormatError when a newer version has taken the store meanwhile */
+/** @throws StoreFormatError if a newer version has upgraded the store meanwhile */
 export async function checkNotNewer(client: RedisClient): Promise<void> {
   const format = Number((await client.hget(keys.layout, 'format')) ?? storeFormat);
   if (format > storeFormat) checkFormat(format);
@@ -100,8 +106,8 @@ function checkFormat(format: number): void {
 const splitScript = new Script<number>('configuration/split', 1);
 
 /**
- * Stores of formats 10 and 11 have the documents of all tenants in one field, which is split here.
- * `configuration/published-configuration.ts` says what is read afterwards. Idempotent.
+ * Splits the field with the documents of all tenants in stores of formats 10 and 11. For the result, see
+ * `configuration/published-configuration.ts`. Idempotent.
  */
 async function splitDocuments(client: RedisClient): Promise<void> {
   for (;;) {

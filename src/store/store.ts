@@ -1,4 +1,4 @@
-/** The open store: one client, the partitions, and the facts that are fixed when a store is first used. */
+/** The open store: client, partitions, and the facts that are fixed when a store is first used. */
 import { Redis } from 'ioredis';
 import { keys, Partitions, platformTag } from './keys.ts';
 import { channelsOf, type ProcessChannels } from './processes/process-messages.ts';
@@ -24,23 +24,23 @@ import {
 
 export interface StoreOptions extends RedisConnectionOptions {
   readonly partitionCount: number;
-  /** Replicas of the one Redis, or of each master, that must have what is acknowledged; absent: none is demanded. */
+  /** Number of replicas (of each master) that must have acknowledged writes; absent: none is required. */
   readonly confirmReplicas?: number;
-  /** How long a replica is waited for; absent: the documented default. */
+  /** How long to wait for replicas; absent: the documented default. */
   readonly replicaWaitMs?: number;
 }
 
-/** A Redis: a client for commands that answer immediately, and where to connect for those that do not. */
+/** A Redis: a client for nonblocking commands, and the address for connections with blocking commands. */
 export interface RedisHost {
   readonly client: RedisClient;
   readonly address: RedisAddress;
-  /** True for one Redis that can come back without the last of what it has answered. Anyone who has read more must read again. */
+  /** True for a single Redis that may lose its last acknowledged writes in a restart. Then readers must read again. */
   readonly mayForget?: boolean;
 }
 
 export class Store implements RedisHost {
   readonly #options: StoreOptions;
-  /** For reads that come in numbers. */
+  /** For frequent reads. */
   readonly fields: FieldReader;
   /** Channels for messages between processes. */
   readonly channels: ProcessChannels;
@@ -53,11 +53,11 @@ export class Store implements RedisHost {
     readonly client: RedisClient,
     options: StoreOptions,
     readonly partitions: Partitions,
-    /** 32 random bytes made when the store was first used; signs the tokens that clients hand back. */
+    /** 32 random bytes from the first use of the store; signs tokens that clients send back. */
     readonly secret: Buffer,
     /** Confirms writes that a failover of a cluster must not lose. */
     readonly replication: Replication,
-    /** Confirms writes before clients get a response: neither a failover nor the promotion of a replica may lose them. */
+    /** Confirms writes before clients get a response, so that neither a failover nor the promotion of a replica loses them. */
     readonly acknowledgements: Replication,
     readonly mayForget: boolean,
   ) {
@@ -71,17 +71,17 @@ export class Store implements RedisHost {
     return this.#options.address;
   }
 
-  /** As in the options; null: commands wait for Redis to come back. */
+  /** From the options; null: commands wait until Redis is back. */
   get commandTimeoutMs(): number | null {
     return this.#options.commandTimeoutMs ?? null;
   }
 
-  /** As in the options. */
+  /** From the options. */
   get confirmReplicas(): number {
     return this.#options.confirmReplicas ?? 0;
   }
 
-  /** For reads of large values, which on one Redis have a connection of their own, so that other reads do not wait for them. */
+  /** For reads of large values. With a single Redis they have a separate connection, so that they do not delay other reads. */
   get large(): FieldReader {
     if (this.#large !== null) return this.#large;
     this.#largeClient = this.address.kind === 'single' ? connect(this.#options) : this.client;
@@ -90,15 +90,15 @@ export class Store implements RedisHost {
   }
 
   /**
-   * Connects and fixes the partition count at first use.
-   * @throws PartitionCountError when the store has another number of partitions; StoreFormatError; UnfitRedisError;
+   * Connects, and fixes the partition count at first use.
+   * @throws PartitionCountError if the store has another number of partitions; StoreFormatError; UnfitRedisError;
    * StoreUnavailableError
    */
   static async open(options: StoreOptions): Promise<Store> {
     const client = connect(options);
     const replication = replicationOf(client, options.replicaWaitMs);
     try {
-      // The client of a cluster learns the slots with its first command.
+      // A cluster client reads the slots with its first command.
       await client.exists(keys.layout);
       await checkServers(client, options.address.kind === 'single' ? 'REDIS_URL' : 'REDIS_CLUSTER');
       const [count, secret] = await surviving(replication, [platformTag], () =>
@@ -131,7 +131,7 @@ export class Store implements RedisHost {
     }
   }
 
-  /** @throws StoreFormatError when a newer version has taken the store; what the client throws */
+  /** @throws StoreFormatError if a newer version has upgraded the store; what the client throws */
   async checkNotNewer(): Promise<void> {
     await checkNotNewer(this.client);
   }
@@ -148,7 +148,7 @@ export class Store implements RedisHost {
   }
 }
 
-/** The store is there, but not for this process. */
+/** True if the store exists but this process must not use it. */
 export function isMismatch(
   error: unknown,
 ): error is PartitionCountError | StoreFormatError | UnfitRedisError {
@@ -160,7 +160,7 @@ export function isMismatch(
 }
 
 async function leave(client: RedisClient): Promise<void> {
-  // Without a connection `quit` would wait for one.
+  // Without a connection, `quit` would wait for one.
   if (client.status !== 'ready') disconnect(client);
   else await client.quit().catch(() => disconnect(client));
 }

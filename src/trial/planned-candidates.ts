@@ -1,6 +1,6 @@
 /**
- * Answers the lookups of schemas that are not active. A stored index answers them if it can, else a walk through the source,
- * within a bound for all lookups together. Beyond it there is no answer, because a list that is too short would be wrong.
+ * Resolves the lookups of schemas that are not active. It uses a stored index if possible, otherwise a scan of the source, with
+ * a limit for all lookups together. Beyond it the lookup fails, because an incomplete result would be wrong.
  */
 import { keysOf, type LookupDemand, lookupSource, wholeLayout } from '../actors/batch/lookup-source.ts';
 import type { Source } from '../config/configuration.ts';
@@ -11,18 +11,18 @@ import type { Store } from '../store/store.ts';
 import { type CandidateSource, IndexedCandidates } from '../verify/read-only-lookups.ts';
 import { CandidateCopy, publishedPortions } from '../verify/source-walk.ts';
 
-/** Lookups that no index answers would need too many entities. */
+/** Lookups without an index would have to scan too many entities. */
 export class ScanTooLongError extends Error {
   override readonly name = 'ScanTooLongError';
 }
 
-/** How a trial goes through sources. */
+/** Limits of scanning sources in a trial. */
 export interface WalkBounds {
-  /** True where many lookups follow: sources are copied, so that each is walked through once. */
+  /** True if many lookups follow: sources are then copied, so that each is scanned once. */
   readonly keepsCopies: boolean;
-  /** Number of entities in the next portion; it may wait. */
+  /** Number of entities in the next portion; may wait. */
   nextSize(): number | Promise<number>;
-  /** @throws ScanTooLongError when the walks have taken all that they may */
+  /** @throws ScanTooLongError if the scans exceed their limit */
   spend(entities: number, demand: LookupDemand, source: Source): void;
 }
 
@@ -60,12 +60,12 @@ export class PlannedCandidates implements CandidateSource {
     const keys = keysOf(demand);
     const wanted = () => new CandidateCopy(layout, new Set(keys.map(({ lookupKey }) => lookupKey)));
     const copy = this.bounds.keepsCopies
-      ? await this.#keptCopy(demand, source, layout)
+      ? await this.#cachedCopy(demand, source, layout)
       : await this.#copy(demand, source, wanted());
     return copy.of(keys);
   }
 
-  #keptCopy(demand: LookupDemand, source: Source, layout: LookupLayout): Promise<CandidateCopy> {
+  #cachedCopy(demand: LookupDemand, source: Source, layout: LookupLayout): Promise<CandidateCopy> {
     const name = `${demand.tenant.alias}:${source.id}:${layout.id}`;
     const known = this.#copies.get(name);
     if (known !== undefined) return known;
@@ -89,7 +89,7 @@ export class PlannedCandidates implements CandidateSource {
 
 const layoutsOfPlans = new WeakMap<LookupPlan, LookupLayout>();
 
-/** A layout that holds what one lookup needs. */
+/** A layout for a single lookup. */
 function layoutOfPlan(plan: LookupPlan): LookupLayout {
   const layout = layoutsOfPlans.get(plan) ?? layoutOf([plan]);
   layoutsOfPlans.set(plan, layout);

@@ -1,10 +1,10 @@
-/** A view as people look at it: its JSON, with `{"$view": id}` in the place of each reference. */
+/** The JSON of a view for people, with `{"$view": id}` in place of each reference. */
 import { formatViewId } from '../contract/ids.ts';
 import type { Json } from '../contract/json.ts';
 import type { ReferencePiece, ViewBody } from '../schemas/build/build-outcome.ts';
 import type { StoredBody } from '../store/derived/stored-body.ts';
 
-/** @param body as it is built, or as it is stored */
+/** @param body built or stored */
 export function viewJson(body: ViewBody | StoredBody, environmentId: string): Json {
   const { references } = body;
   const pieces = body.texts.map((text, at) => {
@@ -21,7 +21,7 @@ function referenceText(reference: Reference, environmentId: string): string {
   return viewId === null ? 'null' : JSON.stringify({ $view: viewId });
 }
 
-/** Id of the view that a reference means; null when it means none. */
+/** Id of the view that a reference points to; null if it points to none. */
 export function referenceId({ target, viewId }: Reference, environmentId: string): string | null {
   return target === null ? viewId : formatViewId({ environmentId, ...target });
 }

@@ -35,7 +35,7 @@ export function checkBytes(state: TurnState, output: Output, autoTypes: AutoType
   return [finding(subject, 'was made by another version of its schema', former.schemaDigest, schemaDigest)];
 }
 
-/** A build fails: the last output stays, whatever it is, and the record has the reason. */
+/** For a failing build: the last output stays unchanged, and the record has the reason. */
 function checkFailed(state: TurnState, { builder }: Output, { message }: BuildFailure): Finding[] {
   const former = state.former.get(outputKey(builder));
   if (former?.failure !== undefined) return [];
@@ -43,7 +43,7 @@ function checkFailed(state: TurnState, { builder }: Output, { message }: BuildFa
   return [finding(subject, `cannot be made, but its entity does not know of it: ${message}`, null, message)];
 }
 
-/** Recorded outputs that no schema builds now. */
+/** Finds recorded outputs that no schema builds any more. */
 export function checkNotMade({ turn, former }: TurnState, outputs: readonly Output[]): Finding[] {
   if (turn.former === null) return [];
   const built = new Set(outputs.map(({ builder }) => outputKey(builder)));

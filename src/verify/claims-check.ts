@@ -1,7 +1,6 @@
 /**
- * Compares the claims of a view on URLs, handles and redirects with its record and with the lists of claims. The entity
- * alone does not determine the age of a claim, so the age is taken from the record
- * (docs/reference/configuration.md "URLs and domains").
+ * Compares the claims of a view on URLs, handles and redirects with its record and with the lists of claims. The age of a claim
+ * cannot be derived from the entity, so it is taken from the record (docs/reference/configuration.md "URLs and domains").
  */
 
 import { outputKey } from '../actors/batch/builder.ts';
@@ -11,10 +10,10 @@ import { claimKey, type ProcessedClaim } from '../store/derived/processed-record
 import { type Finding, finding, outputSubject } from './finding.ts';
 import type { TurnState } from './turn-state.ts';
 
-/** The claims that the entity makes by this view now; ages are those of the record. */
+/** The claims that this view of the entity should have, with ages from the record. */
 export function expectedClaims({ turn, former }: TurnState, output: Output): ProcessedClaim[] {
   const { result, builder } = output;
-  // A view that cannot be made keeps the claims of its last state.
+  // A view that fails to build keeps its previous claims.
   if (output.failure !== null) return [...(former.get(outputKey(builder))?.claims ?? [])];
   if (result.kind !== 'view' || turn.entity === null) return [];
   return claimsOf(turn.entity, result.claims, formerClaims(turn, builder), turn.urlForm);

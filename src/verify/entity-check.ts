@@ -1,7 +1,4 @@
-/**
- * Builds the outputs of entities again and compares them with everything that is stored for them. Nothing is written and
- * nothing registered.
- */
+/** Rebuilds the outputs of entities and compares them with everything stored for them, without writing anything. */
 
 import { AutoTypes } from '../actors/batch/auto-types.ts';
 import { buildTurns } from '../actors/batch/build-turns.ts';
@@ -56,7 +53,7 @@ export function noCounts(): CheckCounts {
   return { entities: 0, views: 0, items: 0, claims: 0 };
 }
 
-/** Findings for each target, in their order; all targets are of one partition. @throws StoreUnavailableError */
+/** Findings for each target, in order; all targets are in the same partition. @throws StoreUnavailableError */
 export async function checkEntities(
   { store, configuration, autoFields, lookups, sandbox }: CheckContext,
   partition: number,
@@ -69,7 +66,7 @@ export async function checkEntities(
     store,
     store.partitions.tag(partition),
     { configuration, layouts: await readLayouts(store) },
-    // As of now: what the record says an entity was before is checked too.
+    // With `repair`, everything is built as of now, so that recorded former states are checked too.
     targets.map((target) => ({ ...wholeTurn(target), repair: [] })),
     clockMs,
   );
@@ -98,25 +95,27 @@ export async function checkEntities(
     ...check.checkSchedule(inSchedule),
   ]);
   if (found.every((findings) => findings.length === 0)) return found;
-  const underWay = await intendedEntities(store, tag);
-  return await Promise.all(checks.map(({ turn }, at) => ofOneState(store, underWay, turn, found[at] ?? [])));
+  const inProgress = await intendedEntities(store, tag);
+  return await Promise.all(
+    checks.map(({ turn }, at) => ofOneState(store, inProgress, turn, found[at] ?? [])),
+  );
 }
 
-/** Names (`intentName`) of entities that a batch is putting something of into other partitions. @throws StoreUnavailableError */
+/** Names (`intentName`) of entities that a running batch is writing to other partitions. @throws StoreUnavailableError */
 async function intendedEntities(store: Store, tag: string): Promise<ReadonlySet<string>> {
   const notes = await readIntents(store, tag);
   return new Set([...notes.values()].flatMap((note) => [...note.keys()]));
 }
 
 /**
- * The record was read before all else. Where another one is there by now, or a batch has yet to store one, what was found may be
- * of two states, and says nothing.
- * @param underWay read before this, because a commit deletes the note and stores the record at once
+ * Discards inconsistent findings. The record was read first; if it has changed since, or a batch is about to store another one,
+ * the findings may come from two states.
+ * @param inProgress read earlier, because a commit deletes the note and stores the record atomically
  * @throws StoreUnavailableError
  */
 async function ofOneState(
   store: Store,
-  underWay: ReadonlySet<string>,
+  inProgress: ReadonlySet<string>,
   turn: Turn,
   findings: Finding[],
 ): Promise<Finding[]> {
@@ -125,8 +124,8 @@ async function ofOneState(
   const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, originId));
   const [now = null] = await readProcessed(store, tag, tenant, sourceId, [originId]);
   const isSame = now?.stamp === former?.stamp && now?.times?.state === former?.times?.state;
-  const isUnderWay = underWay.has(intentName(tenant, sourceId, originId));
-  return isSame && !isUnderWay ? findings : [changingFinding(formatEntityId(turn))];
+  const isInProgress = inProgress.has(intentName(tenant, sourceId, originId));
+  return isSame && !isInProgress ? findings : [changingFinding(formatEntityId(turn))];
 }
 
 /** Turns whose entity is in the directory of its type. */
@@ -142,7 +141,7 @@ async function readInDirectory(
   return new Set(asked.filter((_, at) => found[at]).map(({ turn }) => turn));
 }
 
-/** Turns whose entity has the moment for which it waits in the schedule. */
+/** Turns whose entity has its next state change in the schedule. */
 async function readInSchedule(store: Store, tag: string, turns: readonly Turn[]): Promise<ReadonlySet<Turn>> {
   const found = new Set<Turn>();
   const waiting = turns.flatMap((turn) => {
@@ -161,7 +160,7 @@ async function readInSchedule(store: Store, tag: string, turns: readonly Turn[])
   return found;
 }
 
-/** The check of one entity. Its constructor names what it will read; it compares once that is loaded. */
+/** The check of one entity. The constructor requests the stored data; the comparison needs it loaded. */
 class EntityCheck {
   readonly #claims: ReadonlyMap<Output, readonly ProcessedClaim[]>;
   readonly #entries;
@@ -265,7 +264,7 @@ const stateWords: Readonly<Record<PublishState, string>> = {
   over: 'no longer published',
 };
 
-/** Code that failed at another line than where the output was made, says nothing of the output. */
+/** False for code that failed now with another message than recorded, because then the output cannot be compared. */
 function isComparable({ former }: TurnState, { failure, builder }: Output): boolean {
   if (failure === null) return true;
   const recorded = former.get(outputKey(builder))?.failure;

@@ -1,4 +1,4 @@
-/** All entities that are stored, and those that are gone but were processed, as targets of a check. */
+/** All stored entities, and deleted entities with a processed record, as targets of a check. */
 import { knownSources } from '../actors/rebuild/rescan.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { portions } from '../lib/lists.ts';
@@ -7,7 +7,7 @@ import { readEntities, scanOriginIds } from '../store/entities/entities.ts';
 import type { Store } from '../store/store.ts';
 import type { EntityTarget } from './finding.ts';
 
-/** Entities that are built again at a time; each may have megabytes. */
+/** Number of entities that are rebuilt together; each may have megabytes. */
 export const entitiesPerCheck = 50;
 
 /** The entities of one source in one partition. */
@@ -33,7 +33,7 @@ export async function placesOf(
   return places.flat().filter((place) => tenant === null || place.tenant === tenant);
 }
 
-/** About how many entities there are. @throws StoreUnavailableError */
+/** The approximate number of entities. @throws StoreUnavailableError */
 export async function countTargets(store: Store, places: readonly Place[]): Promise<number> {
   const counts = await Promise.all(
     places.map(({ tag, tenant, sourceId }) => countProcessed(store, tag, tenant, sourceId)),

@@ -1,4 +1,4 @@
-/** The findings of a comparison of the stored with the expected, and the targets that are compared. */
+/** The findings of comparing stored with expected data, and the targets of a comparison. */
 import { randomUUID } from 'node:crypto';
 import { formatEntityId, formatViewId } from '../contract/ids.ts';
 import { digestOf } from '../store/codec/digest.ts';
@@ -8,11 +8,11 @@ export interface Finding {
   /** The thing that differs: a view id if there is one, otherwise an index item, a URL or an entity id. */
   readonly subject: string;
   readonly message: string;
-  /** Equal for the same stored and the same expected state of the same thing. */
+  /** Equal for the same stored and expected state of the same subject. */
   readonly fingerprint: string;
 }
 
-/** An entity with all its outputs, and what may be stored under its name besides. */
+/** An entity with all its outputs, and further data that may be stored for it. */
 export interface EntityTarget {
   readonly kind: 'entity';
   readonly tenant: string;
@@ -28,22 +28,22 @@ export interface RouteTarget {
   readonly environmentId: string;
   /** From `claimField`. */
   readonly field: string;
-  /** URLs in the list of routes that may have no business there. */
+  /** URLs in the list of routes that may be wrong. */
   readonly urls: readonly string[];
-  /** Claims are stored apart, as for a contested field, though the record of the field says that it is not. */
+  /** True if claims are stored separately, as for a contested field, although the field's record is not contested. */
   readonly isLeftover: boolean;
 }
 
 export type Target = EntityTarget | RouteTarget;
 
-/** Targets of one key are about the same thing, and merge. */
+/** Targets with the same key can be merged. */
 export function targetKey(target: Target): string {
   return target.kind === 'entity'
     ? `${target.tenant}:${target.sourceId}:${target.originId}`
     : `${target.tenant}:${target.environmentId}|${target.field}`;
 }
 
-/** One target for two of one key. */
+/** Merges two targets with the same key. */
 export function mergeTargets(a: Target, b: Target): Target {
   if (a.kind === 'entity' && b.kind === 'entity') return { ...a, suspects: [...a.suspects, ...b.suspects] };
   if (a.kind === 'route' && b.kind === 'route') {
@@ -53,15 +53,15 @@ export function mergeTargets(a: Target, b: Target): Target {
 }
 
 /**
- * @param states stored and expected, whose digests go into the fingerprint. Two states of one digest only let a difference count as
- * lasting that is about to pass: a repair then makes its subject again, which harms nothing.
+ * @param states the stored and expected state, whose digests are part of the fingerprint. After a collision, a temporary
+ * difference would count as lasting; its repair only rebuilds the subject, which is harmless.
  */
 export function finding(subject: string, message: string, ...states: (string | Buffer | null)[]): Finding {
   const digests = states.map((state) => (state === null ? '-' : digestOf(state).toString('base64url')));
   return { subject, message, fingerprint: [subject, message, ...digests].join('\n') };
 }
 
-/** Says only that its subject has to be looked at again: it equals no other, so it never counts as a difference. */
+/** A finding that its subject must be checked again. It never equals another, so it never counts as a difference. */
 export function changingFinding(subject: string): Finding {
   return finding(subject, 'changed while it was compared', randomUUID());
 }
@@ -79,7 +79,7 @@ export function outputSubject(
 
 const shownAroundBytes = 30;
 
-/** Where two texts begin to differ, with what is there. */
+/** Describes where two texts begin to differ. */
 export function whereTheyDiffer(stored: Buffer, expected: Buffer): string {
   const shorter = Math.min(stored.length, expected.length);
   let at = 0;

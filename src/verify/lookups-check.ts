@@ -1,4 +1,4 @@
-/** Compares the lookup entries of an entity, and its registrations as a dependent, with what they should be. */
+/** Checks the lookup entries of an entity, and the registrations of its outputs as dependents. */
 
 import { outputKey } from '../actors/batch/builder.ts';
 import type { Output } from '../actors/batch/output.ts';

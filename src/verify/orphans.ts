@@ -1,6 +1,6 @@
 /**
- * Searches everything that is stored for what no processed record accounts for, and names it as a target. A comparison of
- * entities alone would never find it.
+ * Searches the store for data that no processed record accounts for, and yields it as targets. Comparing entities would never
+ * find it.
  */
 import { normalizeUrl } from '../config/urls/url.ts';
 import { groupBy, portions } from '../lib/lists.ts';
@@ -17,14 +17,14 @@ import type { Store } from '../store/store.ts';
 import type { EntityTarget, RouteTarget, Target } from './finding.ts';
 import { isKnown } from './suspect-check.ts';
 
-/** Lookup keys that are read at a time: there may be as many as values, and most of them are small. */
-const keysAtOnce = 32;
+/** Number of lookup keys that are read together. There may be as many as property values, and most are small. */
+const keysPerPortion = 32;
 
-/** Portions of targets that are worth a check. @param tenant null for all. @throws StoreUnavailableError */
+/** Portions of suspect targets. @param tenant null for all. @throws StoreUnavailableError */
 export async function* orphans(store: Store, tenant: string | null): AsyncGenerator<Target[]> {
   for await (const keys of scanStoredKeys(store)) {
     const asked = keys.filter((key) => tenant === null || key.tenant === tenant);
-    for (const portion of portions(asked, keysAtOnce)) {
+    for (const portion of portions(asked, keysPerPortion)) {
       const found = await Promise.all(
         portion.filter(({ kind }) => kind === 'lookup').map((key) => allOf(store, key)),
       );
@@ -73,7 +73,7 @@ async function* ofKey(store: Store, key: StoredKey): AsyncGenerator<Target[]> {
   }
 }
 
-/** Fields with claims stored apart, as for a contested field, though their record says that they are not contested. */
+/** Fields with separately stored claims, as for a contested field, although their record is not contested. */
 async function leftoverTargets(
   store: Store,
   key: StoredKey,
@@ -99,7 +99,7 @@ function routeTarget(key: StoredKey, url: string): RouteTarget {
   return targetOfField(key, field, { urls: [url], isLeftover: false });
 }
 
-/** A view of the change log, which its entity's record should have. */
+/** The target of a view in the change log, which should be in its entity's record. */
 function loggedTarget({ tenant, scope: environmentId }: StoredKey, view: LoggedView | null): EntityTarget[] {
   if (view === null) return [];
   const { sourceId, originId, alias: name } = view;
@@ -151,9 +151,9 @@ function entityTargets(key: StoredKey, field: string, value: Buffer): EntityTarg
 }
 
 /** Splits at the first colon. */
-function cutAtColon(text: string): [before: string, behind: string] {
-  const [before = '', ...behind] = text.split(':');
-  return [before, behind.join(':')];
+function cutAtColon(text: string): [before: string, after: string] {
+  const [before = '', ...after] = text.split(':');
+  return [before, after.join(':')];
 }
 
 /** The targets that the record of their entity does not account for. */
@@ -169,7 +169,7 @@ async function unknown(store: Store, targets: readonly EntityTarget[]): Promise<
       if (first === undefined) return [];
       const { tenant, sourceId, originId } = first;
       const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, originId));
-      // Once each: a view may have thousands of URLs, all of which its record holds.
+      // Read each record once: a view may have thousands of URLs in the same record.
       const originIds = [...new Set(group.map((target) => target.originId))];
       const records = await readProcessed(store, tag, tenant, sourceId, originIds);
       const recordOf = new Map(originIds.map((originId, at) => [originId, records[at] ?? null]));

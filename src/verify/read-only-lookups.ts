@@ -1,4 +1,4 @@
-/** Answers lookups of outputs that are only compared or looked at: registers nothing, writes nothing. */
+/** Resolves lookups of outputs that are not stored, without registering dependents or writing anything. */
 import {
   keysOf,
   type LookupAnswers,
@@ -16,14 +16,14 @@ import { readCandidates } from '../store/derived/lookup-candidates.ts';
 import { readEntities } from '../store/entities/entities.ts';
 import type { Store } from '../store/store.ts';
 
-/** Where candidates come from; every match is among them. */
+/** A source of candidates, which include every match. */
 export interface CandidateSource {
-  /** The layout of the candidates' values; null when there is nothing to answer the lookup from. */
+  /** The layout of the candidates' values; null if the lookup cannot be resolved. */
   layoutFor(demand: LookupDemand): LookupLayout | null;
   candidates(demand: LookupDemand, source: Source, layout: LookupLayout): Promise<Iterable<LookupCandidate>>;
 }
 
-/** Candidates from the property index in Redis, as workers take them. */
+/** Candidates from the property index in Redis, as in workers. */
 export class IndexedCandidates implements CandidateSource {
   constructor(
     private readonly store: Store,
@@ -39,7 +39,7 @@ export class IndexedCandidates implements CandidateSource {
   }
 }
 
-const answersKept = 2000;
+const answersMax = 2000;
 
 interface Answer {
   readonly sourceId: string;
@@ -49,9 +49,9 @@ interface Answer {
 }
 
 export class ReadOnlyLookups implements LookupAnswers {
-  /** Ids only: the entities of all queries of a run would not fit into memory. */
-  readonly #answers = new BoundedCache<string, Answer>({ entriesMax: answersKept });
-  /** Results of the portion under way. */
+  /** Only ids: the entities of all queries of a run would not fit into memory. */
+  readonly #answers = new BoundedCache<string, Answer>({ entriesMax: answersMax });
+  /** Results of the current portion. */
   readonly #results = new Map<string, readonly StoredEntity[]>();
   readonly #cut = new Set<string>();
   readonly #matched = new Map<string, number>();
@@ -61,7 +61,7 @@ export class ReadOnlyLookups implements LookupAnswers {
     private readonly source: CandidateSource,
   ) {}
 
-  /** Forgets the entities of the former portion. */
+  /** Clears the entities of the previous portion. */
   beginPortion(): void {
     this.#results.clear();
     this.#cut.clear();
@@ -82,7 +82,7 @@ export class ReadOnlyLookups implements LookupAnswers {
     return key !== null && this.#cut.has(key);
   }
 
-  /** How many entities the condition of a resolved demand found; at most `lookupResultsMax`. */
+  /** Number of entities that match the condition of a resolved demand, at most `lookupResultsMax`. */
   matched(demand: LookupDemand): number {
     const key = resultKey(demand);
     return key === null ? 0 : (this.#matched.get(key) ?? 0);

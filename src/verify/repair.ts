@@ -1,4 +1,4 @@
-/** Asks the owners of partitions to write again what differs. Only an owner can do that without a race against itself. */
+/** Requests the owners of partitions to rewrite what differs. Only an owner can do this without a race. */
 import { normalizeUrl } from '../config/urls/url.ts';
 import { groupBy, portions } from '../lib/lists.ts';
 import type { ClaimWrite } from '../store/claims/claim-records.ts';
@@ -12,7 +12,7 @@ import type { EntityTarget, RouteTarget, Target } from './finding.ts';
 
 const targetsPerEntry = 100;
 
-/** Returns when the repairs are done. @throws StandstillError, StoreUnavailableError */
+/** Resolves when the repairs are done. @throws StandstillError, StoreUnavailableError */
 export async function repairTargets(store: Store, targets: readonly Target[]): Promise<void> {
   const entities = targets.filter((target) => target.kind === 'entity');
   const groups = groupBy(
@@ -22,7 +22,7 @@ export async function repairTargets(store: Store, targets: readonly Target[]): P
   for (const group of groups.values()) {
     for (const portion of portions(group, targetsPerEntry)) await invalidatePortion(store, portion);
   }
-  // Routes follow from claims: first those have to be right.
+  // Routes are derived from claims, so claims are repaired first.
   for (const target of targets) if (target.kind === 'route') await repairRoutes(store, target);
 }
 
@@ -34,19 +34,19 @@ async function invalidatePortion(store: Store, targets: readonly EntityTarget[])
     [null, ...suspects].map((suspect) => formatDependent(repairOf(sourceId, originId, suspect))),
   );
   await invalidate(store, outsideCaller, partition, first.tenant, dependents);
-  // One portion at a time, so that fresh changes never wait behind more than that.
+  // One portion at a time, so that new changes never wait for more than that.
   await waitUntilSettled(store);
 }
 
-/** A claim that no view makes. */
-const nobodys: RankedClaim = {
+/** A claim that belongs to no view. */
+const unrankedClaim: RankedClaim = {
   host: null,
   kind: 'page',
   sinceStamp: 0,
   view: { sourceId: '', alias: '', originId: '' },
 };
 
-/** Derives again what follows from the claims on a field: their order, what is served, its routes, whether it is a clash. */
+/** Recomputes what is derived from the claims on a field: their order, the served claims, routes and clashes. */
 async function repairRoutes(
   store: Store,
   { tenant, environmentId, field, urls }: RouteTarget,
@@ -61,6 +61,6 @@ async function repairRoutes(
   const competing = await readCompetingClaims(store, scope, field);
   await writeClaims(store, outsideCaller, [
     ...competing.map(({ ranked }) => renewal(ranked, '')),
-    ...['', ...urls].map((url) => renewal({ ...nobodys, host: normalizeUrl(url)?.host ?? null }, url)),
+    ...['', ...urls].map((url) => renewal({ ...unrankedClaim, host: normalizeUrl(url)?.host ?? null }, url)),
   ]);
 }

@@ -15,7 +15,7 @@ import { hasListed } from '../store/redis/ordered-lists.ts';
 import type { Store } from '../store/store.ts';
 import { changingFinding, type Finding, finding, type RouteTarget } from './finding.ts';
 
-/** Findings for each target, in their order. @throws StoreUnavailableError */
+/** Findings for each target, in order. @throws StoreUnavailableError */
 export async function checkRoutes(store: Store, targets: readonly RouteTarget[]): Promise<Finding[][]> {
   const findings = new Map<RouteTarget, Finding[]>();
   const groups = groupBy(targets, ({ tenant, environmentId }) => `${tenant}:${environmentId}`);
@@ -55,7 +55,7 @@ export async function checkRoutes(store: Store, targets: readonly RouteTarget[])
   return targets.map((target) => findings.get(target) ?? []);
 }
 
-/** Reports a change instead of findings if the record changed meanwhile, as `entity-check.ts` does. @throws StoreUnavailableError */
+/** Discards the findings if the record has changed meanwhile, like `entity-check.ts`. @throws StoreUnavailableError */
 async function ofOneState(
   store: Store,
   target: RouteTarget,
@@ -126,7 +126,7 @@ function checkClash(target: RouteTarget, claims: readonly Claim[], counted: numb
   return [finding(subjectOf(target), `is counted as claimed by ${counted}, but ${expected} is right`)];
 }
 
-/** Checks the count of redirects that are in the list of routes but not served. */
+/** Checks the count of redirects in the list of routes that are not served. */
 function checkHidden(target: RouteTarget, claims: readonly Claim[], counted: number): Finding[] {
   const expected = isUrlField(target.field) ? firstOfHosts(claims).length - servedClaims(claims).length : 0;
   if (counted === expected) return [];
@@ -150,7 +150,7 @@ async function checkUrls(store: Store, target: RouteTarget, claims: readonly Cla
   });
 }
 
-/** The served claims of a field, from all of its claims in order. A page for every host hides redirects. */
+/** The served claims of a field, from all of its claims in order. A page on all hosts hides redirects. */
 export function servedClaims(claims: readonly Claim[]): Claim[] {
   const firsts = firstOfHosts(claims);
   const isPageEverywhere = firsts.some(({ host, kind }) => host === null && kind === 'page');

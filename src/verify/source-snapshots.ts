@@ -1,6 +1,6 @@
 /**
- * Copies of the sources that lookups read, with the values that conditions and orders need. Lookups are answered from the
- * copies and not from the property index, so that a mistake of the index is found.
+ * In-memory copies of the sources that lookups read, with the values for conditions and orders. Lookups use the copies instead
+ * of the property index, so that errors in the index are found.
  */
 import { keysOf, type LookupDemand, lookupSource } from '../actors/batch/lookup-source.ts';
 import type { Source } from '../config/configuration.ts';
@@ -10,9 +10,9 @@ import type { Store } from '../store/store.ts';
 import { type CandidateSource, IndexedCandidates } from './read-only-lookups.ts';
 import { CandidateCopy, publishedPortions } from './source-walk.ts';
 
-/** A larger source is answered from the property index in Redis. */
+/** Lookups over a larger source use the property index in Redis. */
 const entitiesMax = 300_000;
-/** Comparisons of an entity with a condition for one source, before its lookups are answered by key in memory. */
+/** Maximum number of comparisons of entities with conditions per source; beyond it, lookups use keys in memory. */
 const fullComparisonsMax = 50_000_000;
 const entitiesPerRead = 100;
 
@@ -25,7 +25,7 @@ export class SourceSnapshots implements CandidateSource {
   readonly #snapshots = new Map<string, Promise<Snapshot | null>>();
   readonly #indexed: IndexedCandidates;
 
-  /** @param onNote is called where a shorter way than a full comparison had to be taken; a note may come several times */
+  /** @param onNote called when lookups were not fully compared; a note may repeat */
   constructor(
     private readonly store: Store,
     private readonly onNote: (note: string) => void,
@@ -36,7 +36,7 @@ export class SourceSnapshots implements CandidateSource {
   layoutFor(demand: LookupDemand): LookupLayout | null {
     const source = lookupSource(demand);
     const layout = source === null ? null : (demand.tenant.lookupLayouts.get(source.id) ?? null);
-    // Of what code asked for beyond what the configuration foresees, nothing is known yet.
+    // Lookups that code requests at run time may not be in the layout yet.
     return layout !== null && demand.query.isAnsweredBy(layout) ? layout : null;
   }
 
@@ -59,7 +59,7 @@ export class SourceSnapshots implements CandidateSource {
     return snapshot.copy.of(keysOf(demand));
   }
 
-  /** Null when there are too many entities. */
+  /** Null if there are too many entities. */
   async #load(tenant: string, sourceId: string, layout: LookupLayout): Promise<Snapshot | null> {
     const snapshot: Snapshot = { copy: new CandidateCopy(layout), comparisons: 0 };
     const walk = publishedPortions(this.store, {

@@ -1,4 +1,4 @@
-/** Goes through the entities of a source, for lookups that no index answers, and to check those that one answers. */
+/** Iterates over the entities of a source, for lookups without an index, and to verify those with one. */
 import type { StoredEntity } from '../contract/entity.ts';
 import { stateAt } from '../contract/publish-times.ts';
 import { entriesOf, type LookupCandidate, type LookupLayout, project } from '../schemas/lookup-layout.ts';
@@ -9,13 +9,13 @@ import type { Store } from '../store/store.ts';
 export interface SourceWalk {
   readonly tenant: string;
   readonly sourceId: string;
-  /** Number of entities in the next portion; it may wait. */
+  /** Number of entities in the next portion; may wait. */
   nextSize(): number | Promise<number>;
-  /** Called before a portion is read; it may throw to end the walk. */
+  /** Called before a portion is read; may throw to end the walk. */
   spend(entities: number): void;
 }
 
-/** Portions of the entities that are published now. @throws StoreUnavailableError */
+/** Portions of the currently published entities. @throws StoreUnavailableError */
 export async function* publishedPortions(
   store: Store,
   { tenant, sourceId, nextSize, spend }: SourceWalk,
@@ -35,7 +35,7 @@ export async function* publishedPortions(
   }
 }
 
-/** Candidates in memory, also by their lookup keys as an index has them. */
+/** Candidates in memory, also by lookup key, as in an index. */
 export class CandidateCopy {
   readonly all: LookupCandidate[] = [];
   readonly #byKey = new Map<string, LookupCandidate[]>();

@@ -1,4 +1,4 @@
-/** Whether the processed record of an entity accounts for something that is stored under its name. */
+/** True if the processed record of an entity accounts for data that is stored for it. */
 import { outputKey } from '../actors/batch/builder.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import type { Suspect } from '../store/derived/dependents.ts';
@@ -40,7 +40,7 @@ function claimOf({ field, host, display, claimKind: kind }: SuspectedClaim): Pro
   return { field, host, kind, sinceStamp: 0, display, redirect: null };
 }
 
-/** Where parts of a suspect may lie. */
+/** The places where parts of a suspect may be stored. */
 function suspectPlaces(state: TurnState, suspect: Exclude<Suspect, SuspectedClaim>): readonly Place[] {
   const place = suspectPlace(state, suspect);
   return suspect.kind === 'view' ? [place, placeApart(place)] : [place];
@@ -56,7 +56,7 @@ function suspectPlace(state: TurnState, suspect: Exclude<Suspect, SuspectedClaim
   };
 }
 
-/** A finding when something of a suspect is stored and no record accounts for it. */
+/** Returns a finding if data of a suspect is stored and no record accounts for it. */
 export function checkSuspect(state: TurnState, suspect: Suspect): Finding[] {
   const { turn } = state;
   if (isKnown(turn.former, suspect)) return [];

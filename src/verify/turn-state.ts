@@ -1,4 +1,4 @@
-/** One entity's turn, with the stored data to compare it with. */
+/** The turn of an entity, with the stored data to compare it with. */
 import { type OutputName, outputField, outputHash, outputKey } from '../actors/batch/builder.ts';
 import type { Turn } from '../actors/batch/turn.ts';
 import { type Claim, type ServedClaims, unpackClaim, unpackServed } from '../store/claims/claim-records.ts';
@@ -21,7 +21,7 @@ type ClaimOfView = Pick<ProcessedClaim, 'field' | 'kind' | 'host' | 'sinceStamp'
 export class TurnState {
   /** The outputs of the processed record, by `outputKey`. */
   readonly former: ReadonlyMap<string, ProcessedOutput>;
-  /** Stored bodies of views by `outputKey`, with the names that they leave out. */
+  /** Stored bodies of views by `outputKey`, including the names that storage omits. */
   readonly #bodies = new Map<string, Buffer | null>();
 
   constructor(
@@ -62,7 +62,7 @@ export class TurnState {
     this.#bodies.set(outputKey(view), body);
   }
 
-  /** The bytes of a view or an item as it was built: with the names that a stored view leaves out. Null if it is not stored. */
+  /** The bytes of a view or an item as built, including the names that storage omits. Null if it is not stored. */
   readOutput(output: OutputName): Buffer | null {
     return output.kind === 'view'
       ? (this.#bodies.get(outputKey(output)) ?? null)
@@ -77,7 +77,7 @@ export class TurnState {
     this.stored.wantSortedMember(ranks, rankMember(claim.field, this.#claimOf(alias, claim)));
   }
 
-  /** The stored claim of this entity's view, among other claims. */
+  /** The stored claim of this entity's view. */
   listedClaim(environmentId: string, alias: string, claim: ClaimOfView): Claim | undefined {
     const { claims, ranks } = this.#keysOfClaim(environmentId, claim.field);
     const served = unpackServed(claim.field, this.stored.field(claims, claim.field));
@@ -92,7 +92,7 @@ export class TurnState {
     return this.stored.hasSortedMember(ranks, member) ? stored : undefined;
   }
 
-  /** Whether a claim of this entity's view is stored. */
+  /** True if a claim of this entity's view is stored. */
   isListed(environmentId: string, alias: string, claim: ClaimOfView): boolean {
     const { claims } = this.#keysOfClaim(environmentId, claim.field);
     if (this.stored.field(claims, competingClaimField(claim.field, this.#claimOf(alias, claim))) !== null)

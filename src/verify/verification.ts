@@ -1,7 +1,7 @@
 /**
- * Compares everything stored with what entities and configuration produce. The system may be processing writes, so each
- * difference is checked again once everything announced so far is processed. It is reported when neither the stored nor the
- * expected state has changed.
+ * Compares all stored data with what the entities and the configuration produce. Because writes may be in progress, each
+ * difference is checked again after everything announced so far has been processed. It is reported if neither the stored nor
+ * the expected state has changed.
  */
 
 import { setTimeout } from 'node:timers/promises';
@@ -23,10 +23,10 @@ import { checkRoutes } from './route-check.ts';
 import { SourceSnapshots } from './source-snapshots.ts';
 
 const pollMs = 50;
-/** After this time, a due moment is a difference: no worker runs, or its owner missed it. */
+/** After this time, a due schedule entry is a difference: no worker runs, or its owner missed it. */
 const dueWaitMs = 20_000;
 
-/** Waits until every due moment of the schedule is processed. @throws StoreUnavailableError */
+/** Waits until every due schedule entry is processed. @throws StoreUnavailableError */
 export async function waitUntilNoneIsDue(store: Store): Promise<void> {
   const endMs = performance.now() + dueWaitMs;
   while (performance.now() < endMs && (await isAnyDue(store))) await setTimeout(pollMs);
@@ -45,7 +45,7 @@ async function isAnyDue(store: Store): Promise<boolean> {
   return due.includes(true);
 }
 
-/** Suspected differences collected before they are checked again. */
+/** Number of suspected differences to collect before they are checked again. */
 const suspectedMax = 2000;
 const roundsMax = 6;
 
@@ -54,7 +54,7 @@ export interface VerifyOptions {
   readonly configuration: Configuration;
   /** Null for all. */
   readonly tenant: string | null;
-  /** Owners rewrite what differs. */
+  /** True to have owners rewrite what differs. */
   readonly isRepair: boolean;
   onProgress(progress: VerifyProgress): void;
   onDifference(finding: Finding): void;
@@ -71,9 +71,9 @@ export interface VerifyResult extends Readonly<CheckCounts> {
   readonly differences: number;
   /** Targets that changed between all checks, so the result is unknown. */
   readonly unsettled: number;
-  /** Differences that are gone after the repair. */
+  /** Number of differences that the repair fixed. */
   readonly repaired: number;
-  /** Limits of this run, in words: what could not be checked exactly. */
+  /** Notes on what could not be checked exactly. */
   readonly notes: readonly string[];
 }
 
@@ -82,7 +82,7 @@ interface SuspectedDifference {
   readonly findings: readonly Finding[];
 }
 
-/** @throws StandstillError when nothing is processed though there is work; StoreUnavailableError */
+/** @throws StandstillError if there is work but nothing is processed; StoreUnavailableError */
 export async function verify(options: VerifyOptions): Promise<VerifyResult> {
   const verification = new Verification(options);
   try {
@@ -131,7 +131,7 @@ class Verification {
     };
   }
 
-  /** Lookups that read the current state instead of an earlier round's. */
+  /** New lookups without results of earlier rounds. */
   #freshLookups(): ReadOnlyLookups {
     const { store } = this.options;
     return new ReadOnlyLookups(store, new SourceSnapshots(store, (note) => this.#notes.add(note)));
@@ -168,7 +168,7 @@ class Verification {
     if (this.#suspected.size > suspectedMax) await this.#settle();
   }
 
-  /** @param counts adds up what was checked; absent to count nothing */
+  /** @param counts counts of checked things, to add to */
   async #check(targets: readonly Target[], counts = noCounts()): Promise<SuspectedDifference[]> {
     const { store, configuration } = this.options;
     const context = {

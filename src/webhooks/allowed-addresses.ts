@@ -1,4 +1,4 @@
-/** Which addresses a webhook may connect to: public ones, and those that the setting `WEBHOOK_ALLOW` names. */
+/** Addresses that webhooks may connect to: public ones, and those in the setting `WEBHOOK_ALLOW`. */
 import { BlockList, isIP } from 'node:net';
 
 /** IANA's special-purpose registries (RFC 6890 and its updates), and multicast. */
@@ -21,7 +21,7 @@ const notPublic4 = [
   '203.0.113.0/24',
   '224.0.0.0/3',
 ];
-/** All that is public in IPv6, and what of it is not. Mapped and translated IPv4 addresses are outside. */
+/** The public range of IPv6, and exceptions within it. Mapped and translated IPv4 addresses are outside the range. */
 const public6 = ['2000::/3'];
 const notPublic6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
@@ -29,7 +29,7 @@ const refused4 = listOf(notPublic4);
 const global6 = listOf(public6);
 const refused6 = listOf(notPublic6);
 
-/** Names that every resolver gives an address of the machine, and of its network. */
+/** Names that resolve to the machine itself, and to its network. */
 const loopbackName = /(?:^|\.)localhost$/;
 const localName = /(?:^|\.)(?:local|internal|lan|home\.arpa)$/;
 
@@ -37,14 +37,14 @@ export class AddressGuard {
   readonly #addresses: BlockList;
   readonly #names: ReadonlySet<string>;
 
-  /** @param allowed as the setting `WEBHOOK_ALLOW`: names, addresses, CIDRs */
+  /** @param allowed from the setting `WEBHOOK_ALLOW`: names, addresses, CIDRs */
   constructor(allowed: readonly string[]) {
     const isName = (text: string) => isIP(text.split('/')[0] ?? '') === 0;
     this.#names = new Set(allowed.filter(isName).map((name) => name.toLowerCase()));
     this.#addresses = listOf(allowed.filter((text) => !isName(text)));
   }
 
-  /** The host may have any address. */
+  /** True if the host may have any address. */
   allowsName(host: string): boolean {
     return this.#names.has(host.toLowerCase());
   }
@@ -59,13 +59,13 @@ export class AddressGuard {
     return global6.check(plain, 'ipv6') && !refused6.check(plain, 'ipv6');
   }
 
-  /** Whether a URL's host can be seen not to be public without asking anybody. */
+  /** True if a URL's host is evidently not public, without a DNS lookup. */
   isPlainlyRefused(url: string): boolean {
     const host = hostOf(url);
     if (this.allowsName(host)) return false;
     if (isIP(host) !== 0) return !this.allowsAddress(host);
     if (loopbackName.test(host)) return !this.allowsAddress('127.0.0.1') && !this.allowsAddress('::1');
-    // Where a network is allowed, the name may lead into it.
+    // If any network is allowed, the name may resolve to an address in it.
     return localName.test(host) && this.#addresses.rules.length === 0;
   }
 }

@@ -1,9 +1,9 @@
-/** Whether anything has been committed since one looked last, for all senders of a process. */
+/** Detects new commits, for all senders of a process. */
 import { repeat } from '../lib/repeat.ts';
 import { keys } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 
-const lookMs = 200;
+const pollMs = 200;
 
 export class LogWatch {
   #count = 0;
@@ -12,17 +12,17 @@ export class LogWatch {
 
   constructor(private readonly store: Store) {}
 
-  /** Another number when something has been committed. */
+  /** A number that changes when something has been committed. */
   get count(): number {
     return this.#count;
   }
 
-  /** Looks until the signal says otherwise. */
+  /** Polls until the signal is aborted. */
   run(signal: AbortSignal): Promise<void> {
-    return repeat(() => this.#look(), { pauseMs: lookMs, signal, onError: () => {} });
+    return repeat(() => this.#poll(), { pauseMs: pollMs, signal, onError: () => {} });
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { fields, partitions } = this.store;
     const numbers = await fields.read(
       partitions.tags.map((tag) => ({ key: keys.clock(tag), field: 'changes' })),
@@ -36,9 +36,9 @@ export class LogWatch {
     for (const wake of waiting) wake();
   }
 
-  /** Until something has been committed, or a time is over. @throws the reason of the signal */
+  /** Waits for a commit, at most for a time. @throws the reason of the signal */
   async wait(ms: number, signal: AbortSignal): Promise<void> {
-    // A past abort is no longer an event.
+    // A signal that is already aborted fires no event.
     signal.throwIfAborted();
     await new Promise<void>((resolve) => {
       const wake = () => {

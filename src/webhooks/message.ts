@@ -14,12 +14,12 @@ export interface SentChange extends Change, Partial<ShownOn> {
 }
 
 export interface Message {
-  /** The same whenever it is sent. */
+  /** The same in every attempt. */
   readonly id: string;
   readonly body: string;
 }
 
-/** The request that reports changes. @param from what is before them: the webhook, and its offset */
+/** The request that reports changes. @param from the webhook, and its offset before the changes */
 export function changesMessage(
   { format }: Webhook,
   from: readonly string[],
@@ -32,19 +32,19 @@ export function changesMessage(
   return { id: messageId(from, changes), body: JSON.stringify(body) };
 }
 
-/** Changes of one request. */
+/** Maximum number of changes in a request. */
 export function requestSize({ format, batch }: Webhook): number {
   return format === 'enterspeed' ? 1 : batch.size;
 }
 
 /**
- * Equal for equal changes after the same place, so that a receiver can detect a repetition. Versions, and where else a view
- * is shown, are newer each time that they are read.
+ * The same for the same changes after the same position, so that a receiver can detect duplicates. It excludes versions and the
+ * views that show a view, which may differ at every read.
  */
 function messageId(place: readonly string[], changes: readonly SentChange[]): string {
-  const told = changes.map(({ version, shownOn, shownOnMore, ...change }) => change);
+  const stable = changes.map(({ version, shownOn, shownOnMore, ...change }) => change);
   return `msg_${createHash('sha256')
-    .update(JSON.stringify([place, told]))
+    .update(JSON.stringify([place, stable]))
     .digest('base64url')
     .slice(0, 27)}`;
 }
@@ -61,13 +61,13 @@ function hostedBody({ id, originId, alias, action }: SentChange, publicUrl: stri
   return { ...about, Action: 'Deploy', Url: `${publicUrl}/v2?id=${id}` };
 }
 
-/** A test of the webhook, which reports no change. */
+/** A test message without changes. */
 export function testMessage(nowMs: number): Message {
   const body = JSON.stringify({ type: 'test', timestamp: new Date(nowMs).toISOString(), data: {} });
   return { id: messageId(['test', randomUUID()], []), body };
 }
 
-/** A request with a signature for each secret. @param trace headers that tie it to the request that caused it */
+/** A request with a signature for each secret. @param trace headers that link it to the request that caused it */
 export function signedPost(
   webhook: Webhook,
   { id, body }: Message,

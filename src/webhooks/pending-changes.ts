@@ -1,4 +1,4 @@
-/** The next changes of an environment that a webhook wants. */
+/** The next changes of an environment that a webhook receives. */
 import type { Webhook } from '../config/configuration.ts';
 import { webhookBatchSizeMax } from '../contract/limits.ts';
 import type { Feed, FeedChange } from '../feed/feed.ts';
@@ -13,14 +13,14 @@ export interface PendingChange {
 
 export interface PendingChanges {
   readonly changes: readonly PendingChange[];
-  /** After them, and after what the webhook does not want. */
+  /** After them, and after any changes that the webhook does not receive. */
   readonly position: Position;
-  /** They fill a request. */
+  /** True if they fill a request. */
   readonly isFull: boolean;
 }
 
 /**
- * @param until where they end at the latest; null: at the present
+ * @param until the last position to read; null: the present
  * @throws OffsetGoneError, StoreUnavailableError
  */
 export async function pendingChanges(
@@ -35,14 +35,14 @@ export async function pendingChanges(
   let isAll = false;
   while (!isAll && wanted.length < size) {
     const page = await feed.page(position, webhookBatchSizeMax, until);
-    wanted.push(...page.changes.filter((told) => isWanted(webhook, told)));
+    wanted.push(...page.changes.filter((entry) => isWanted(webhook, entry)));
     position = page.position;
     isAll = page.isUpToDate;
   }
   const shown = webhook.isExpanded ? await feed.shownOn(wanted) : [];
-  const changes = wanted.map((told, at) => ({
-    change: { ...told.change, ...shown[at], ...optionsFor(webhook, told) },
-    position: told.position,
+  const changes = wanted.map((entry, at) => ({
+    change: { ...entry.change, ...shown[at], ...optionsFor(webhook, entry) },
+    position: entry.position,
   }));
   return { changes, position, isFull: wanted.length >= size };
 }

@@ -43,9 +43,9 @@ export interface Post {
 }
 
 /** How much of a response body is read and discarded, so that the receiver can finish it. */
-const answerBytesMax = 64 * 1024;
-/** How long it is read. A body that takes longer does not change the result. */
-const answerRestMs = 1_000;
+const responseBytesMax = 64 * 1024;
+/** How long it is read. A slower body does not change the result. */
+const responseReadMs = 1_000;
 
 /**
  * Sends a POST. It follows no redirects and discards the response body.
@@ -109,12 +109,12 @@ function noAnswer(error: Error & { readonly code?: string }): Error {
 /** Reads and discards the response body, within limits. */
 function discardBody(request: ClientRequest, response: IncomingMessage): void {
   let bytes = 0;
-  const timer = setTimeout(() => request.destroy(), answerRestMs);
+  const timer = setTimeout(() => request.destroy(), responseReadMs);
   request.on('close', () => clearTimeout(timer));
   response.on('error', () => {});
   response.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > answerBytesMax) request.destroy();
+    if (bytes > responseBytesMax) request.destroy();
   });
 }
 
@@ -141,7 +141,7 @@ function guardedLookup(guard: AddressGuard, host: string) {
 }
 
 /**
- * Milliseconds until the next attempt.
+ * The delay before the next attempt, in ms.
  * @param failures consecutive failed attempts, at least 1. @param retryAfter header of the last response
  * @param chance random number from 0 to 1, for jitter
  */

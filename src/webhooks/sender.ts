@@ -1,7 +1,6 @@
 /**
- * Sends what one webhook has not received. Its state is in the store and is written only by a process that knows what it is: a
- * sender that lost its job to another process, or a person who set the cursor, is noticed by the next write
- * (docs/design/changes.md "Webhooks").
+ * Sends the changes that one webhook has not yet received. Its state in the store is only written by compare-and-set, so the
+ * next write detects if another process took over the job, or if a person set the cursor (docs/design/changes.md "Webhooks").
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Webhook } from '../config/configuration.ts';
@@ -30,9 +29,9 @@ export type Outcome = 'sent' | 'failed' | 'refused' | 'gone';
 
 export interface WebhookFailure {
   readonly outcome: Outcome;
-  /** Null: nothing answered. */
+  /** Null: no response. */
   readonly status: number | null;
-  /** Attempts that failed one after another. */
+  /** Number of consecutive failed attempts. */
   readonly failures: number;
 }
 
@@ -41,15 +40,15 @@ export interface SenderOptions {
   readonly watch: LogWatch;
   readonly guard: AddressGuard;
   readonly publicUrl: string;
-  /** The webhook as it is configured now, and the feed of its environment; null: it is gone. */
+  /** The current configuration of the webhook, and the feed of its environment; null: it no longer exists. */
   configured(field: string): { readonly webhook: Webhook; readonly feed: Feed } | null;
   onAttempt(field: string, outcome: Outcome): void;
-  /** Called for the first failure, and for one each hour while it continues failing. */
+  /** Called for the first failure, and then once per hour while it keeps failing. */
   onFailing(field: string, failure: WebhookFailure): void;
-  /** Called when a webhook that failed has taken a request, or has nothing left to take. */
+  /** Called when a failing webhook has accepted a request, or has nothing left to receive. */
   onWorking(field: string): void;
   onTrouble(message: string, error: unknown): void;
-  /** Milliseconds since 1970; absent: by the clock of the machine. */
+  /** Milliseconds since 1970; absent: the system clock. */
   readonly now?: () => number;
 }
 
@@ -57,16 +56,16 @@ export interface SenderOptions {
 const lookMs = 500;
 const troubleMs = 1000;
 const warnEveryMs = 3_600_000;
-/** How often the cursor is stored while it passes what the webhook does not want. */
+/** How often the cursor is stored while it skips changes that the webhook does not receive. */
 const passingMs = 1000;
 
 export class Sender {
   #passedAt = 0;
-  /** Text of the state, and count of the watch, with which nothing was left to send. */
+  /** The state text and watch count at which nothing was left to send. */
   #quiet: { readonly text: string; readonly count: number } | null = null;
   readonly #now: () => number;
 
-  /** @param token names this run */
+  /** @param token identifies this run */
   constructor(
     private readonly options: SenderOptions,
     private readonly field: string,
@@ -75,7 +74,7 @@ export class Sender {
     this.#now = options.now ?? Date.now;
   }
 
-  /** Sends until the webhook is gone or another run has taken it. @throws the reason of the signal */
+  /** Sends until the webhook is removed or another run has taken over. @throws the reason of the signal */
   async run(signal: AbortSignal): Promise<void> {
     for (let isOurs = false; ; ) {
       signal.throwIfAborted();
@@ -97,7 +96,7 @@ export class Sender {
     return taken !== null;
   }
 
-  /** @returns false when there is nothing left to do */
+  /** @returns false if there is nothing left to do */
   async #step(signal: AbortSignal): Promise<boolean> {
     const { store, watch } = this.options;
     const stored = await readWebhookState(store, this.field);
@@ -129,19 +128,19 @@ export class Sender {
       const from = await positionOf(feed, stored.state);
       const until = stored.state.until === undefined ? null : feed.positionOf(stored.state.until);
       const pending = await this.#gather(feed, webhook, from, until, signal);
-      const behind = until ?? pending.position;
+      const target = until ?? pending.position;
       if (pending.changes.length > 0) {
         const claimed = await this.#replace(stored, {
           offset: feed.offsetOf(from),
-          until: feed.offsetOf(behind),
+          until: feed.offsetOf(target),
         });
-        if (claimed !== null) await this.#send(claimed, feed, webhook, pending.changes, behind, signal);
+        if (claimed !== null) await this.#send(claimed, feed, webhook, pending.changes, target, signal);
         return;
       }
-      await this.#pass(stored, feed, behind, until !== null, count);
+      await this.#pass(stored, feed, target, until !== null, count);
     } catch (error) {
       if (!(error instanceof OffsetGoneError)) throw error;
-      // The receiver was away for longer than removals are known: it gets everything that is there.
+      // The receiver was unreachable for longer than removals are kept, so it gets a full copy.
       this.options.onTrouble(
         'a webhook begins again with everything: what it missed is no longer known',
         error,
@@ -150,15 +149,15 @@ export class Sender {
     }
   }
 
-  /** Nothing is wanted up to a position. */
+  /** Skips to a position, because the webhook receives nothing before it. */
   async #pass(
     stored: StoredState,
     feed: Feed,
-    behind: Position,
+    target: Position,
     isRetry: boolean,
     count: number,
   ): Promise<void> {
-    const offset = feed.offsetOf(behind);
+    const offset = feed.offsetOf(target);
     if (isRetry || (offset !== stored.state.offset && this.#now() - this.#passedAt > passingMs)) {
       this.#passedAt = this.#now();
       const passed = await this.#replace(stored, { offset, until: undefined, ...noFailure });
@@ -170,7 +169,7 @@ export class Sender {
     if (this.#quiet === null) await sleep(passingMs / 5);
   }
 
-  /** The next changes for the webhook. A first attempt waits until they fill a request, or its time is over. */
+  /** The next changes for the webhook. A first attempt waits until they fill a request or the batch time is over. */
   async #gather(
     feed: Feed,
     webhook: Webhook,
@@ -188,13 +187,13 @@ export class Sender {
     return pending;
   }
 
-  /** One request after another; the cursor moves after each that was taken. */
+  /** Sends one request after another; the cursor moves after each accepted request. */
   async #send(
     claimed: StoredState,
     feed: Feed,
     webhook: Webhook,
     changes: readonly PendingChange[],
-    behind: Position,
+    target: Position,
     signal: AbortSignal,
   ): Promise<void> {
     const { guard, publicUrl, onAttempt } = this.options;
@@ -203,7 +202,7 @@ export class Sender {
     for (let at = 0; at < changes.length && stored !== null; at += size) {
       const part = changes.slice(at, at + size);
       const isLast = at + size >= changes.length;
-      const position = isLast ? behind : (part.at(-1)?.position ?? behind);
+      const position = isLast ? target : (part.at(-1)?.position ?? target);
       const from = [this.field, stored.state.offset ?? ''];
       const message = changesMessage(
         webhook,
@@ -212,20 +211,20 @@ export class Sender {
         publicUrl,
       );
       const trace = await this.#traceOf(feed, part);
-      const answer = await attempt(() =>
+      const result = await attempt(() =>
         post(signedPost(webhook, message, new Date(this.#now()), trace), guard, signal),
       );
       signal.throwIfAborted();
-      const outcome = outcomeOf(answer);
+      const outcome = outcomeOf(result);
       onAttempt(this.field, outcome);
       const offset = feed.offsetOf(position);
       const passed = { offset, until: isLast ? undefined : stored.state.until, ...noFailure };
       const { warnedAt, failures = 0 } = stored.state;
-      const status = 'status' in answer ? answer.status : undefined;
+      const status = 'status' in result ? result.status : undefined;
       const nowMs = this.#now();
       const isWarned = outcome !== 'sent' && nowMs - (warnedAt ?? 0) >= warnEveryMs;
       stored = await this.#replace(stored, {
-        ...(outcome === 'sent' ? passed : failed(outcome, answer, stored.state, nowMs)),
+        ...(outcome === 'sent' ? passed : failed(outcome, result, stored.state, nowMs)),
         ...(isWarned && { warnedAt: nowMs }),
         lastStatus: status,
         lastAttemptAt: nowMs,
@@ -238,14 +237,14 @@ export class Sender {
     }
   }
 
-  /** A request has one trace: that of its latest change which has any. */
+  /** A request has a single trace: that of the latest change with one. */
   async #traceOf(feed: Feed, part: readonly PendingChange[]): Promise<Readonly<Record<string, string>>> {
     const entityIds = part.flatMap(({ change }) => parseViewId(change.id) ?? []).map(formatEntityId);
     const traceparent = await lastTrace(this.options.store, feed.scope.tenant, entityIds);
     return traceparent === null ? {} : { traceparent };
   }
 
-  /** Null when another process has written it meanwhile; the next step starts from that. */
+  /** Null if another process has written the state meanwhile; the next step starts from that. */
   #replace(stored: StoredState, changed: StateChange): Promise<StoredState | null> {
     return replaceWebhookState(this.options.store, stored, { ...stored.state, ...changed } as WebhookState);
   }
@@ -263,13 +262,13 @@ const noFailure: StateChange = {
 
 function failed(
   outcome: Outcome,
-  answer: Posted | Error,
+  result: Posted | Error,
   { failures = 0 }: WebhookState,
   nowMs: number,
 ): StateChange {
   const next = { failures: failures + 1, isRefused: outcome === 'refused' ? (true as const) : undefined };
   if (outcome === 'gone') return { ...next, isDisabled: true, nextAttemptAt: undefined };
-  const retryAfter = 'status' in answer ? answer.retryAfter : null;
+  const retryAfter = 'status' in result ? result.retryAfter : null;
   return { ...next, nextAttemptAt: nowMs + retryDelay(next.failures, retryAfter, nowMs, Math.random()) };
 }
 
@@ -282,8 +281,8 @@ async function attempt(send: () => Promise<Posted>): Promise<Posted | Error> {
   }
 }
 
-function outcomeOf(answer: Posted | Error): Outcome {
-  if (!('status' in answer)) return answer instanceof AddressRefusedError ? 'refused' : 'failed';
-  if (answer.status === 410) return 'gone';
-  return answer.status >= 200 && answer.status < 300 ? 'sent' : 'failed';
+function outcomeOf(result: Posted | Error): Outcome {
+  if (!('status' in result)) return result instanceof AddressRefusedError ? 'refused' : 'failed';
+  if (result.status === 410) return 'gone';
+  return result.status >= 200 && result.status < 300 ? 'sent' : 'failed';
 }

@@ -1,4 +1,4 @@
-/** One job for each webhook, which lasts as long as the webhook: the process that runs it is its only sender. */
+/** Each webhook has one job for its whole life; the process that runs the job is the only sender. */
 import { randomBytes } from 'node:crypto';
 import type { Webhook } from '../config/configuration.ts';
 import { Feed, type FeedOptions } from '../feed/feed.ts';
@@ -14,9 +14,9 @@ import { webhookStatusOf } from './webhook-status.ts';
 
 const queueName = 'webhook';
 const concurrency = 10_000;
-const lookMs = 300;
-/** How often the jobs of webhooks that are known are looked after, and what waits for them is counted. */
-const careMs = 5_000;
+const pollMs = 300;
+/** How often missing jobs are added and the backlog of each webhook is counted. */
+const maintenanceMs = 5_000;
 
 interface WebhookTask {
   readonly field: string;
@@ -25,9 +25,9 @@ interface WebhookTask {
 export interface WebhookFigures {
   readonly tenant: string;
   readonly alias: string;
-  /** Entries of the log that it has not passed. */
+  /** Log entries after its position. */
   readonly behind: number;
-  /** Its last request failed, or its receiver has refused further ones. */
+  /** True if its last request failed, or its receiver has rejected further ones. */
   readonly isFailing: boolean;
 }
 
@@ -56,7 +56,7 @@ export class WebhookJobs {
   #runner: JobRunner<WebhookTask, object> | null = null;
   #running: Promise<unknown>[] = [];
   #configured: ReadonlyMap<string, Configured> = new Map();
-  #caredAt = 0;
+  #maintainedAt = 0;
   #generation = 0;
 
   constructor(private readonly options: WebhookJobsOptions) {
@@ -68,10 +68,10 @@ export class WebhookJobs {
     const onError = (error: unknown) => {
       if (!(error instanceof StoreUnavailableError)) this.options.onTrouble('webhooks stumbled', error);
     };
-    this.#running = [repeat(() => this.#look(), { pauseMs: lookMs, signal, onError })];
+    this.#running = [repeat(() => this.#poll(), { pauseMs: pollMs, signal, onError })];
   }
 
-  /** Breaks off what is being sent. Another process, or the next start, sends it again. */
+  /** Aborts running requests. Another process or the next start repeats them. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await Promise.all(this.#running);
@@ -79,7 +79,7 @@ export class WebhookJobs {
     await this.#queue?.close();
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { configuration } = this.options;
     if (!configuration.loaded) return;
     const isNew = configuration.generation !== this.#generation;
@@ -87,9 +87,9 @@ export class WebhookJobs {
       this.#generation = configuration.generation;
       this.#configured = this.#read();
     } else if (this.#configured.size === 0) return;
-    if (!isNew && Date.now() - this.#caredAt < careMs) return;
-    this.#caredAt = Date.now();
-    if (this.#configured.size > 0) await this.#care();
+    if (!isNew && Date.now() - this.#maintainedAt < maintenanceMs) return;
+    this.#maintainedAt = Date.now();
+    if (this.#configured.size > 0) await this.#maintain();
     else this.options.onFigures([]);
   }
 
@@ -108,38 +108,39 @@ export class WebhookJobs {
     return found;
   }
 
-  async #care(): Promise<void> {
+  async #maintain(): Promise<void> {
     const { store } = this.options;
     const queue = this.#work();
     const states = [...(await readWebhookStates(store)).values()];
-    // One that was taken out and put in again is another one: BullMQ remembers the ids of jobs that are done.
+    // The id includes the start time, because BullMQ ignores ids of finished jobs, and a webhook may be removed and added
+    // again.
     await queue.add(
       states.map(({ field, state }) => ({ id: `webhook-${field}-${state.begunAt}`, task: { field } })),
     );
-    const standings = states.flatMap(({ field, state }) => {
+    const configuredStates = states.flatMap(({ field, state }) => {
       const configured = this.#configured.get(field);
       return configured === undefined ? [] : [{ ...configured, state }];
     });
     this.options.onFigures(
       await Promise.all(
-        standings.map(async ({ tenant, webhook, feed, state }) => {
-          const { alias, behind, state: word } = await webhookStatusOf(store, feed, webhook, state);
-          const isFailing = word === 'retrying' || word === 'refused' || state.isDisabled === true;
+        configuredStates.map(async ({ tenant, webhook, feed, state }) => {
+          const { alias, behind, state: status } = await webhookStatusOf(store, feed, webhook, state);
+          const isFailing = status === 'retrying' || status === 'refused' || state.isDisabled === true;
           return { tenant, alias, behind, isFailing };
         }),
       ),
     );
   }
 
-  /** A platform without webhooks spends nothing on them. */
+  /** Starts on first use, so that a platform without webhooks has no cost. */
   #work(): JobQueue<WebhookTask, object> {
     if (this.#queue !== null) return this.#queue;
     const { store, guard, publicUrl, onTrouble } = this.options;
     this.#queue = new JobQueue(store, queueName);
     this.#running.push(this.#watch.run(this.#stop.signal));
-    const told = (field: string, tell: (tenant: string, alias: string) => void) => {
+    const notify = (field: string, call: (tenant: string, alias: string) => void) => {
       const configured = this.#configured.get(field);
-      if (configured !== undefined) tell(configured.tenant, configured.webhook.alias);
+      if (configured !== undefined) call(configured.tenant, configured.webhook.alias);
     };
     const { onAttempt, onFailing, onWorking } = this.options;
     const options: SenderOptions = {
@@ -148,9 +149,9 @@ export class WebhookJobs {
       guard,
       publicUrl,
       configured: (field) => this.#configured.get(field) ?? null,
-      onAttempt: (field, outcome) => told(field, (tenant, alias) => onAttempt(tenant, alias, outcome)),
-      onFailing: (field, failure) => told(field, (tenant, alias) => onFailing(tenant, alias, failure)),
-      onWorking: (field) => told(field, onWorking),
+      onAttempt: (field, outcome) => notify(field, (tenant, alias) => onAttempt(tenant, alias, outcome)),
+      onFailing: (field, failure) => notify(field, (tenant, alias) => onFailing(tenant, alias, failure)),
+      onWorking: (field) => notify(field, onWorking),
       onTrouble,
     };
     this.#runner = new JobRunner<WebhookTask, object>(

@@ -1,4 +1,4 @@
-/** The state of a webhook, as people see it (docs/reference/management.md "Webhooks"). */
+/** The status of a webhook as shown to users (docs/reference/management.md "Webhooks"). */
 import type { Webhook } from '../config/configuration.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { Position } from '../feed/offset.ts';
@@ -8,13 +8,13 @@ import type { WebhookState } from '../store/webhooks/webhook-states.ts';
 
 export interface WebhookStatus {
   readonly alias: string;
-  /** Alias. */
+  /** Alias of the environment. */
   readonly environment: string;
   readonly url: string;
   readonly state: 'ok' | 'retrying' | 'refused' | 'disabled';
-  /** Entries of the log that it has not passed. */
+  /** Log entries after its position. */
   readonly behind: number;
-  /** Of the last attempt; null: nothing answered, or there was none. */
+  /** HTTP status of the last attempt; null: no response, or no attempt. */
   readonly lastStatus: number | null;
   /** ISO 8601. */
   readonly lastAttemptAt: string | null;
@@ -35,7 +35,7 @@ export async function webhookStatusOf(
     alias: webhook.alias,
     environment: webhook.environment.alias,
     url: webhook.url,
-    state: wordOf(webhook, state),
+    state: statusOf(webhook, state),
     behind: await countChangesAfter(store, feed.scope, position),
     lastStatus: state.lastStatus ?? null,
     lastAttemptAt: time(state.lastAttemptAt),
@@ -44,7 +44,7 @@ export async function webhookStatusOf(
   };
 }
 
-function wordOf(
+function statusOf(
   { secrets }: Webhook,
   { isDisabled, isRefused, failures = 0 }: WebhookState,
 ): WebhookStatus['state'] {
@@ -54,8 +54,8 @@ function wordOf(
 }
 
 /**
- * Where the next changes of a webhook begin. One that has sent nothing yet begins when it became part of the configuration;
- * one whose offset is no longer in the store, with a full copy. @throws StoreUnavailableError
+ * The position of a webhook's next changes. A new webhook begins at the time when it was configured; one with an invalid offset
+ * begins with a full copy. @throws StoreUnavailableError
  */
 export async function positionOf(feed: Feed, { offset, begunAt }: WebhookState): Promise<Position> {
   if (offset !== undefined) return feed.positionOf(offset) ?? (await feed.beginning());

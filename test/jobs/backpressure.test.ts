@@ -61,17 +61,17 @@ class Play {
   }
 
   #pass(ms: number): void {
-    for (const endMs = this.nowMs + ms; ; this.#hear()) {
+    for (const endMs = this.nowMs + ms; ; this.#update()) {
       const stepMs = Math.min(endMs, this.#hearAtMs) - this.nowMs;
       this.nowMs += stepMs;
       if (this.nowMs < this.#hearAtMs) return;
     }
   }
 
-  #hear(): void {
+  #update(): void {
     this.#hearAtMs = this.nowMs + 1_000;
     this.#seconds = [0, ...this.#seconds.slice(0, 2)];
-    this.pace.hear([front('a', this.isRead ? 200 : 0, this.waitMs)], this.nowMs);
+    this.pace.update([front('a', this.isRead ? 200 : 0, this.waitMs)], this.nowMs);
   }
 }
 
@@ -159,14 +159,14 @@ test('backpressure: the most slowed front counts, and of those alone that somebo
   const rateAfter = (...waits: readonly [perSecond: number, quietMs: number, laterMs: number][]) => {
     const pace = new Backpressure();
     const told = (at: 1 | 2) => waits.map((wait, id) => front(String(id), wait[0], wait[at]));
-    for (const nowMs of [0, 1_000, 2_000, 3_000]) pace.hear(told(1), nowMs);
+    for (const nowMs of [0, 1_000, 2_000, 3_000]) pace.update(told(1), nowMs);
     for (let nowMs = 3_000; nowMs < 6_000; ) {
       const { pauseMs, entities } = pace.portion(nowMs) ?? { pauseMs: 0, entities: 0 };
       assert.ok(entities > 0, 'it does not stand still');
       nowMs += Math.max(1, pauseMs);
       if (nowMs >= 5_000) break;
     }
-    pace.hear(told(2), 5_000);
+    pace.update(told(2), 5_000);
     return pace.perSecond ?? Number.POSITIVE_INFINITY;
   };
   assert.ok(rateAfter([50, 0.4, 0.5], [50, 2, 2.1]) >= rates.first);
@@ -176,19 +176,19 @@ test('backpressure: the most slowed front counts, and of those alone that somebo
 
 test('backpressure: work stands still until a front has told a quiet value, and not for ever', () => {
   const pace = new Backpressure();
-  pace.hear([], 0);
+  pace.update([], 0);
   assert.notEqual(pace.portion(0), null);
-  pace.hear([front('a', 50, 0.4)], 1_000);
+  pace.update([front('a', 50, 0.4)], 1_000);
   assert.equal(pace.portion(1_000), null);
-  pace.hear([front('a', 50, 0.4)], 2_000);
+  pace.update([front('a', 50, 0.4)], 2_000);
   assert.equal(pace.portion(2_100), null);
-  pace.hear([front('a', 50, 0.4)], 3_000);
+  pace.update([front('a', 50, 0.4)], 3_000);
   assert.notEqual(pace.portion(3_100), null, 'known');
 
   const without = new Backpressure();
-  without.hear([], 0);
+  without.update([], 0);
   assert.notEqual(without.portion(0), null);
-  without.hear([front('a', 50, null)], 1_000);
+  without.update([front('a', 50, null)], 1_000);
   assert.notEqual(without.portion(1_000), null, 'a front that measures nothing is not waited for');
 });
 
@@ -231,7 +231,7 @@ test('backpressure: portions follow what fronts tell while a job goes on', async
     context.after(() => heartbeat.close());
   }
   await until('the reader is heard of', async () => {
-    await portions.hear();
+    await portions.update();
     return portions.perSecond !== null;
   });
   assert.ok((await portions.next(signal)) < portionMax, 'it stood still, then went on gently');
@@ -244,7 +244,7 @@ test('backpressure: a job that ends does not wait for its next portion', async (
   const portions = new PacedPortions(store);
   const end = new AbortController();
   await until('it stands still', async () => {
-    await portions.hear();
+    await portions.update();
     return portions.perSecond !== null;
   });
   const next = (async () => {

@@ -1,4 +1,4 @@
-/** Field types of the auto-indexed entity types that a batch meets. */
+/** Field types of the auto-indexed entity types in a batch. */
 import { autoFieldsMax, shardSliceMs } from '../../contract/limits.ts';
 import { groupBy } from '../../lib/lists.ts';
 import { Slice } from '../../lib/slices/slice.ts';
@@ -12,7 +12,7 @@ type FieldTypes = ReadonlyMap<string, FieldType>;
 export class AutoTypes {
   private constructor(private readonly types: ReadonlyMap<string, FieldTypes>) {}
 
-  /** Decides the types of fields that the outputs show for the first time, or change. @throws StoreUnavailableError */
+  /** Decides the types of fields that are new in the outputs, or have values of another type. @throws StoreUnavailableError */
   static decide(autoFields: AutoFields, outputs: readonly Output[]): Promise<AutoTypes> {
     return AutoTypes.#of(outputs, async (tenant, sourceId, type, ofType) => {
       const known = autoFields.known(tenant, sourceId, type);
@@ -20,7 +20,7 @@ export class AutoTypes {
     });
   }
 
-  /** Takes the types as they are decided now, and decides none. @throws StoreUnavailableError */
+  /** Reads the types that have been decided, and decides none. @throws StoreUnavailableError */
   static read(autoFields: AutoFields, outputs: readonly Output[]): Promise<AutoTypes> {
     return AutoTypes.#of(outputs, (tenant, sourceId, type) => autoFields.read(tenant, sourceId, type));
   }
@@ -56,7 +56,7 @@ export class AutoTypes {
     return new AutoTypes(found);
   }
 
-  /** False for an item of an entity type that the source has no room for: it is not built. */
+  /** False for an item that is not built, because its source has no room for the entity type. */
   admits(output: Output): boolean {
     return !isAutoIndexed(output) || this.types.has(typeKey(output));
   }
@@ -74,7 +74,7 @@ function typeKey({ turn }: Output): string {
   return `${turn.tenantAlias}:${turn.sourceId}:${turn.entity?.type ?? ''}`;
 }
 
-/** Fields without a type, at most one more than an entity type has room for, and fields with another type. */
+/** Fields without a type, up to one more than an entity type has room for, and fields whose values have another type. */
 async function candidatesOf(
   outputs: readonly Output[],
   known: FieldTypes | null,
@@ -84,7 +84,7 @@ async function candidatesOf(
   for (const { turn } of outputs) {
     const shown = await slice.run(shownFields(turn.entity?.properties ?? {}, known));
     for (const field of shown) {
-      // A field with a type can always get another one. There can be very many other fields.
+      // A field with a type can always get another one. The number of other fields is unlimited.
       const isKnown = known?.has(field[0]) === true;
       if (isKnown || candidates.size <= autoFieldsMax) noteShown(field, candidates);
     }

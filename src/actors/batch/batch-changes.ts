@@ -45,13 +45,13 @@ export interface DeferredOutput {
   readonly tenant: string;
   readonly dependent: string;
   readonly reason: DeferredFor;
-  /** Reads with a version wait for it. */
+  /** True if reads with a version wait for it. */
   readonly isAwaited: boolean;
   /** The entity whose change caused it; null if unknown. */
   readonly cause: EntityRef | null;
 }
 
-/** An entity is added to the schedule or removed from it. */
+/** Adds an entity to the schedule or removes it. */
 export interface ScheduleChange {
   readonly tenant: string;
   readonly sourceId: string;
@@ -59,7 +59,7 @@ export interface ScheduleChange {
   readonly waits: boolean;
 }
 
-/** @param dependent of the turn's entity */
+/** @param dependent dependent of the turn's entity */
 export function deferredOutput(turn: Turn, dependent: string, reason: DeferredFor): DeferredOutput {
   const { tenantAlias: tenant, sourceId, originId } = turn;
   const cause = turn.isChange ? { sourceId, originId } : (turn.causes.get(dependent) ?? null);
@@ -82,9 +82,9 @@ export class BatchChanges {
   readonly counts: BatchCounts = { entities: 0, built: 0, unchanged: 0, diagnostics: new Map() };
   /** Processed records, by the name of their source. */
   readonly #records = new Map<string, FieldWrites>();
-  /** Views or items, by their builder, which is of one source. */
+  /** Views or items by their builder, which belongs to one source. */
   readonly #outputs = new Map<Builder, FieldWrites>();
-  /** Lists of names that go with the records, by the key of their source. */
+  /** Name lists of the records, by the key of their source. */
   readonly #lists = new Map<string, Set<NameList>>();
   /** Subjects of the indexes in `itemChanges`. */
   readonly #changedIndexes = new Set<string>();
@@ -94,7 +94,7 @@ export class BatchChanges {
     private readonly namedFields: NamedFields,
   ) {}
 
-  /** @param wasThere there may be an earlier output, which may have been large */
+  /** @param wasThere true if there may be an earlier output, which may have been large */
   putOutput(turn: Turn, builder: Builder, { bytes, item }: StoredOutput, wasThere: boolean): void {
     const writes = this.#outputsOf(builder, turn);
     const field = outputField(builder, turn);
@@ -130,7 +130,7 @@ export class BatchChanges {
     this.#announceView(turn, name);
   }
 
-  /** @param isReported the view is reported anyway */
+  /** @param isReported true if the view is reported anyway */
   moveClaim(
     action: ClaimWrite['action'],
     turn: Turn,
@@ -256,7 +256,7 @@ export class BatchChanges {
     return writes;
   }
 
-  /** Stores the list of names that records leave out, once per commit. */
+  /** Stores the list of names that records omit, once per commit. */
   #putNames(tenant: string, sourceId: string, list: NameList): void {
     const key = keys.names(this.tag, tenant, sourceId);
     const lists = this.#lists.get(key) ?? new Set();

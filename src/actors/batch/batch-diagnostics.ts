@@ -1,4 +1,4 @@
-/** Findings about the data that one output met (docs/guide/operating.md "Diagnostics"): never failures. Pure. */
+/** Findings about the data of one output (docs/guide/operating.md "Diagnostics"): never failures. Pure. */
 import type { Diagnostic } from '../../contract/diagnostic.ts';
 import {
   autoFieldsMax,
@@ -14,7 +14,7 @@ import type { Misfit } from './item.ts';
 import type { LookupDemand } from './lookup-source.ts';
 import { type Output, outcomeOf } from './output.ts';
 
-/** Clashes are not among them: they belong to a URL or a handle, not to one view. */
+/** Without clashes, which belong to a URL or a handle and not to a single view. */
 export function diagnosticsOf(
   { result, demands, builder }: Output,
   misfits: readonly Misfit[],
@@ -64,7 +64,7 @@ const optionsCut: Diagnostic = {
 
 const noneCut: readonly Diagnostic[] = [];
 
-/** Findings about claims and destination options of a view that were left out. */
+/** Findings about omitted claims and destination options of a view. */
 function cutOf(result: Output['result']): readonly Diagnostic[] {
   if (result.kind !== 'view') return noneCut;
   const { claims, destinations } = result;

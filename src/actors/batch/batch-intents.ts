@@ -49,7 +49,7 @@ export class Intents {
     this.#own = new Map();
   }
 
-  /** Null when the processed record of the entity has all of its effects in other partitions. */
+  /** Null if the processed record of the entity includes all of its effects in other partitions. */
   of(tenant: string, sourceId: string, originId: string): Intent | null {
     if (this.uncommitted.size === 0) return null;
     const name = intentName(tenant, sourceId, originId);

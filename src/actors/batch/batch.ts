@@ -35,7 +35,7 @@ import { ReplicationBarrier } from './replication-barrier.ts';
 import { loadTurns, type Turn, type TurnBasis } from './turn.ts';
 import { readReturningViews } from './view-history.ts';
 
-/** The most references that a commit writes: more would block Redis for too long. */
+/** Maximum number of references in a commit; more would block Redis for too long. */
 const referencesPerCommit = 4000;
 
 export interface BatchContext {
@@ -81,7 +81,7 @@ export async function processBatch(
 }
 
 /**
- * As `processBatch`, but skips entities whose turns fail because of a bug. Such an entity must not block the others of its
+ * Like `processBatch`, but skips entities whose turns fail because of a bug. Such an entity must not block the others of its
  * partition. @throws FencedError, StoreUnavailableError
  */
 export async function processFaultless(
@@ -116,7 +116,7 @@ async function faultlessWorks(
       isReproduced ||= String(error) === String(batchError);
     }
   }
-  // Otherwise an error that no single work reproduces would be lost.
+  // Otherwise an error that cannot be reproduced with a single entity would be lost.
   if (!isReproduced) onTrouble(batchError);
   return faultless;
 }
@@ -161,7 +161,7 @@ async function tryBatch(
   const [claimsBefore, claimWrites] = mayGoWithCommit(context, changes.claimWrites)
     ? [[], changes.claimWrites]
     : [changes.claimWrites, []];
-  // Dropped claims are noted too: without a commit the record still lists them.
+  // Dropped claims are noted too, because without a commit the record still lists them.
   const [referencesBefore, references, referencesAfter] = aroundCommit(context, changes);
   await intents.note(claimsBefore.map(intentOf));
   if (claimsBefore.length > 0) await barrier.confirmInside();

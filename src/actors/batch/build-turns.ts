@@ -43,7 +43,7 @@ export interface StoredOutput {
   readonly misfits: readonly Misfit[];
 }
 
-/** Encodes an output, in steps when it is large. @param output built, not deferred */
+/** Encodes an output, in steps if it is large. @param output built and not deferred */
 export function storedOutput(output: Output, autoTypes: AutoTypes): Resumable<StoredOutput> {
   const { result } = output;
   if (result.kind === 'view') {

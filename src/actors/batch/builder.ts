@@ -1,7 +1,4 @@
-/**
- * What makes the outputs of an entity: one view builder or item builder for each schema and environment; and where Redis has
- * what they make. Pure.
- */
+/** Builders of the outputs of an entity, one for each schema and environment, and the Redis keys of these outputs. Pure. */
 import type { Configuration, Source, Tenant } from '../../config/configuration.ts';
 import type { EntityRef } from '../../contract/ids.ts';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
@@ -11,11 +8,11 @@ import { type NameList, nameListFor } from '../../store/codec/name-lists.ts';
 import { formatDependent } from '../../store/derived/dependents.ts';
 import { indexName, keys, viewField } from '../../store/keys.ts';
 
-/** Which view or index item of an entity. */
+/** Identifies a view or index item of an entity. */
 export interface OutputName {
   readonly kind: 'view' | 'item';
   readonly environmentId: string;
-  /** Schema alias, or index name: the name under which the output is stored. */
+  /** Schema alias or index name; part of the stored key. */
   readonly name: string;
 }
 
@@ -30,16 +27,19 @@ export type Builder =
   | (BuilderIdentity & { readonly kind: 'view'; readonly schema: FullSchema })
   | (BuilderIdentity & { readonly kind: 'item'; readonly schema: IndexSchema | null });
 
-/** Schema digest of an output that no present schema is known to have made. */
+/** Schema digest of an output that may have been built by a former schema. */
 export const outdatedDigest = '';
-/** An auto-indexed item is a function of the entity alone. */
+/** An auto-indexed item only depends on the entity. */
 const autoIndexDigest = 'auto';
-/** Of the digest of a schema: 96 bits, because its author could search for two schemas with one digest. Each record has it. */
+/**
+ * Length of a schema digest. 96 bits, because authors could search for two schemas with the same digest. It is short because
+ * each record has it.
+ */
 const digestCharacters = 16;
-/** Records used to have a weaker digest. */
+/** Records of earlier versions have a weaker digest. */
 const formerDigestCharacters = 11;
 
-/** The tenant and source of an entity; null when its source is no longer configured. */
+/** The tenant and source of an entity; null if its source is no longer configured. */
 export function placeOf(
   configuration: Configuration,
   tenantAlias: string,
@@ -53,9 +53,9 @@ export function placeOf(
 const cachedTypesMax = 1000;
 const buildersOfTenant = new WeakMap<Tenant, BoundedCache<string, readonly Builder[]>>();
 
-/** The builders for entities of a type, by their keys. */
+/** The builders for entities of a type, sorted by key. */
 export function buildersFor(tenant: Tenant, source: Source, type: string): readonly Builder[] {
-  // Types come from entities, so there may be any number of them.
+  // The number of types is unlimited, because they come from entities.
   const kept = buildersOfTenant.get(tenant) ?? new BoundedCache({ entriesMax: cachedTypesMax });
   buildersOfTenant.set(tenant, kept);
   return kept.getOrMake(`${source.id}:${type}`, () =>
@@ -120,14 +120,13 @@ function builderDigest({ digest }: { readonly digest: string }, resolution: stri
 }
 
 /**
- * True for the digest of a record that an earlier version wrote. It says nothing of the schema, and equals the digest of none, so
- * the next rebuild makes the output again.
+ * True for the digest in a record of an earlier version. It matches no schema, so the next rebuild builds the output again.
  */
 export function isFormerDigest(schemaDigest: string): boolean {
   return schemaDigest.length === formerDigestCharacters;
 }
 
-/** Which source each group means in an environment: lookups and references of the same schema follow it. */
+/** The source of each group in an environment. Lookups and references of the same schema depend on it. */
 function resolutionOf(tenant: Tenant, environmentId: string): string {
   const resolved = [...tenant.sourceGroups.keys()]
     .sort()
@@ -135,12 +134,12 @@ function resolutionOf(tenant: Tenant, environmentId: string): string {
   return resolved.join('|');
 }
 
-/** Tells the outputs of an entity apart. */
+/** Identifies an output of an entity. */
 export function outputKey({ kind, environmentId, name }: OutputName): string {
   return `${kind}:${environmentId}:${name}`;
 }
 
-/** Name of an output of an entity, as lookups register it and invalidations carry it. */
+/** Name of an output in registrations of lookups and in invalidations. */
 export function dependentOf(
   { kind, environmentId, name }: OutputName,
   { sourceId, originId }: EntityRef,
@@ -148,12 +147,12 @@ export function dependentOf(
   return formatDependent({ kind, environmentId, name, sourceId, originId });
 }
 
-/** The names that items of an index leave out; those of an auto-indexed type are not known before. */
+/** The names that stored items of an index omit; null for auto-indexed types, whose names are not known in advance. */
 export function itemNameList(builder: Builder): NameList | null {
   return builder.kind === 'item' && builder.schema !== null ? nameListFor(builder.schema.names) : null;
 }
 
-/** The hash in Redis of the outputs of one name, of the entities of one source in a partition. */
+/** The Redis hash with the outputs of a name, for the entities of a source in a partition. */
 export function outputHash(
   tag: string,
   { tenantAlias: tenant, sourceId }: { readonly tenantAlias: string; readonly sourceId: string },
@@ -164,7 +163,7 @@ export function outputHash(
     : keys.items(tag, tenant, environmentId, sourceId, name);
 }
 
-/** The field of an entity's output in it. */
+/** The field of an entity's output in that hash. */
 export function outputField(
   { kind, name }: Pick<OutputName, 'kind' | 'name'>,
   { originId }: Pick<EntityRef, 'originId'>,

@@ -13,7 +13,7 @@ export interface OpenBuild {
 }
 
 interface Held {
-  /** Characters of each build, the oldest first. */
+  /** Characters of each build, oldest first. */
   readonly builds: Map<OpenBuild, number>;
   characters: number;
 }
@@ -37,7 +37,7 @@ export class CallMemory {
     return this.#refused.has(tenant);
   }
 
-  /** Reserves room for a build. @returns false when there is none */
+  /** Reserves room for a build. @returns false if there is none */
   reserve(build: OpenBuild): boolean {
     const own = this.#heldBy(build.tenant) + build.characters;
     while (this.#held > 0 && this.#held + build.characters > this.charactersMax) {
@@ -64,7 +64,7 @@ export class CallMemory {
     }
   }
 
-  /** Releases the room of a finished build. A canceled build was released before. */
+  /** Releases the room of a finished build. Canceled builds have already been released. */
   release(build: OpenBuild): void {
     this.#remove(build);
     if (this.#refused.size === 0) return;

@@ -6,7 +6,7 @@ import type { LookupDemand } from './lookup-source.ts';
 export interface CodeSandbox {
   /**
    * Replies in the order of the calls; null for a call that took too long.
-   * @param askers names of the outputs that make the calls, in their order
+   * @param askers names of the outputs that make the calls, in the same order
    */
   run(calls: readonly CodeCall[], askers: readonly string[]): Promise<readonly (CodeReply | null)[]>;
   /** Lookups of an output before it was deferred. Its next build starts with all of them. Absent if outputs are never deferred. */
@@ -22,7 +22,7 @@ export class CodeReplies {
   /** @param asker name of the output */
   constructor(readonly asker: string) {}
 
-  /** True when a call got no reply in time. */
+  /** True if a call got no reply in time. */
   get isLate(): boolean {
     return this.#unanswered > 0;
   }

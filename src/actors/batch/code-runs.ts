@@ -1,7 +1,7 @@
 /**
- * Runs code for the batches of a partition without blocking them: a batch waits for a limited time. Calls that are not
- * answered by then continue while other batches are done, and the batch that builds the output again finds their replies. That
- * is safe, because the same call always has the same reply.
+ * Runs code for the batches of a partition without blocking them: a batch waits for a limited time. Unanswered calls continue
+ * during other batches, and the batch that builds the output again finds their replies. This is safe, because the same call
+ * always has the same reply.
  */
 import { batchWaitMs, codeBuildCpuMs, codeOpenBuildsMax, codePatienceMs } from '../../contract/limits.ts';
 import type { CodeCall, CodeReply } from '../../schemas/build/code-call.ts';
@@ -9,7 +9,7 @@ import type { CallMemory, OpenBuild } from './call-memory.ts';
 import type { CodeSandbox } from './code-replies.ts';
 import type { LookupDemand } from './lookup-source.ts';
 
-/** Pause after the sandbox could not be run. */
+/** Pause after a failure of the sandbox. */
 const troublePauseMs = 1_000;
 /** After this many discarded calls, because their input keeps changing, the batch waits for an output. */
 const missesMax = 3;
@@ -17,7 +17,7 @@ const overdueWaitMs = 2 * codeBuildCpuMs;
 /** A partition spends at most this fraction (1/n) of its time on such waits. */
 const overdueShare = 10;
 
-/** Sends calls to the sandbox, as `Sandbox` does. */
+/** Sends calls to a sandbox. `Sandbox` implements it. */
 export interface CodeSource {
   ask(call: CodeCall): { readonly reply: Promise<CodeReply>; withdraw(): void };
 }
@@ -28,7 +28,7 @@ interface Open extends OpenBuild {
 
 interface Run {
   readonly call: CodeCall;
-  /** The build, while it continues after its batch; null while the batch waits. */
+  /** The build, if it continues after its batch; null while the batch waits. */
   open: Open | null;
   /** Settles with a reply or a failure. */
   readonly settled: Promise<void>;
@@ -56,7 +56,10 @@ export class CodeRuns implements CodeSandbox {
   #isEnded = false;
   readonly #forgetRoom: () => void;
 
-  /** @param onAnswer called when a waiting output may have all its replies, or room @param onTrouble called when the sandbox cannot be run */
+  /**
+   * @param onAnswer called when a waiting output may have all its replies, or room @param onTrouble called when the sandbox
+   * fails
+   */
   constructor(
     private readonly source: CodeSource,
     private readonly memory: CallMemory,
@@ -74,7 +77,7 @@ export class CodeRuns implements CodeSandbox {
     this.#overdueLeftMs = overdueWaitMs;
   }
 
-  /** @param askers names of the outputs that ask, in the order of the calls */
+  /** @param askers names of the calling outputs, in the order of the calls */
   async run(calls: readonly CodeCall[], askers: readonly string[]): Promise<readonly (CodeReply | null)[]> {
     const runs = calls.map((call, at) => this.#runOf(call, askers[at] ?? ''));
     const open = runs.filter(({ reply, hasFailed }) => reply === null && !hasFailed);
@@ -87,7 +90,7 @@ export class CodeRuns implements CodeSandbox {
   settle(deferred: ReadonlySet<string>): void {
     for (const [asker, runs] of this.#batch) {
       const before = this.#close(asker);
-      // A reply that came after the batch stopped waiting is kept for the next one.
+      // Replies after the batch stopped waiting are kept for the next one.
       const isOpen =
         deferred.has(asker) && !runs.every(({ hasFailed }) => hasFailed) && this.#opens(asker, runs);
       if (!isOpen) this.#drop(asker);
@@ -98,7 +101,7 @@ export class CodeRuns implements CodeSandbox {
     this.#batch = new Map();
   }
 
-  /** True while calls of the output are under way, or were answered and wait to be used. */
+  /** True while calls of the output are running, or have unused replies. */
   isOpen(asker: string): boolean {
     return this.#open.has(asker);
   }
@@ -113,7 +116,7 @@ export class CodeRuns implements CodeSandbox {
     this.#drop(asker);
   }
 
-  /** True when another output of the tenant may wait with its calls in flight. */
+  /** True if another output of the tenant may wait with calls in flight. */
   hasRoom(tenant: string): boolean {
     if (this.#isTroubled || this.memory.isFullFor(tenant)) return false;
     let count = 0;
@@ -141,7 +144,7 @@ export class CodeRuns implements CodeSandbox {
     return this.#open.get(asker)?.runs ?? [];
   }
 
-  /** @returns false when there is no room for the output to wait with its calls in flight */
+  /** @returns false if there is no room for the output to wait with calls in flight */
   #opens(asker: string, runs: readonly Run[]): boolean {
     const tenant = runs[0]?.call.set.owner ?? '';
     if (!this.hasRoom(tenant)) return false;
@@ -163,7 +166,7 @@ export class CodeRuns implements CodeSandbox {
     return open.runs;
   }
 
-  /** The room is needed by another tenant. The build of the output starts over when there is room again. */
+  /** Cancels the calls to make room for another tenant. The build starts over when there is room again. */
   #cancel(runs: readonly Run[]): void {
     withdraw(runs);
     for (const run of runs) {
@@ -240,12 +243,14 @@ export class CodeRuns implements CodeSandbox {
     });
     await Promise.race([Promise.all(runs.map(({ settled }) => settled)), over]);
     if (timer !== null) clearInterval(timer);
-    // Several may wait side by side: what they wait for at once counts once.
+    // Concurrent waits count once.
     const leftMs = patienceMs - (performance.now() - startMs);
     this.#patienceMs = isSilent ? 0 : Math.min(this.#patienceMs, leftMs);
   }
 
-  /** Otherwise an output that changes faster than it is built would never be built, and reads with a version wait for it. */
+  /**
+   * Otherwise an output that changes faster than it is built would never be built, and reads with a version would wait for it.
+   */
   async #waitForOverdue(askers: readonly string[]): Promise<void> {
     const startMs = performance.now();
     if (this.#overdue === null && startMs < this.#overdueFromMs) return;
@@ -268,7 +273,7 @@ function isUnanswered({ reply, hasFailed }: Run): boolean {
   return reply === null && !hasFailed;
 }
 
-/** The call of one that is answered was given the same texts as the call that followed. */
+/** The texts of an answered call are not counted, because the following call has the same ones. */
 function charactersOfRun({ call, reply }: Run): number {
   return reply === null ? charactersOf(call) : charactersOfReply(reply);
 }

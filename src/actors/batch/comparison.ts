@@ -34,9 +34,9 @@ const unknownBytes = Buffer.from([0]);
 interface ClaimChange {
   readonly before: readonly ProcessedClaim[];
   readonly claims: readonly ProcessedClaim[];
-  /** Unchanged claims need not be written again. */
+  /** True if unchanged claims need not be written again. */
   readonly areListed: boolean;
-  /** The view is in the change log anyway. */
+  /** True if the view gets an entry in the change log anyway. */
   readonly isReported: boolean;
 }
 
@@ -59,7 +59,7 @@ export class Comparison {
     }
   }
 
-  /** In steps, because an output can be megabytes. */
+  /** In steps, because an output can have megabytes. */
   *#compareTurn(turn: Turn, outputs: readonly Output[]): Generator<undefined, void, undefined> {
     this.changes.counts.entities += turn.only === null ? 1 : 0;
     const formers = formerOutputs(turn);
@@ -76,7 +76,7 @@ export class Comparison {
     const built = recorded.length;
     for (const [key, former] of formers) {
       if (outputs.some(({ builder }) => builder.key === key)) continue;
-      // A requested part without a builder is removed too: nothing would detect later that it missed a change.
+      // A requested part without a builder is removed too, because nothing would detect later that it missed a change.
       if (turn.only === null || turn.only.has(dependentOf(former, turn))) this.#remove(turn, former);
       else recorded.push(former);
     }
@@ -109,7 +109,7 @@ export class Comparison {
     this.changes.putRecord(turn, record);
   }
 
-  /** Makes the entity's next moment its only one in the schedule. */
+  /** Makes the next state change of the entity its only entry in the schedule. */
   #schedule(turn: Turn): void {
     const { entity, former, only, state, repair, moments } = turn;
     if (only !== null || (entity?.times === undefined && former?.times === undefined && moments.length === 0))
@@ -148,7 +148,8 @@ export class Comparison {
     if (!isSame || turn.repair !== null) this.changes.putOutput(turn, builder, stored, former !== null);
     counts.built += 1;
     counts.unchanged += isSame ? 1 : 0;
-    // A record of an earlier version has a weaker digest, which is never trusted: a new text can have been chosen for it.
+    // A record of an earlier version has a weaker digest, which never counts as equal, because a text with the same digest can
+    // be constructed.
     const isReported = !isSame || turn.isUncertain;
     if (builder.kind === 'view' && (!isSame || turn.isUncertain || turn.repair !== null))
       this.changes.reportView(turn, builder, isReported);
@@ -174,8 +175,8 @@ export class Comparison {
 
   /**
    * Keeps the last output and marks it as outdated, so that no later configuration considers it current. The claims of a JSON
-   * schema depend on the entity alone and are updated now, because their age would be lost with this state of the entity. A
-   * repair does not trust the record: it makes sure that the output is written when it is built.
+   * schema only depend on the entity and are updated now, because their age would be lost with this state of the entity. A
+   * repair does not trust the record, so it ensures that the output is written when it is built.
    */
   #keepOutdated(output: Output, former: ProcessedOutput): ProcessedOutput {
     const { result } = output;
@@ -189,8 +190,8 @@ export class Comparison {
   }
 
   /**
-   * Keeps the last output with its claims, and records why there is no newer one. The record has the current schema, because
-   * another build of the same state would fail again. Without a last output, only the failure is recorded.
+   * Keeps the last output with its claims, and records the failure. The record has the current schema, because another build of
+   * the same state would fail again. Without a last output, only the failure is recorded.
    */
   #keepFailed(
     output: Output,

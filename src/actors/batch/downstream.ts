@@ -1,4 +1,4 @@
-/** Asks for the rebuilds that a batch's changes make necessary, wherever their entities are. */
+/** Requests the rebuilds that a batch's changes require, in all partitions. */
 import type { EntityRef } from '../../contract/ids.ts';
 import { portions } from '../../lib/lists.ts';
 import { parseDependent } from '../../store/derived/dependents.ts';
@@ -7,7 +7,7 @@ import { invalidate } from '../../store/partitions/invalidate.ts';
 import type { Store } from '../../store/store.ts';
 import type { DownstreamInvalidation } from '../../store/streams/announcement.ts';
 
-/** Dependents of one stream entry: a portion of the stream holds at least one entry whole. */
+/** Maximum number of dependents per stream entry, because a portion of the stream contains at least one whole entry. */
 const dependentsPerInvalidation = 1000;
 
 interface Caused {
@@ -16,7 +16,7 @@ interface Caused {
 }
 
 export class DownstreamInvalidations {
-  /** The last ones sent, by tenant and partition. */
+  /** The last invalidation sent, by tenant and partition. */
   readonly #last = new Map<string, DownstreamInvalidation>();
 
   constructor(
@@ -30,7 +30,7 @@ export class DownstreamInvalidations {
 
   /**
    * @param dependents with the entity whose change invalidates each; null if unknown
-   * @param inBatch `<source>:<origin>` of entities that are built after this anyway. @throws FencedError,
+   * @param inBatch `<source>:<origin>` of entities that this batch builds later anyway. @throws FencedError,
    * StoreUnavailableError
    */
   async send(

@@ -1,4 +1,4 @@
-/** Makes index items: mapped or auto-indexed values, converted to the field types of their index. */
+/** Builds index items: mapped or auto-indexed values, converted to the field types of their index. */
 
 import { type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
@@ -23,14 +23,14 @@ import type { Output } from './output.ts';
 
 type FieldTypes = ReadonlyMap<string, FieldType>;
 
-/** A value, or items of a list, that do not fit the type of their field. */
+/** A value or list items that do not fit the type of their field. */
 export interface Misfit {
   readonly field: string;
-  /** Null when the index has no room for the field. */
+  /** Null if the index has no room for the field. */
   readonly type: FieldType | null;
 }
 
-/** Values that fit, in their given order, and the first misfits, which are left out in whole or in part. */
+/** Values that fit, in the given order, and the first misfits, which are omitted completely or partially. */
 interface FittedFields {
   readonly fields: JsonObject;
   /** At most `diagnosticsPerBuildMax`. */
@@ -43,9 +43,9 @@ const unitsPerField = 50;
 export const noMisfits: readonly Misfit[] = [];
 
 /**
- * Leaves out nulls silently, and misfits with a note (docs/reference/indexes-and-queries.md "Field types"). Returns the same
- * object when there is nothing to leave out. Long lists are processed in steps.
- * @param isAuto keep values that do not decide a type, whatever the type of their field
+ * Omits nulls silently, and reports omitted misfits (docs/reference/indexes-and-queries.md "Field types"). Returns the same
+ * object if nothing is omitted. Long lists are processed in steps.
+ * @param isAuto keep values that do not decide a type, regardless of the type of their field
  */
 function fitFields(values: JsonObject, types: FieldTypes, isAuto: boolean): Resumable<FittedFields> {
   return chain(fitWholly(values, types, isAuto), (fits) =>
@@ -97,7 +97,7 @@ function fitPartly(values: JsonObject, types: FieldTypes, isAuto: boolean): Resu
   return chain(repeat(take), () => ({ fields, misfits }));
 }
 
-/** The index item of an output. Large items are made in steps. */
+/** The index item of an output. Large items are built in steps. */
 export function itemOf(
   { builder, turn, result }: Output,
   autoTypes: FieldTypes,
@@ -121,15 +121,15 @@ export function itemOf(
   );
 }
 
-/** The fields of an item as JSON, which most builds have already written. */
+/** The fields of an item as JSON, which most builds have already serialized. */
 function fieldsTextOf(mapped: BuiltItem | null, fields: JsonObject, isLarge: boolean): Resumable<string> {
   if (mapped !== null && mapped.text !== null && fields === mapped.fields) return mapped.text;
   return isLarge ? stringified(fields) : JSON.stringify(fields);
 }
 
 /**
- * Leaves out nulls, also in lists that do not decide a type. Whether an item has an empty string or list must not depend on
- * whether another entity has already decided the type of its field.
+ * Omits nulls, also in lists that do not decide a type. Whether an item has an empty string or list must not depend on whether
+ * another entity has already decided the type of its field.
  */
 function presentValues(properties: JsonObject): Resumable<JsonObject> {
   const names = namesOf(properties);

@@ -1,6 +1,6 @@
 /**
- * Answers the lookups of a batch. Dependents are registered before the index is read: a change that this computation
- * does not see will find the registration and ask for a rebuild.
+ * Resolves the lookups of a batch. Dependents are registered before the index is read, so a change that the read misses finds
+ * the registration and requests a rebuild.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Source, Tenant } from '../../config/configuration.ts';
@@ -17,13 +17,13 @@ import { readEntities } from '../../store/entities/entities.ts';
 import type { Caller } from '../../store/ownership/lease.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Candidates of a portion that takes milliseconds. After it others have their turn. */
+/** Portions with this many candidates take milliseconds, and yield to other work afterwards. */
 const largePortion = 500;
-/** Lookups that run concurrently, so that their reads are sent together. */
+/** Number of concurrent lookups, so that their reads are pipelined. */
 const readsAtOnce = 500;
 const largePortions = new Semaphore(1);
 
-/** In each turn of the event loop one large portion is gone through, whichever batches ask. */
+/** Processes at most one large portion per turn of the event loop, over all batches. */
 async function inTurn(work: () => void): Promise<void> {
   const release = await largePortions.acquire();
   try {
@@ -39,28 +39,28 @@ export interface LookupDemand {
   readonly environmentId: string;
   readonly sourceGroup: string;
   readonly query: LookupQuery;
-  /** The dependent that asks, as `formatDependent` writes it. */
+  /** The dependent that makes the lookup, from `formatDependent`. */
   readonly dependent: string;
 }
 
-/** Where outputs get the results of their lookups from. */
+/** A source of lookup results. */
 export interface LookupAnswers {
-  /** False while no whole index can answer the lookup. */
+  /** False while no complete index can answer the lookup. */
   isAnswerable(demand: LookupDemand): boolean;
-  /** Undefined while the result is not known to this dependent. */
+  /** Undefined while this dependent has no result. */
   known(demand: LookupDemand): readonly StoredEntity[] | undefined;
-  /** Makes the results of all demands known. */
+  /** Loads the results of all demands. */
   resolve(demands: readonly LookupDemand[]): Promise<void>;
 }
 
 export class LookupSource implements LookupAnswers {
-  /** Results of this batch by source and query: entities of a batch often ask the same. */
+  /** Results of this batch by source and query, because entities of a batch often make the same lookup. */
   readonly #results = new Map<string, readonly StoredEntity[]>();
-  /** Dependent and query of every demand that was registered before its result was read. */
+  /** Dependent and query of each demand that was registered before its result was read. */
   readonly #registered = new Set<string>();
-  /** Results that hold only the first of what matched. */
+  /** Truncated results. */
   readonly #cut = new Set<string>();
-  /** Lookups without an index: code requested something that the configuration does not know. */
+  /** Lookups without an index, which code requested at run time. */
   readonly unforeseen: LookupDemand[] = [];
 
   constructor(
@@ -75,14 +75,14 @@ export class LookupSource implements LookupAnswers {
     return false;
   }
 
-  /** A result that this dependent may use: one that was read after the dependent was registered for it. */
+  /** The result, if it was read after this dependent was registered for it. */
   known(demand: LookupDemand): readonly StoredEntity[] | undefined {
     const key = resultKey(demand);
     if (key === null) return [];
     return this.#registered.has(`${demand.dependent} ${key}`) ? this.#results.get(key) : undefined;
   }
 
-  /** Makes the results of all demands known. @throws FencedError, StoreUnavailableError */
+  /** Loads the results of all demands. @throws FencedError, StoreUnavailableError */
   async resolve(demands: readonly LookupDemand[]): Promise<void> {
     await registerDependents(
       this.store,
@@ -106,7 +106,7 @@ export class LookupSource implements LookupAnswers {
     for (const demand of demands) this.#registered.add(`${demand.dependent} ${resultKey(demand)}`);
   }
 
-  /** True when more matched than a lookup may give (docs/reference/mapping-language.md "Lookups"). */
+  /** True if more entities matched than a lookup may return (docs/reference/mapping-language.md "Lookups"). */
   isCut(demand: LookupDemand): boolean {
     const key = resultKey(demand);
     return key !== null && this.#cut.has(key);
@@ -130,21 +130,21 @@ export class LookupSource implements LookupAnswers {
   }
 }
 
-/** True when the configuration has an index for the lookup, which may be incomplete. */
+/** True if the configuration has an index for the lookup, which may be incomplete. */
 function isForeseen(demand: LookupDemand): boolean {
   const source = lookupSource(demand);
   const wanted = source === null ? undefined : demand.tenant.lookupLayouts.get(source.id);
   return wanted !== undefined && demand.query.isAnsweredBy(wanted);
 }
 
-/** True when code exceeds its tenant's number of lookup kinds. */
+/** True if the lookup exceeds the number of runtime lookups of its tenant. */
 export function isBeyondLimit(demand: LookupDemand): boolean {
   return (
     lookupSource(demand) !== null && !isForeseen(demand) && demand.tenant.askedLookups >= runtimeLookupsMax
   );
 }
 
-/** The layout that answers the lookup: a complete one, of any configuration. */
+/** The complete layout, of any configuration, that answers the lookup. */
 export function wholeLayout(demand: LookupDemand, layouts: LayoutStates): LookupLayout | null {
   const source = lookupSource(demand);
   if (source === null) return null;
@@ -163,12 +163,12 @@ export function keysOf(demand: LookupDemand): LookupKey[] {
   }));
 }
 
-/** The source that a lookup reads; null when its source group has none in the environment. */
+/** The source that a lookup reads; null if its source group has none in the environment. */
 export function lookupSource({ tenant, environmentId, sourceGroup, query }: LookupDemand): Source | null {
   return tenant.sourceIn(query.sourceGroup ?? sourceGroup, environmentId);
 }
 
-/** Null when the source group has no source in the environment: then the result is empty. */
+/** Null if the source group has no source in the environment; the result is empty then. */
 export function resultKey(demand: LookupDemand): string | null {
   const source = lookupSource(demand);
   return source === null ? null : `${demand.tenant.alias}:${source.id}:${demand.query.id}`;

@@ -1,4 +1,4 @@
-/** The outputs of a batch, views and index items: builds them, answering their lookups in rounds, and gives the bytes of each. */
+/** Builds the outputs of a batch, views and index items, and resolves their lookups in rounds. */
 
 import type { Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
@@ -39,21 +39,21 @@ interface Waiting {
 
 const waitsForNothing: Waiting = { demands: [], calls: [] };
 
-/** A view or an item of one turn. Most rest on no lookup, and nothing is set aside for lookups then. */
+/** A view or an item of a turn. Lookup state is allocated lazily, because most outputs have no lookups. */
 export class Output {
   result: BuildResult = noResult;
   /**
-   * Not null: nothing is built now. It waits for code that has not answered in time, for a lookup index that is not whole
-   * yet, or for another batch because this one has no more time.
+   * Not null if the output is not built now: it waits for slow code, for an incomplete lookup index, or for another batch
+   * because this one ran out of time.
    */
   deferredFor: DeferredFor | null = null;
-  /** Lookups that the result rests on. */
+  /** Lookups that the result depends on. */
   demands: readonly LookupDemand[] = [];
-  /** Keys of the lookups that the result rests on. */
+  /** Keys of the lookups that the result depends on. */
   dependsOn: readonly SourceKey[] = [];
   #dependent: string | null = null;
   #registered: Map<string, SourceKey> | null = null;
-  /** Null while no code was met: JSON schemas have none. */
+  /** Null until code is called, which JSON schemas never do. */
   #replies: CodeReplies | null = null;
   /** Null until a large value is inserted into a text. */
   #texts: LongTexts | null = null;
@@ -67,39 +67,39 @@ export class Output {
     return this.deferredFor !== null;
   }
 
-  /** It called code, which did not reply in time. */
+  /** True if it called code that did not reply in time. */
   get isLate(): boolean {
     return this.#replies?.isLate ?? false;
   }
 
-  /** Its name, as lookups register it. */
+  /** Its name in registrations of lookups. */
   get dependent(): string {
     this.#dependent ??= dependentOf(this.builder, this.turn);
     return this.#dependent;
   }
 
-  /** Tells it from all outputs of the store. */
+  /** A name that is unique among all outputs of the store. */
   get name(): string {
     return `${this.turn.tenantAlias}|${this.dependent}`;
   }
 
-  /** Adds lookups that were answered before the build needs them. */
+  /** Adds lookups that are resolved before the build needs them. */
   expect(demands: readonly LookupDemand[]): void {
     this.#registered ??= new Map();
     for (const [name, key] of keysByName(demands)) this.#registered.set(name, key);
   }
 
-  /** Lookup keys that this output was registered under, by `<source>:<key>`. */
+  /** Lookup keys for which this output is registered, by `<source>:<key>`. */
   get registered(): ReadonlyMap<string, SourceKey> {
     return this.#registered ?? noKeys;
   }
 
-  /** Why nothing was made: what was made last stays. */
+  /** The reason if the build failed; the last output is kept then. */
   get failure(): BuildFailure | null {
     return outcomeOf(this.result)?.failure ?? null;
   }
 
-  /** Builds with the results that are known, in steps when that takes long; returns what is not. */
+  /** Builds with the known results, in steps if that takes long. @returns the missing data */
   run(lookups: LookupAnswers): Resumable<Waiting> {
     const { place, entity } = this.turn;
     if (place === null || entity === null) return waitsForNothing;
@@ -111,7 +111,7 @@ export class Output {
     });
   }
 
-  /** Makes the texts that a run has requested, and runs again. */
+  /** Creates the texts that a run has requested, and runs again. */
   *#runWith(texts: LongTexts, lookups: LookupAnswers): Steps<Waiting> {
     yield* texts.make();
     const made = this.run(lookups);
@@ -176,8 +176,8 @@ export function outputsOf(turn: Turn): Output[] {
 }
 
 /**
- * Builds until no lookup and no call is open, but for outputs whose code has not answered in time. Each round answers at least one of each open output, and an output has a
- * bounded number of them (`lookupsPerBuildMax`, `codeLookupRoundsMax`), so the rounds end.
+ * Builds until no lookup and no call is open, except for outputs whose code has not replied in time. Each round resolves at
+ * least one of each open output, and their number is bounded (`lookupsPerBuildMax`, `codeLookupRoundsMax`), so the rounds end.
  */
 export async function buildOutputs(
   outputs: readonly Output[],
@@ -215,7 +215,7 @@ export async function buildOutputs(
   }
 }
 
-/** Answers the lookups of outputs that begin again. One after the other they would take their time once more. */
+/** Resolves the known lookups of restarted outputs together, because one after the other they would take as long as before. */
 async function expectLookups(
   outputs: readonly Output[],
   lookups: LookupAnswers,
@@ -229,11 +229,11 @@ async function expectLookups(
   if (expected.length > 0) await lookups.resolve(expected);
 }
 
-/** So many outputs are answered first; how long they take says how many go next. */
+/** Number of outputs in the first round; its duration determines the size of the next. */
 const outputsAtFirst = 16;
 const outputsGrowth = 4;
 
-/** Answers the lookups of outputs, the first of them whatever they take; those that would take longer are deferred. */
+/** Resolves the lookups of outputs until a time. The first ones are always resolved; the rest is deferred. */
 async function resolveUntil(
   untilMs: number,
   asking: readonly (readonly [Output, readonly LookupDemand[]])[],
@@ -253,7 +253,7 @@ async function resolveUntil(
   }
 }
 
-/** Of a lookup that no index will ever answer. */
+/** The failure of a lookup that will never have an index. */
 function tooManyLookups([first]: readonly LookupDemand[]): BuildFailure {
   const message = `the schemas of the tenant use more than ${runtimeLookupsMax} kinds of lookups that are computed at run time`;
   return { message, place: first?.query.place ?? '$' };

@@ -139,7 +139,7 @@ function entryOf(
   return { tenant, sourceId, lookupKey, originId, layoutId, projection };
 }
 
-/** A cheap check first, because few schemas have actions. */
+/** A cheap check, because few schemas have actions. */
 function mayAct({ place, entity, state, isChange, actions }: Turn): boolean {
   if (place === null || entity === null || state !== 'published') return false;
   if (!isChange && actions.size === 0) return false;
@@ -174,7 +174,7 @@ async function actionDependents(turn: Turn, sandbox: CodeSandbox): Promise<Acts>
   return { dependents: [...dependents].map((dependent) => [dependent, { sourceId, originId }]), deferred };
 }
 
-/** Null when code did not reply in time. */
+/** Null if code did not reply in time. */
 async function actionsOf(
   { place, entity, tenantAlias }: Turn,
   schema: FullSchema,

@@ -1,4 +1,4 @@
-/** The views that a view refers to, as its processed record keeps them. */
+/** The views that a view refers to, for its processed record. */
 import { type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import type { ReferencePiece } from '../../schemas/build/build-outcome.ts';
 import { referenceText } from '../../store/change-log/references.ts';
@@ -8,13 +8,13 @@ import type { OutputName } from './builder.ts';
 import type { Output } from './output.ts';
 import type { Turn } from './turn.ts';
 
-/** About what it costs to compare a reference, in units of the work budget. */
+/** The approximate cost of comparing a reference, in units of the work budget. */
 const unitsPerReference = 200;
 
 const none: readonly string[] = [];
 const noReferences: Pick<ProcessedOutput, 'references'> = {};
 
-/** Notes what differs from the record, in steps. @returns what the record keeps */
+/** Collects the differences from the record, in steps. @returns the references for the record */
 export function compareReferences(
   changes: BatchChanges,
   output: Output,
@@ -35,7 +35,7 @@ function* compareInSteps(
   pieces: readonly ReferencePiece[],
 ): Steps<Pick<ProcessedOutput, 'references'>> {
   const kept = yield* referencesOf(turn, builder, pieces);
-  // After a batch without a commit, and in a repair, the record does not say what is stored.
+  // After a batch without a commit, and in a repair, stored references may differ from the record.
   const known = new Set(turn.repair === null ? before : none);
   for (const text of kept) {
     if (!known.has(text)) changes.moveReference('add', turn, builder, text);
@@ -48,7 +48,7 @@ function* compareInSteps(
   return kept.size === 0 ? noReferences : { references: [...kept] };
 }
 
-/** Each once, in the order of their first places. References into other environments are never followed. */
+/** Unique references in the order of their first occurrence. References into other environments are never followed. */
 export function* referencesOf(
   turn: Pick<Turn, 'sourceId'>,
   { environmentId }: Pick<OutputName, 'environmentId'>,

@@ -41,7 +41,7 @@ export class ReplicationBarrier {
     return { partition, epoch, onlyIn, reached: this.#reached };
   }
 
-  /** @throws FencedError when a failover may have lost writes of this partition; StoreUnavailableError */
+  /** @throws FencedError if a failover may have lost writes of this partition; StoreUnavailableError */
   async confirmInside(): Promise<void> {
     const { tag, history } = this.lease;
     if (history === undefined) return;
@@ -49,7 +49,7 @@ export class ReplicationBarrier {
     if (!isKept) throw new FencedError('a failover may have taken back what was done here');
   }
 
-  /** @returns false when effects may be lost, so the batch must be repeated. @throws StoreUnavailableError */
+  /** @returns false if effects may be lost, so the batch must be repeated. @throws StoreUnavailableError */
   confirmOutside(): Promise<boolean> {
     const reached = [...this.histories].filter(([tag]) => this.#reached.has(tag));
     return withRetries(() => this.store.replication.confirm(new Map(reached)));

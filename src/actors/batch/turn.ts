@@ -1,4 +1,4 @@
-/** One entity's turn in a batch: its state now, its former outputs, and what is asked of it. */
+/** The turn of one entity in a batch: its current state, its former outputs, and the requested work. */
 
 import type { Configuration, Source, Tenant } from '../../config/configuration.ts';
 import type { UrlForm } from '../../config/urls/url.ts';
@@ -27,14 +27,14 @@ import type { Store } from '../../store/store.ts';
 import type { Intents } from './batch-intents.ts';
 import { outdatedDigest, outputKey, placeOf } from './builder.ts';
 
-/** The configuration of a batch, constant from its beginning to its end. */
+/** The configuration of a batch, which does not change during it. */
 export interface TurnBasis {
   readonly configuration: Configuration;
   readonly layouts: LayoutStates;
 }
 
 /**
- * What a turn does follows from the entity, from the record of its last turn, and from what is asked:
+ * The effect of a turn depends on the entity, on the record of its last turn, and on the requested work:
  *
  * | entity | record        | asked   | the turn                                                                     |
  * | ------ | ------------- | ------- | ---------------------------------------------------------------------------- |
@@ -46,41 +46,41 @@ export interface TurnBasis {
  * | gone   | any           | any     | removes all outputs and the record                                           |
  * | any    | any           | repair  | as all, and writes what is there already; removes what the repair names      |
  *
- * An entity that is not published counts as there, but no output is built from it and it has no index entries. Where a moment has
- * made it another than its record says, the turn is for all, and a change.
+ * An unpublished entity counts as there, but has no outputs and no index entries. If the schedule has changed its state since
+ * its record, the turn is for all, and a change.
  */
 export interface Turn {
   readonly tenantAlias: string;
   readonly sourceId: string;
   readonly originId: string;
-  /** Null when the source is no longer configured. */
+  /** Null if the source is no longer configured. */
   readonly place: { readonly tenant: Tenant; readonly source: Source } | null;
-  /** Lookup layouts that are kept for its source. */
+  /** Lookup layouts that are maintained for its source. */
   readonly layouts: readonly LookupLayout[];
-  /** In which form its URLs are claimed. */
+  /** The form of its URL claims. */
   readonly urlForm: UrlForm;
-  /** Null when the entity was deleted. */
+  /** Null if the entity was deleted. */
   readonly entity: StoredEntity | null;
   readonly former: ProcessedRecord | null;
   /** Its entries in the lookup indexes of its source, after this turn. */
   readonly indexEntries: readonly IndexEntries[];
   /** Dependents to rebuild; null for everything. */
   readonly only: ReadonlySet<string> | null;
-  /** Actions of schemas that are still to be run, as `formatDependent` writes them. */
+  /** Pending actions of schemas, from `formatDependent`. */
   readonly actions: ReadonlySet<string>;
-  /** Not null: write everything, and remove what is named here, unless it is a present output. */
+  /** Not null for a repair: writes everything, and removes these suspects unless they are current outputs. */
   readonly repair: readonly Suspect[] | null;
-  /** A batch without a commit may have moved claims of its views: so everything it builds is reported. */
+  /** True if a batch without a commit may have moved claims of its views. Everything that it builds is reported then. */
   readonly isUncertain: boolean;
   /** Dependent -> the entity whose change causes its rebuild, if known. */
   readonly causes: ReadonlyMap<string, EntityRef>;
-  /** The entity's state is not the one that was processed last. */
+  /** True if the entity has changed since it was last processed. */
   readonly isChange: boolean;
   /** The publication state of the entity at the time of the turn. */
   readonly state: PublishState;
-  /** A moment has made it so, and not a save. */
+  /** True if the schedule caused this state, and not a save. */
   readonly isBySchedule: boolean;
-  /** Moments of the schedule that ask for the turn. */
+  /** Schedule times that requested the turn. */
   readonly moments: readonly number[];
 }
 
@@ -90,7 +90,7 @@ const noActions: ReadonlySet<string> = new Set();
 const noEntries: readonly IndexEntries[] = [];
 const noMoments: readonly number[] = [];
 
-/** Reads what the turns of a batch need. @param nowMs by Redis' clock. @throws StoreUnavailableError */
+/** Loads the turns of a batch. @param nowMs time on Redis' clock. @throws StoreUnavailableError */
 export async function loadTurns(
   store: Store,
   tag: string,
@@ -125,7 +125,7 @@ export async function loadTurns(
           records[index] ?? null,
           nowMs,
         );
-        // A part does not move the entity in any index.
+        // A partial turn does not change the entity's index entries.
         const moves = turn.only === null && entity !== null && turn.state === 'published' && kept.length > 0;
         ofGroup.push(moves ? { ...turn, indexEntries: await indexEntriesOf(kept, entity) } : turn);
       }
@@ -135,7 +135,7 @@ export async function loadTurns(
   return turns.flat();
 }
 
-/** Effects that were put outside without a commit are treated as in a repair. */
+/** Uncommitted effects in other partitions are treated like a repair. */
 function withIntent(work: EntityWork, intent: Intent | null): EntityWork {
   return intent === null ? work : { ...work, only: null, repair: [...(work.repair ?? []), ...intent] };
 }
@@ -152,7 +152,7 @@ function turnOf(
   const state = stateOf(work, entity, former, nowMs);
   const isSame = former !== null && former.stamp === entity?.stamp;
   const hasMoved = former !== null && processedState(former) !== state;
-  // Without a record, or without the entity, there is nothing that a part could be rebuilt in.
+  // Without a record or an entity, a partial rebuild is impossible.
   const isWhole = work.only === null || former === null || entity === null || hasMoved;
   const only = isWhole ? null : work.only;
   return {
@@ -178,7 +178,7 @@ function turnOf(
 }
 
 /**
- * A saved state goes through its moments once, in their order, also when Redis' clock is set back: what was published stays so.
+ * A saved entity goes through its states once, in order, even if Redis' clock is set back: a published entity stays published.
  * A repair does not trust the record.
  */
 function stateOf(
@@ -209,7 +209,7 @@ async function indexEntriesOf(
 
 const nothing: ReadonlyMap<string, ProcessedOutput> = new Map();
 
-/** Former outputs by `outputKey`, with the outputs and claims that a repair suspects besides. */
+/** Former outputs by `outputKey`, including the outputs and claims that a repair suspects. */
 export function formerOutputs({ former, repair }: Turn): ReadonlyMap<string, ProcessedOutput> {
   if (former === null && repair === null) return nothing;
   const outputs = new Map(former?.outputs.map((output) => [outputKey(output), output]));
@@ -217,7 +217,7 @@ export function formerOutputs({ former, repair }: Turn): ReadonlyMap<string, Pro
     if (suspect.kind === 'lookup') continue;
     const output = suspectedOutput(suspect);
     const known = outputs.get(outputKey(output));
-    // What the record has besides stays as it is; a claim that is made now is put after it was dropped.
+    // The rest of the record is unchanged. A current claim is dropped first and then put again.
     const claims = [...(known?.claims ?? []), ...output.claims];
     const unique = new Map(claims.reverse().map((claim) => [claimKey(claim), claim]));
     outputs.set(outputKey(output), { ...(known ?? output), claims: [...unique.values()] });

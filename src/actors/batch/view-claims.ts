@@ -18,19 +18,19 @@ import type { Turn } from './turn.ts';
 export interface FormerClaims {
   readonly ofView: ReadonlyMap<string, ProcessedClaim>;
   readonly ofOtherViews: ReadonlyMap<string, ProcessedClaim>;
-  /** The last processed state; null when there is none since the entity was created. */
+  /** The last processed state; null if there is none since the entity was created. */
   readonly processed: Pick<ProcessedRecord, 'stamp' | 'type'> | null;
-  /** When the entity was published; null when it always was. */
+  /** The time when the entity was published; null if it always was. */
   readonly published: Published | null;
 }
 
 interface Published {
   readonly stamp: number;
-  /** The last processed state is from before that, so its claims have ended. */
+  /** True if the last processed state is older, so its claims have ended. */
   readonly endsFormer: boolean;
 }
 
-/** True when two claims of one key have the same age and the same texts. */
+/** True if two claims with the same key also have the same age and texts. */
 export function sameClaim(a: ProcessedClaim, b: ProcessedClaim | undefined): boolean {
   if (b === undefined) return false;
   return (
@@ -39,8 +39,8 @@ export function sameClaim(a: ProcessedClaim, b: ProcessedClaim | undefined): boo
 }
 
 /**
- * True when the claims of the record are stored and need not be written again. A repair does not trust the record. A
- * restored record has ages of claims but no bytes, and nothing is stored yet.
+ * True if the claims of the record are stored and need not be written again. A repair does not trust the record. A restored
+ * record has ages of claims but no bytes, so nothing is stored yet.
  */
 export function isListed(turn: Turn, former: ProcessedOutput | null): boolean {
   return turn.repair === null && former !== null && former.bytesDigest.length > 0;

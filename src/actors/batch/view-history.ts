@@ -1,6 +1,6 @@
 /**
- * View history kept for the change feed: the last reported type, and former claims. They include
- * those of a view that was removed and is made again.
+ * View history kept for the change feed: the last reported type, and former claims. These include claims from before a removal,
+ * if the view is built again.
  */
 import { normalizeUrl } from '../../config/urls/url.ts';
 import type { EntityRef } from '../../contract/ids.ts';
@@ -27,7 +27,7 @@ const noHistory: History = {};
 const noClaims: readonly FormerClaim[] = [];
 
 /**
- * @param claims those that the view makes now. @param isReported its entry in the change log is renewed
+ * @param claims current claims of the view. @param isReported true if its entry in the change log is renewed
  * @param returning claims of the view before it was removed, if it comes back
  */
 export function historyOf(
@@ -55,7 +55,7 @@ function sameClaims(before: readonly ProcessedClaim[], now: readonly ProcessedCl
   return before.length === now.length && now.every((claim) => sameClaim(claim, byKey.get(claimKey(claim))));
 }
 
-/** The latest first. */
+/** Latest first. */
 function formerClaimsOf(
   former: ProcessedOutput | null,
   claims: readonly ProcessedClaim[],
@@ -72,7 +72,7 @@ function formerClaimsOf(
   return [...given.values()].slice(0, formerClaimsMax);
 }
 
-/** A claim that only moved to another form of URLs is not given up: it is the same for who reads it. */
+/** The same key for both URL forms, because a claim that only moved to the other form is not lost. */
 function writtenClaim(claim: FormerClaim): string {
   return claimKey(
     urlFormOfField(claim.field) === 'folded' ? { ...claim, field: writtenField(claim) } : claim,
@@ -105,35 +105,36 @@ export function causeBefore(former: ProcessedOutput | null): Cause {
   return former?.because === undefined ? {} : { because: former.because };
 }
 
-/** Nothing for a change of the entity itself, as for most outputs. */
+/** The cause of a build. Empty for a save of the entity itself, which is the most common. */
 export function causeOf(turn: Turn, former: ProcessedOutput | null, builder: Builder): Cause {
   if (turn.repair !== null) return { because: { kind: 'repair' } };
   if (isRestored(turn.former)) return { because: { kind: 'restore' } };
   if (turn.isChange) return ownCause(turn);
   const entity = turn.causes.get(dependentOf(builder, turn));
   const recorded = former?.schemaDigest ?? outdatedDigest;
-  // A deferred output is built after the turn of the change: the digest in its record says nothing of the configuration.
+  // A deferred output is built after the turn of the change, so the digest in its record does not show if the configuration
+  // changed.
   const isUnknown = recorded === outdatedDigest || isFormerDigest(recorded);
   if (isUnknown && entity !== undefined) return becauseOf(turn, entity);
   if (recorded !== builder.schemaDigest) return { because: { kind: 'configuration' } };
   return entity === undefined ? { because: { kind: 'lookup' } } : becauseOf(turn, entity);
 }
 
-/** The entity itself has changed: by a save, as for most outputs, or because of a moment. */
+/** The cause if the entity itself has changed, by a save or by the schedule. */
 function ownCause({ isBySchedule }: Turn): Cause {
   return isBySchedule ? { because: { kind: 'schedule' } } : {};
 }
 
-/** For the entity itself: its own change was deferred. */
+/** A cause with the entity itself is its own deferred change. */
 function becauseOf(turn: Turn, entity: EntityRef): Cause {
   const isOwn = entity.sourceId === turn.sourceId && entity.originId === turn.originId;
   return isOwn ? ownCause(turn) : { because: { kind: 'lookup', entity } };
 }
 
-/** Claims from before the removal, of the outputs that bring a view back. */
+/** Claims from before the removal, for outputs that build a view again. */
 export type ReturningViews = ReadonlyMap<Output, readonly FormerClaim[]>;
 
-/** @param tag of the partition of all outputs. @throws StoreUnavailableError */
+/** @param tag tag of the partition of all outputs. @throws StoreUnavailableError */
 export async function readReturningViews(
   store: Store,
   tag: string,
@@ -167,6 +168,6 @@ export async function readReturningViews(
 function makesNewView({ turn, builder, failure, isDeferred }: Output): boolean {
   if (builder.kind !== 'view' || turn.entity === null || failure !== null || isDeferred) return false;
   const former = turn.former?.outputs.find((output) => outputKey(output) === builder.key);
-  // A record without bytes is of a view that was never made, or that a restore has yet to make.
+  // A record without bytes belongs to a view that was never built, or not yet since a restore.
   return former === undefined || former.bytesDigest.length === 0;
 }

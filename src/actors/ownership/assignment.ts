@@ -2,9 +2,9 @@ import type { RenewalMark } from '../../store/ownership/lease.ts';
 import type { PartitionOwner } from '../../store/ownership/owners.ts';
 
 /**
- * Sees dead owners by its own clock. Redis ends leases by the time of day, which can be set back; then the lease of a dead
- * worker would hold for as much longer. Every renewal changes a lease, so one that is the same at two looks a lease time
- * apart was not renewed in between.
+ * Detects dead owners with a monotonic clock. Redis expires leases by wall-clock time, which can be set back; the lease of a
+ * dead worker would then last longer. Every renewal changes a lease, so a lease that is unchanged for a whole lease time was
+ * not renewed.
  */
 interface Seen extends RenewalMark {
   readonly sinceMs: number;
@@ -16,10 +16,10 @@ export class LeaseWatch {
   constructor(private readonly leaseMs: number) {}
 
   /**
-   * Takes in a look at all partitions.
-   * @param beganMs when it was asked for, by a clock that only goes on
+   * Processes a read of all partitions.
+   * @param beganMs when it was requested, on a monotonic clock
    * @param endedMs when it was answered
-   * @returns partition -> lease that was not renewed for a whole lease time, though Redis says that it holds
+   * @returns partition -> lease that was not renewed for a whole lease time, although it is valid in Redis
    */
   look(
     owners: readonly PartitionOwner[],
@@ -38,10 +38,10 @@ export class LeaseWatch {
   }
 }
 
-/** Which partitions a worker should own: an even share, with as few moves as possible. Pure. */
+/** Decides which partitions a worker should own: an even share, with as few moves as possible. Pure. */
 export interface AssignmentView {
   readonly workerId: string;
-  /** Ids of the workers that live, this one included. */
+  /** Ids of the live workers, including this one. */
   readonly liveWorkerIds: readonly string[];
   /** Owner of each partition; null without a valid lease. */
   readonly owners: readonly (string | null)[];
@@ -55,8 +55,8 @@ export interface AssignmentStep {
 }
 
 /**
- * Every worker applies this to what it sees; no one leads. A worker above its share gives back, one below takes what
- * is free, so the workers converge on an even spread whatever they knew of each other in between.
+ * Every worker applies this to its own view, without a leader. A worker above its share releases partitions, and one below
+ * takes free ones, so the workers converge on an even distribution even if their views differ meanwhile.
  */
 export function nextStep({ workerId, liveWorkerIds, owners, preferred }: AssignmentView): AssignmentStep {
   const ids = [...new Set([...liveWorkerIds, workerId])].sort();

@@ -1,4 +1,4 @@
-/** Starts `keeper-thread.ts` in a thread, where Node 20 does not take over the TypeScript loader of the main thread. */
+/** Starts `keeper-thread.ts` in a thread, which does not inherit the TypeScript loader of the main thread in Node 20. */
 import { importOwn } from '../../typescript/import-own.mjs';
 
 await importOwn(new URL('./keeper-thread.ts', import.meta.url));

@@ -1,4 +1,4 @@
-/** The thread that keeps a worker alive while its main thread computes. It has a connection of its own. */
+/** The thread that keeps a worker alive while its main thread is busy. It has its own connection. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { LeaseEnds } from '../../store/ownership/lease-renewal.ts';
 import { connect, disconnect } from '../../store/redis/redis-connection.ts';
@@ -9,7 +9,7 @@ const { address, channels, leaseMs, ends, stuckMs, clockOffsetMs } = workerData 
 const client = connect({ address });
 const nowMs = () => sharedClockMs() + clockOffsetMs;
 let aliveMs = nowMs();
-/** Calls that wait for the main thread's metrics. */
+/** Callers waiting for the main thread's metrics. */
 let metricsWaiting: ((text: string) => void)[] = [];
 
 const send = (message: FromKeeper) => parentPort?.postMessage(message);

@@ -1,7 +1,7 @@
-/** The life of a partition at its owner, under one lease. */
+/** The lifecycle of a partition at its owner, under one lease. */
 import { assert } from '../../lib/assert.ts';
 
-/** `withdrawn`: to be given up before its items are loaded. `draining`: to be given up after the batch under way. */
+/** `withdrawn`: to be released before its items are loaded. `draining`: to be released after the current batch. */
 type State = 'opening' | 'serving' | 'withdrawn' | 'draining' | 'ended';
 
 /** `stopped`: the lease is lost or to be released. `ended`: all work here has ended. */
@@ -25,12 +25,12 @@ export class LeaseLife {
     this.#state = next;
   }
 
-  /** It can answer queries. */
+  /** True if it can answer queries. */
   get isLoaded(): boolean {
     return this.#state === 'serving' || this.#state === 'draining';
   }
 
-  /** It takes up new work. */
+  /** True if it accepts new work. */
   get goesOn(): boolean {
     return this.#state === 'opening' || this.#state === 'serving';
   }

@@ -1,4 +1,4 @@
-/** The partitions of a worker: takes their leases, runs their actors, gives them back, and reports it. */
+/** The partitions of a worker: acquires their leases, runs their actors, releases them, and reports these events. */
 import { performance } from 'node:perf_hooks';
 import type { ActiveConfiguration } from '../../store/configuration/active-configuration.ts';
 import {
@@ -16,7 +16,7 @@ import type { Keeper } from './keeper.ts';
 export interface OwnershipContext {
   readonly workerId: string;
   readonly leaseMs: number;
-  /** Ends of the leases by this process' clock, a little before Redis ends them. */
+  /** Expiry times of the leases on this process' clock, slightly before Redis expires them. */
   readonly ends: LeaseEnds;
   readonly configuration: ActiveConfiguration;
   readonly keeper: Keeper;
@@ -70,8 +70,8 @@ export class OwnedPartitions {
   }
 
   /**
-   * Follows the active configuration first. Jobs rebuild a partition without an owner once all workers that they know
-   * follow a new configuration. This worker may have started with the former one.
+   * Loads the active configuration first. Jobs rebuild a partition without an owner once all known workers use a new
+   * configuration, and this worker may have started with the former one.
    */
   async #catchUp(lease: TakenLease): Promise<void> {
     try {
@@ -82,7 +82,7 @@ export class OwnedPartitions {
     }
   }
 
-  /** Settles when all work for the partition has ended and others may take it. */
+  /** Resolves when all work for the partition has ended and others may take it. */
   async #run(actor: PartitionActor): Promise<void> {
     const { actors, keeper, news } = this.context;
     const { partition } = actor.lease;
@@ -95,12 +95,12 @@ export class OwnedPartitions {
     }
     keeper.stopRenewing(partition);
     await releaseLease(actors.store, actor.lease).catch(() => {});
-    // Only now: until the release, a call to take the partition would find it ours.
+    // Only after the release, because until then `take` must not acquire the partition.
     this.#owned.delete(partition);
     actors.metrics.streamLag.remove({ partition });
   }
 
-  /** The lease was not renewed in time. */
+  /** Called when a lease was not renewed in time. */
   onLost({ partition, epoch }: Lease): void {
     const owned = this.#owned.get(partition);
     if (owned?.actor.lease.epoch !== epoch) return;
@@ -121,7 +121,7 @@ export class OwnedPartitions {
   }
 }
 
-/** Another worker has the partition, or Redis was away. */
+/** True if another worker has the partition, or Redis was unavailable. */
 function isLoss(error: unknown): boolean {
   return error instanceof FencedError || error instanceof StoreUnavailableError;
 }
@@ -147,7 +147,7 @@ export class LeaseNews {
     this.#timer ??= setTimeout(() => this.#flush(), gatherMs);
   }
 
-  /** Tells what was gathered. */
+  /** Reports the remaining events. */
   close(): void {
     this.#flush();
   }

@@ -1,7 +1,6 @@
 /**
- * The outputs of a partition that are deferred: a batch stored all else without them. Tenants take turns. Of those that wait
- * for code a bounded number of each tenant is under way (`batch/code-runs.ts`); those that wait for a lookup index are built
- * by the rebuild that fills it.
+ * The deferred outputs of a partition, which a batch did not build. Tenants take turns. For each tenant, a limited number of
+ * outputs has running code (`batch/code-runs.ts`). Outputs that wait for a lookup index are built by the rebuild that fills it.
  */
 import { parseDependent } from '../../store/derived/dependents.ts';
 import { keys } from '../../store/keys.ts';
@@ -13,10 +12,10 @@ import type { DeferredOutput } from '../batch/batch-changes.ts';
 import type { Turn } from '../batch/turn.ts';
 import { RebuildQueue, type Waiting } from './rebuild-queue.ts';
 
-/** The lowest place of each tenant's entries. */
+/** Tracks the lowest sequence of each tenant's entries. */
 interface Places {
   readonly byName: Map<string, number>;
-  /** Null: the one that had it is gone, and it has to be looked for. */
+  /** Null if the entry with the lowest sequence was removed and the minimum must be recomputed. */
   first: number | null;
 }
 
@@ -56,10 +55,10 @@ function lowest(places: Iterable<number>): number {
   return first;
 }
 
-/** Outputs with all their replies that one portion has. */
+/** Maximum number of answered outputs in a portion. */
 const answeredPerPortion = 50;
 
-/** Which of them have calls under way; `CodeRuns` knows. Names are fields of `keys.deferred`. */
+/** The state of running calls, which `CodeRuns` implements. Names are fields of `keys.deferred`. */
 export interface OpenCalls {
   isOpen(name: string): boolean;
   isAnswered(name: string): boolean;
@@ -75,12 +74,12 @@ interface Entry extends DeferredState {
 export class DeferredOutputs {
   /** Entity -> name -> entry. */
   readonly #byEntity = new Map<string, Map<string, Entry>>();
-  /** Those that wait for their turn: to run code, or to look up entities. */
+  /** Outputs that wait for their turn to run code, or to look up entities. */
   readonly #idle = { code: new RebuildQueue(), time: new RebuildQueue() };
   #isTurnOfCode = false;
-  /** Those whose calls are under way or answered. */
+  /** Outputs whose calls are running or answered. */
   readonly #open = new Map<string, Entry>();
-  /** Those that reads with a version wait for, and those that are built without anything else being done. */
+  /** Outputs that reads with a version wait for, and outputs that count as pending rebuilds. */
   readonly #awaited = new FirstByTenant();
   readonly #ofTurns = new FirstByTenant();
 
@@ -89,24 +88,26 @@ export class DeferredOutputs {
     private readonly calls: OpenCalls,
   ) {}
 
-  /** Takes over what a former owner left. @throws StoreUnavailableError */
+  /** Loads the state of the previous owner. @throws StoreUnavailableError */
   async load(store: Store): Promise<void> {
     for (const [name, state] of await readDeferred(store, this.tag)) {
       this.#put(name, { ...state, ...namedBy(name) });
     }
   }
 
-  /** Tenant -> where its outputs may not be built that a read with a version waits for. */
+  /** Tenant -> lowest sequence of deferred outputs that a read with a version waits for. */
   get firstAwaited(): ReadonlyMap<string, number> {
     return this.#awaited.all;
   }
 
-  /** Tenant -> the first that counts as a pending rebuild: all but those that wait for a lookup index. */
+  /**
+   * Tenant -> lowest sequence of deferred outputs that count as pending rebuilds: all except those waiting for a lookup index.
+   */
   get firstRebuild(): ReadonlyMap<string, number> {
     return this.#ofTurns.all;
   }
 
-  /** Takes outputs whose replies are there. */
+  /** Takes outputs whose calls are all answered. */
   takeAnswered(): Waiting[] {
     const taken: Waiting[] = [];
     for (const [name, entry] of this.#open) {
@@ -117,7 +118,7 @@ export class DeferredOutputs {
     return taken;
   }
 
-  /** Takes outputs of one tenant whose turn it is. */
+  /** Takes outputs of the tenant whose turn it is. */
   take(nowMs: number, budgetMs: number): Waiting[] {
     this.#isTurnOfCode = !this.#isTurnOfCode;
     const first = this.#takeOf(this.#isTurnOfCode, nowMs, budgetMs);
@@ -129,7 +130,7 @@ export class DeferredOutputs {
     return isOfCode ? code.take(nowMs, budgetMs, this.#hasRoom) : time.take(nowMs, budgetMs);
   }
 
-  /** Milliseconds until something may be taken: 0 now, null when nothing waits for time alone. */
+  /** Milliseconds until an output may be taken: 0 for now, null if none is only waiting for time. */
   readyInMs(nowMs: number): number | null {
     for (const name of this.#open.keys()) if (this.calls.isAnswered(name)) return 0;
     const codeMs = this.#idle.code.readyInMs(nowMs, this.#hasRoom);
@@ -140,15 +141,15 @@ export class DeferredOutputs {
 
   readonly #hasRoom = (tenant: string) => this.calls.hasRoom(tenant);
 
-  /** Notes what a portion cost: it says how many go into the next. */
+  /** Records the cost of a portion, which determines the size of the next. */
   done(dependents: readonly string[], nowMs: number, tookMs: number): void {
     this.#idle.code.done(dependents, nowMs, tookMs);
     this.#idle.time.done(dependents, nowMs, tookMs);
   }
 
   /**
-   * Notes what a batch built and what it deferred. @param from place in the stream of what the batch may be the first to
-   * have seen @param taken what it was to build @param writes of its commit
+   * Records the outputs that a batch built and deferred. @param from sequence in the stream from which the batch may be the
+   * first to see changes @param taken outputs that it was to build @param writes of its commit
    */
   settle(
     turns: readonly Turn[],
@@ -170,7 +171,7 @@ export class DeferredOutputs {
       const asked = before.get(name);
       const known = this.#entryOf(name, one);
       const isAwaited = one.isAwaited || known?.isAwaited === true;
-      // What waits for an index because of the configuration alone is found by the rebuild that fills the index.
+      // Outputs that only wait for an index because of the configuration are found by the rebuild that fills the index.
       if (one.reason === 'index' && !isAwaited) {
         this.#remove(name, writes);
         continue;
@@ -185,7 +186,7 @@ export class DeferredOutputs {
       this.#put(name, entry);
       writes.set(keys.deferred(this.tag), name, encodeDeferred(entry));
     }
-    // A turn that failed because of a bug was left out: its outputs are not asked for without end.
+    // Drop the outputs of turns that failed because of a bug, so that they are not retried forever.
     for (const name of before.keys()) if (!again.has(name)) this.#remove(name, writes);
   }
 
@@ -227,7 +228,7 @@ export class DeferredOutputs {
   }
 }
 
-/** True when the turn has built the output, or has removed it. */
+/** True if the turn has built or removed the output. */
 function isCovered(turn: Turn, { dependent }: Entry): boolean {
   if (turn.entity === null) return true;
   if (parseDependent(dependent)?.kind === 'actions') return turn.isChange || turn.actions.has(dependent);

@@ -1,31 +1,31 @@
 /**
- * The pending rebuilds of one partition: views and items that wait for a rebuild. Pure but for the clock it is given.
+ * The pending rebuilds of one partition: views and items that wait for a rebuild. Pure; callers pass the time.
  *
- * Invalidations of one dependent merge while they wait. After a rebuild a dependent rests for a multiple of the time that
- * it took. So a list whose entries change all the time costs a bounded share of the worker. Tenants take turns.
+ * Invalidations of the same dependent are merged while they wait. After a rebuild, a dependent rests for a multiple of the time
+ * that it took, so a list whose entries change constantly takes a bounded share of the worker. Tenants take turns.
  */
 
 import type { EntityRef } from '../../contract/ids.ts';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
 
-/** A rest of three times the work bounds a dependent's rebuilds to a quarter of one worker. */
+/** Resting three times as long as the work limits the rebuilds of a dependent to a quarter of one worker. */
 const restFactor = 3;
 const restMaxMs = 1500;
-/** Assumed cost of the first of a kind. A dependent that looks through a whole type takes a hundred times as long as most. */
+/** Assumed cost of the first rebuild of a kind. A dependent that scans a whole type takes a hundred times as long as most. */
 const costGuessMs = 10;
 const kindsMax = 10_000;
-/** Dependents that are remembered before those that have rested are forgotten. */
+/** Maximum number of dependents in the history before rested ones are removed. */
 const restsRememberedMax = 10_000;
-/** The most dependents of one portion, however quick: their outputs are stored in one commit. */
+/** Maximum number of dependents in a portion, because their outputs are stored in one commit. */
 const takenMax = 500;
 
 export interface Waiting {
   readonly tenant: string;
   readonly dependent: string;
-  /** First and last invalidation that ask for it. */
+  /** Sequences of the first and last invalidation that request it. */
   first: number;
   last: number;
-  /** The entity whose change causes it, the last one; null if unknown. */
+  /** The last entity whose change caused it; null if unknown. */
   cause: EntityRef | null;
 }
 
@@ -35,11 +35,11 @@ interface History {
 }
 
 export class RebuildQueue {
-  /** Tenant -> dependent -> what waits; tenants in the order of their turns. */
+  /** Tenant -> dependent -> waiting rebuild; tenants in the order of their turns. */
   readonly #waiting = new Map<string, Map<string, Waiting>>();
-  /** Kept at least while a dependent rests. */
+  /** Entries are kept at least while the dependent rests. */
   readonly #history = new Map<string, History>();
-  /** The last cost of each kind. Without it a portion could be filled with dependents that all take long. */
+  /** The last cost of each kind. Without it, a portion could consist of dependents that all take long. */
   readonly #kindCostsMs = new BoundedCache<string, number>({ entriesMax: kindsMax });
 
   get size(): number {
@@ -78,7 +78,7 @@ export class RebuildQueue {
 
   /**
    * Takes dependents of one tenant whose rest is over, for about `budgetMs` of expected work. They leave the queue: the
-   * caller's next commit contains their rebuilds. @param mayTake tenants whose turn it may be
+   * caller's next commit contains their rebuilds. @param mayTake returns true for tenants that may have a turn
    */
   take(nowMs: number, budgetMs: number, mayTake: (tenant: string) => boolean = () => true): Waiting[] {
     for (const [tenant, dependents] of this.#waiting) {
@@ -107,7 +107,7 @@ export class RebuildQueue {
     return taken;
   }
 
-  /** Notes the cost of a rebuild. It decides how long the dependents rest. */
+  /** Records the cost of a rebuild, which determines how long the dependents rest. */
   done(dependents: readonly string[], nowMs: number, tookMs: number): void {
     const costMs = tookMs / Math.max(1, dependents.length);
     const restMs = Math.min(restMaxMs, costMs * restFactor);
@@ -125,7 +125,7 @@ export class RebuildQueue {
     }
   }
 
-  /** Milliseconds until a dependent may be taken: 0 now, null when nothing waits. */
+  /** Milliseconds until a dependent may be taken: 0 for now, null if none waits. */
   readyInMs(nowMs: number, mayTake: (tenant: string) => boolean = () => true): number | null {
     let soonestMs: number | null = null;
     for (const [tenant, dependents] of this.#waiting) {
@@ -139,7 +139,10 @@ export class RebuildQueue {
     return soonestMs;
   }
 
-  /** Tenant -> first invalidation that waits. They arrive in ascending order, so a tenant's first dependent has it. */
+  /**
+   * Tenant -> sequence of the first waiting invalidation. They arrive in ascending order, so it belongs to the tenant's first
+   * dependent.
+   */
   firstInvalidations(): Map<string, number> {
     const first = new Map<string, number>();
     for (const [tenant, dependents] of this.#waiting) {
@@ -153,7 +156,7 @@ export class RebuildQueue {
 }
 
 /**
- * The kind of a dependent: its schema or its index. Outputs of one kind cost about as much for every entity. See
+ * The kind of a dependent: its schema or index. Outputs of the same kind have similar costs for all entities. See
  * `formatDependent`.
  */
 export function kindOf(dependent: string): string {

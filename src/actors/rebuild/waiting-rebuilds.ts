@@ -1,6 +1,6 @@
 /**
- * The rebuilds that wait in a partition, and the outputs that batches deferred. Redis has a field for each, from the commit
- * that takes it in to the commit that contains it.
+ * The waiting rebuilds of a partition, and the outputs that batches deferred. Redis has a field for each, from the commit that
+ * queues it to the commit that contains it.
  */
 import { parseDependent } from '../../store/derived/dependents.ts';
 import { keys } from '../../store/keys.ts';
@@ -24,14 +24,14 @@ interface SettledBatch {
 /** The rebuilds of one portion. */
 export interface TakenRebuilds {
   readonly rebuilds: readonly Waiting[];
-  /** They were deferred, and are not in the queue of rebuilds. */
+  /** True if they were deferred, and are not in the queue of rebuilds. */
   readonly areDeferred: boolean;
 }
 
 export class PendingRebuilds {
   readonly queue = new RebuildQueue();
   readonly #deferred: DeferredOutputs;
-  /** Those of the queue and those that were deferred take turns. */
+  /** The queue and the deferred outputs take turns. */
   #isTurnOfDeferred = false;
 
   constructor(
@@ -42,7 +42,7 @@ export class PendingRebuilds {
     this.#deferred = new DeferredOutputs(tag, calls);
   }
 
-  /** Takes over what a former owner left. @throws StoreUnavailableError */
+  /** Loads the state of the previous owner. @throws StoreUnavailableError */
   async load(): Promise<void> {
     const left = [...(await readPendingRebuilds(this.store, this.tag))].sort(
       ([, a], [, b]) => a.first - b.first,
@@ -67,7 +67,7 @@ export class PendingRebuilds {
     }
   }
 
-  /** Takes what is rebuilt now, for about `budgetMs` of expected work. */
+  /** Takes the next rebuilds, for about `budgetMs` of expected work. */
   take(nowMs: number, budgetMs: number): TakenRebuilds {
     this.#isTurnOfDeferred = !this.#isTurnOfDeferred;
     const first = this.#takeOf(this.#isTurnOfDeferred, nowMs, budgetMs);
@@ -79,13 +79,13 @@ export class PendingRebuilds {
     return { rebuilds, areDeferred };
   }
 
-  /** Those whose replies are there first. */
+  /** Takes answered outputs first. */
   #takeDeferred(nowMs: number, budgetMs: number): Waiting[] {
     const answered = this.#deferred.takeAnswered();
     return answered.length > 0 ? answered : this.#deferred.take(nowMs, budgetMs);
   }
 
-  /** Milliseconds until a rebuild may begin: 0 now, null when none waits. */
+  /** Milliseconds until a rebuild may begin: 0 for now, null if none waits. */
   readyInMs(nowMs: number): number | null {
     const deferredMs = this.#deferred.readyInMs(nowMs);
     const queuedMs = this.queue.readyInMs(nowMs);
@@ -94,8 +94,8 @@ export class PendingRebuilds {
   }
 
   /**
-   * Notes what a batch has built and what it deferred, in the writes of its commit. @param from place in the stream of what the
-   * batch may be the first to have seen
+   * Records the outputs that a batch built and deferred, in the writes of its commit. @param from sequence in the stream from
+   * which the batch may be the first to see changes
    */
   settle({ turns, changes }: SettledBatch, from: number, { rebuilds, areDeferred }: TakenRebuilds): void {
     this.#deferred.settle(turns, changes.deferred, from, rebuilds, changes.writes);
@@ -105,7 +105,7 @@ export class PendingRebuilds {
     }
   }
 
-  /** Notes the cost of a portion. */
+  /** Records the cost of a portion. */
   done({ rebuilds, areDeferred }: TakenRebuilds, nowMs: number, tookMs: number): void {
     const dependents = rebuilds.map(({ dependent }) => dependent);
     (areDeferred ? this.#deferred : this.queue).done(dependents, nowMs, tookMs);

@@ -5,7 +5,7 @@ import type { ConfigurationDiff } from '../../trial/dry-run/diff.ts';
 
 const kinds = ['views', 'routes', 'handles', 'items'] as const;
 const changes = ['added', 'changed', 'removed', 'same'] as const;
-/** A longer value is cut: a sample is to be looked at. */
+/** Longer values in samples are truncated. */
 const valueCharactersMax = 400;
 const columnWidth = 12;
 
@@ -36,7 +36,7 @@ function samples({ samples: { added, changed, removed } }: ConfigurationDiff): s
   ];
 }
 
-/** Only the members that differ. */
+/** Lines for the members that differ. */
 function memberLines(before: Json, after: Json): string[] {
   const [old, now] = [membersOf(before), membersOf(after)];
   if (old === null || now === null) return [minus(before), plus(after)];
@@ -66,7 +66,7 @@ function shown(value: Json, name?: string): string {
   return name === undefined ? cut : `${name}: ${cut}`;
 }
 
-/** Colours are for terminals alone (https://no-color.org). */
+/** Colours only on terminals (https://no-color.org). */
 function coloured(colour: 'green' | 'red', text: string): string {
   return process.stdout.isTTY && !process.env.NO_COLOR ? styleText(colour, text) : text;
 }

@@ -14,7 +14,7 @@ import type { AutoFieldTypes } from '../../store/entities/auto-fields.ts';
 import type { EntitySnapshot } from '../../store/entities/snapshots.ts';
 
 export const backupFormat = 'millrace-backup';
-/** Increase it when older versions cannot read the lines. */
+/** Increase it if older versions cannot read the format. */
 export const backupVersion = 1;
 
 export interface HeaderLine {
@@ -37,7 +37,7 @@ type ClaimWithAge = Omit<ProcessedClaim, 'redirect'>;
 export interface EntityLine extends StoredEntity {
   readonly kind: 'entity';
   readonly tenant: string;
-  /** Null when the entity was not processed yet. */
+  /** Null if the entity was not processed yet. */
   readonly processed: {
     readonly stamp: number;
     readonly type: string;
@@ -51,7 +51,7 @@ export interface EntityLine extends StoredEntity {
   } | null;
 }
 
-/** The decided types of the fields of an auto-indexed entity type. */
+/** The decided field types of an auto-indexed entity type. */
 export interface FieldsLine {
   readonly kind: 'fields';
   readonly tenant: string;
@@ -70,7 +70,7 @@ export interface EndLine {
 
 export type BackupLine = HeaderLine | DocumentLine | EntityLine | FieldsLine | EndLine;
 
-/** The start of every entity line, which counts entities without parsing them. */
+/** The start of every entity line, to count entities without parsing them. */
 export const entityLineStart = Buffer.from('{"kind":"entity"');
 
 /** The line of an entity, with the claims of its processed record. */
@@ -89,14 +89,12 @@ function processedOf({ stamp, type, outputs, times }: ProcessedRecord): EntityLi
   return { stamp, type, views, ...(times === undefined ? {} : { times }) };
 }
 
-/** The entity of a line, and a processed record that holds only its claims. */
+/** The entity of a line, and a processed record that has only its claims. */
 export function snapshotOf({ kind: _, tenant: __, processed, ...entity }: EntityLine): EntitySnapshot {
   return { entity, processed: processed && recordOf(processed) };
 }
 
-/**
- * The backup has no redirect targets. They are computed again, and the age of a claim does not depend on them.
- */
+/** The backup has no redirect targets: they are recomputed, and the age of a claim does not depend on them. */
 function recordOf({ stamp, type, views, times }: NonNullable<EntityLine['processed']>): ProcessedRecord {
   const outputs = views.map(({ environmentId, alias, claims }) => ({
     kind: 'view' as const,
@@ -120,7 +118,7 @@ export function lineText(line: BackupLine): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-/** Parses a line; null when it is not a line of a backup. */
+/** Parses a line; null if it is not a line of a backup. */
 export function parseLine(bytes: Buffer): BackupLine | null {
   try {
     const json: unknown = JSON.parse(bytes.toString('utf8'));
@@ -132,7 +130,7 @@ export function parseLine(bytes: Buffer): BackupLine | null {
 
 const kinds: ReadonlySet<unknown> = new Set(['header', 'document', 'entity', 'fields', 'end']);
 
-/** Checks the kind only: the checksum proves that the rest of the line is intact. */
+/** Checks only the kind, because the checksum covers the rest. */
 function isLine(json: unknown): json is BackupLine {
   return typeof json === 'object' && json !== null && 'kind' in json && kinds.has(json.kind);
 }

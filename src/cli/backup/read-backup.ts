@@ -14,14 +14,14 @@ import {
   parseLine,
 } from './backup-lines.ts';
 
-/** Longer than any line of ours. An entity has at most 5 MiB, and its claims repeat some of its text for each view. */
+/** Longer than any line of a backup: an entity has at most 5 MiB, and its claims can repeat some of its text for each view. */
 const lineBytesMax = 256 * 1024 * 1024;
 const lineFeed = Buffer.from('\n');
 
-/** Called with the share of the file that is read, 0 to 100, and the number of entities so far. */
+/** Called with the percentage of the file that is read, 0 to 100, and the number of entities so far. */
 export type ReadProgress = (percent: number, entities: number) => void;
 
-/** A whole backup. Its entities stay in the file. */
+/** A complete backup, without its entities, which stay in the file. */
 export interface CheckedBackup {
   readonly createdAt: string;
   readonly documents: ReadonlyMap<string, string>;
@@ -31,8 +31,8 @@ export interface CheckedBackup {
 }
 
 /**
- * Reads a backup to its end, and checks that it is whole and unchanged.
- * @throws CommandStop with one line that says what is wrong with it
+ * Reads a backup to its end, and checks that it is complete and intact.
+ * @throws CommandStop with a one-line message
  */
 export async function checkBackup(file: string, onProgress: ReadProgress): Promise<CheckedBackup> {
   const digest = createHash('sha256');
@@ -64,20 +64,20 @@ export async function checkBackup(file: string, onProgress: ReadProgress): Promi
   return { createdAt, documents, fields, entities, sha256: end.sha256 };
 }
 
-/** Entities are not parsed while a backup is checked. In a corrupt one, the line number is more useful than the checksum. */
+/** Finds the line to report in a corrupt backup, because entities are not parsed during the check. */
 async function findUnreadable(file: string): Promise<void> {
   for await (const { bytes, number } of linesOf(file, () => {})) {
     if (parseLine(bytes) === null) throw damaged(file, `line ${number} cannot be read`);
   }
 }
 
-/** One entity of a backup. */
+/** An entity line, with its length in bytes. */
 export interface BackupEntity {
   readonly line: EntityLine;
   readonly bytes: number;
 }
 
-/** The entities of a checked backup, in its order. @throws CommandStop when the file has changed */
+/** The entities of a checked backup, in order. @throws CommandStop if the file has changed */
 export async function* readBackupEntities(
   file: string,
   onProgress: (percent: number) => void,
@@ -108,7 +108,7 @@ function createdAtOf(file: string, line: { readonly kind: string }): string {
 async function* linesOf(file: string, onProgress: (percent: number) => void): AsyncGenerator<Line> {
   const totalBytes = bytesOf(file);
   const packed = createReadStream(file, { highWaterMark: 256 * 1024 });
-  // An error on either side ends the other. It is thrown where the lines are read.
+  // An error in one stream destroys the other, and is thrown by the loop below.
   const unpacked = pipeline(packed, createGunzip(), () => {});
   try {
     for await (const line of readLines(unpacked, lineBytesMax)) {

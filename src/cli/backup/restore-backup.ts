@@ -26,8 +26,8 @@ const bytesPerBatch = 16 * 1024 * 1024;
 
 /**
  * Restores a backup into an empty store.
- * @throws CommandStop when the store is not empty; FencedError when another restore holds it; StoreUnavailableError; the
- * reason of the signal, after which the same backup can be restored again
+ * @throws CommandStop if the store is not empty; FencedError if another restore is using it; StoreUnavailableError; the reason
+ * of the signal, after which the same backup can be restored again
  */
 export async function restoreBackup(options: RestoreOptions): Promise<void> {
   const { store, backup } = options;
@@ -51,7 +51,7 @@ async function requireHold(store: Store, token: string): Promise<void> {
   );
 }
 
-/** Must precede all entities, or the first value that a worker processes would decide a type. */
+/** Must run before entities are restored: otherwise the first value that a worker processes would decide a type. */
 async function restoreFieldTypes(store: Store, { fields }: CheckedBackup): Promise<void> {
   const autoFields = new AutoFields(store);
   for (const { tenant, sourceId, type, fields: decided } of fields) {
@@ -59,7 +59,7 @@ async function restoreFieldTypes(store: Store, { fields }: CheckedBackup): Promi
   }
 }
 
-/** Must precede all entities, because workers ignore entities of unknown sources. */
+/** Must run before entities are restored, because workers ignore entities of unknown sources. */
 async function restoreConfiguration({ store, backup, configuration, signal }: RestoreOptions): Promise<void> {
   const generation = await publishConfiguration(store, backup.documents, configuration);
   // Nothing is built yet, so nothing needs a rebuild.

@@ -30,8 +30,8 @@ interface Lines {
 /**
  * Writes a backup under a temporary name, and renames it when it is complete.
  * @returns number of entities
- * @param obstacle called before the rename: the reason not to keep the backup, or null
- * @throws CommandStop when the file exists or cannot be written; StoreUnavailableError
+ * @param obstacle called before the rename; returns an error message if the backup must not be kept, otherwise null
+ * @throws CommandStop if the file exists or cannot be written; StoreUnavailableError
  */
 export async function writeBackup(
   options: BackupOptions,
@@ -39,7 +39,7 @@ export async function writeBackup(
 ): Promise<number> {
   const { file, signal } = options;
   requireNoFile(file);
-  // A unique name: two backups to the same file must not write into each other.
+  // A unique name, because two backups may be writing to the same file.
   const part = `${file}.${randomBytes(4).toString('hex')}.part`;
   const counted = { entities: 0 };
   try {
@@ -101,7 +101,7 @@ async function* contents({
       }
     }
   }
-  // Types come after the entities, so that they include every type that an entity has decided.
+  // Field types follow the entities, so that they include every type that an entity has decided.
   const isConfigured = new Set(sources.map(({ tenant, sourceId }) => `${tenant}:${sourceId}`));
   for await (const types of scanAutoFieldTypes(store)) {
     if (!isConfigured.has(`${types.tenant}:${types.sourceId}`)) continue;

@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * Tells whether the HTTP library runs here. The library has a compiled program for some Node versions and systems only.
- * This file is plain JavaScript, because `npm start` asks before anything else runs.
+ * Checks whether the HTTP library works here: it has native binaries for some Node versions and platforms only. Plain
+ * JavaScript, because `npm start` checks this before anything else runs.
  */
 import { createRequire } from 'node:module';
 
-/** Loads the library. @throws Error whose message is one line that says what is missing and what to do */
+/** Loads the library. @throws Error with a one-line message that says what to do */
 export function loadHttpLibrary() {
   try {
     createRequire(import.meta.url)('uWebSockets.js');
@@ -15,7 +15,7 @@ export function loadHttpLibrary() {
 }
 
 /**
- * @param {string} reason what the library said
+ * @param {string} reason error message of the library
  * @returns {string}
  */
 export function libraryMistake(reason) {

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Fits processes into the memory of a small machine or container. Node sets the limit of the old generation to half of that
- * memory by itself. The young generation, which takes up to three times the size in the Procfile, is fitted here.
+ * Adapts processes to the memory of a small machine or container. Node limits the old generation to half of the memory by
+ * default. This file limits the young generation, which takes up to three times the size in the Procfile.
  */
 import os from 'node:os';
 
@@ -9,7 +9,7 @@ import os from 'node:os';
 
 const mebibyte = 1024 ** 2;
 const semiSpacePattern = /^--max-semi-space-size=(\d+)$/;
-/** The young generation then takes at most a tenth of the memory. */
+/** So that the young generation takes at most a tenth of the memory. */
 const semiSpaceShare = 1 / 32;
 const semiSpaceMebibytesMin = 2;
 /**
@@ -19,13 +19,16 @@ const semiSpaceMebibytesMin = 2;
 const startShares = { full: 1 / 4, small: 1 / 2 };
 /** On a larger machine the private Redis has no limit. */
 const redisLimitedBelowBytes = 4 * 1024 * mebibyte;
-/** The rest is for the processes, for the results of accepted entities, and for the copy while Redis rewrites its file. */
+/**
+ * The rest is for the processes, for views of entities that are already accepted, and for the copy while Redis rewrites its
+ * file.
+ */
 const redisShare = 1 / 4;
 
 /**
- * Settings of a front, in MiB, and their part of the memory beyond a base. They have their defaults from 4.5 GiB on. A body takes
- * several times its size until it is a view, in the front, in Redis and in the worker, so there must be room beside what
- * these take at rest. 16 MiB hold two requests of an import, or the largest configuration.
+ * Settings of a front, in MiB: a share of the memory beyond a base, between `least` and `most`. From 4.5 GiB on, they have
+ * their defaults. A body takes several times its size until it is a view, in the front, in Redis and in the worker, so memory
+ * must be left besides these. 16 MiB are enough for two requests of an import, or the largest configuration.
  * @type {Readonly<Record<string, { readonly most: number, readonly share: number, readonly base: number, readonly least: number }>>}
  */
 const frontSettings = {
@@ -36,13 +39,13 @@ const frontSettings = {
 
 /** Memory of this machine or container. */
 export function memoryBytes() {
-  // Without a limit, some systems report a number beyond all memory.
+  // Without a limit, some systems report a number larger than the memory.
   const limit = process.constrainedMemory();
   return limit > 0 ? Math.min(limit, os.totalmem()) : os.totalmem();
 }
 
 /**
- * The words of a Procfile line, with a young generation that fits the memory of its process.
+ * The words of a Procfile line, with the young generation adapted to the memory of its process.
  * @param {readonly string[]} words
  * @param {number} bytes
  * @returns {string[]}
@@ -66,7 +69,7 @@ export function startShareBytes(kind, bytes) {
 }
 
 /**
- * `maxmemory` of the private Redis; null: no limit.
+ * `maxmemory` of the private Redis; null for no limit.
  * @param {number} bytes
  * @returns {number | null}
  */
@@ -75,7 +78,7 @@ export function privateRedisBytesMax(bytes) {
 }
 
 /**
- * Values of settings that a small machine needs smaller than their defaults. What is set wins.
+ * Values for settings whose defaults are too large for a small machine. Explicit settings take precedence.
  * @param {number} bytes
  * @returns {Record<string, string>}
  */

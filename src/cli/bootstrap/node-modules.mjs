@@ -1,12 +1,12 @@
-/** The node modules of a clone: installed before anything else runs, so this file is plain JavaScript without dependencies. */
+/** Installs the node modules of a clone before anything else runs. So this file is plain JavaScript without dependencies. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * Installs the packages of `package-lock.json` when `node_modules` is missing or was made from another lock file. A
- * stamp holds the lock file's digest, so the usual case reads one small file.
+ * Installs the packages of `package-lock.json` if `node_modules` is missing or is from another lock file. A stamp file has the
+ * digest of the lock file, so that usually only this small file is read.
  */
 export function ensureNodeModules(root) {
   const digest = createHash('sha256')
@@ -15,7 +15,7 @@ export function ensureNodeModules(root) {
     .digest('hex');
   const stampFile = path.join(root, 'node_modules', '.millrace-lock');
   if (readStamp(stampFile) === digest) return;
-  if (!holdsWhatTheLockNames(root)) install(root);
+  if (!isInstalled(root)) install(root);
   writeFileSync(stampFile, digest);
 }
 
@@ -24,10 +24,10 @@ function readStamp(stampFile) {
 }
 
 /**
- * True when npm has already installed exactly this lock file. So a person who typed `npm ci` first does not wait for it
- * twice. npm leaves its own copy of the lock file inside `node_modules`.
+ * True if npm has already installed exactly this lock file, so that after `npm ci` the packages are not installed twice. npm
+ * keeps its own copy of the lock file in `node_modules`.
  */
-function holdsWhatTheLockNames(root) {
+function isInstalled(root) {
   const installedFile = path.join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(installedFile)) return false;
   const wanted = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8')).packages;
@@ -38,7 +38,7 @@ function holdsWhatTheLockNames(root) {
   );
 }
 
-/** npm leaves out packages that are built for another operating system or processor. */
+/** npm skips packages for other operating systems or processors. */
 function isForAnotherMachine({ os, cpu }) {
   return os !== undefined || cpu !== undefined;
 }
@@ -48,7 +48,7 @@ function install(root) {
   const { status, error } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],
-    // With a NODE_ENV of production npm would leave out the tools of the tests, and `npm pack --dry-run` passes its dry run on.
+    // With NODE_ENV=production npm would skip development dependencies, and `npm pack --dry-run` would make this a dry run too.
     env: { ...process.env, NODE_ENV: 'development', npm_config_dry_run: 'false' },
   });
   if (error?.code === 'ENOENT')
@@ -60,5 +60,5 @@ function install(root) {
   }
 }
 
-/** Ends the bootstrap with one line for the person at the keyboard instead of a stack. */
+/** Ends the bootstrap with a one-line message instead of a stack trace. */
 export class BootstrapStop extends Error {}

@@ -1,4 +1,4 @@
-/** Prints the line of the Procfile that a container or a service runs, fitted to its memory; nothing for another word. */
+/** Prints the command of a Procfile entry for a container or a service, adapted to its memory; nothing for an unknown name. */
 import { procfileWords } from './procfile-entry.mjs';
 
 const words = procfileWords(process.argv[2] ?? '');

@@ -1,4 +1,4 @@
-/** The lines of the Procfile as commands of Node, and how a process of ours runs one of them. */
+/** Reads the entries of the Procfile as Node commands, and runs them. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
@@ -9,9 +9,9 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
- * The words after `node` of one line of the Procfile or of workers/Procfile.small, fitted to the memory that is there.
+ * The words after `node` of an entry of the Procfile or of workers/Procfile.small, adapted to the available memory.
  * @param {string} name
- * @returns {string[] | null} null: there is no such line
+ * @returns {string[] | null} null if there is no such entry
  */
 export function procfileWords(name) {
   const lines = ['Procfile', 'workers/Procfile.small'].flatMap((file) =>
@@ -23,8 +23,8 @@ export function procfileWords(name) {
 }
 
 /**
- * Runs one line of the Procfile in the working directory, with the options for Node that are there. Signals are passed on,
- * and the exit code is the one of the process. It ends when this process is gone, even if that was killed.
+ * Runs an entry of the Procfile in the working directory, with its options for Node. Passes on signals and the exit code. The
+ * child ends when this process has ended, even if it was killed.
  * @param {string} name
  */
 export function runProcfileEntry(name) {
@@ -43,8 +43,5 @@ function wholePath(word) {
   return /^(?:\.\/src|workers)\//.test(word) ? root + word.replace(/^\.\//, '') : word;
 }
 
-/**
- * Set to `1` for processes that another one of ours runs. Their standard input stays open for as long as that one lives, so
- * that they can end with it.
- */
+/** Set to `1` for processes with a supervisor. Their standard input is open while it lives, so that they can end with it. */
 export const supervisedVariable = 'MILLRACE_SUPERVISED';

@@ -1,6 +1,5 @@
 /**
- * Programs that commands need besides Node. What is missing is installed from the packages of the system, by apt or Homebrew, and no
- * service of theirs stays running.
+ * Programs that commands need besides Node. Missing ones are installed by apt or Homebrew, without starting their services.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,15 +9,15 @@ import path from 'node:path';
 import { BootstrapStop } from './node-modules.mjs';
 
 const redisMajorMin = 7;
-/** Some tests use them. They are named like their packages. */
+/** Programs that some tests use, with the names of their packages. */
 const testPrograms = ['nginx', 'chromium'];
-/** Where Debian keeps programs of services. It is not on every PATH. */
+/** Debian's folder for programs of services, which is not on every PATH. */
 const serviceFolder = '/usr/sbin';
-/** Debian runs this file to ask whether a service may start. */
+/** Debian runs this script to decide whether a service may start. */
 const debianPolicyFile = '/usr/sbin/policy-rc.d';
 const policyText = '#!/bin/sh\n# Millrace: no service starts while packages are being installed.\nexit 101\n';
 
-/** The steps are run in order. `NAME=VALUE` words precede a command as in a shell. */
+/** Package managers with their commands, which may begin with `NAME=VALUE` words as in a shell. */
 const installers = [
   {
     tool: 'apt-get',
@@ -29,12 +28,12 @@ const installers = [
   { tool: 'brew', redis: 'redis', needsRoot: false, steps: (name) => [`brew install ${name}`] },
 ];
 
-/** A person has stopped the installation. */
+/** The user has stopped the installation. */
 class Stopped extends Error {}
 
 /**
- * Makes sure that a `redis-server` that is new enough is on the PATH.
- * @throws BootstrapStop with one line that says what to do
+ * Makes sure that a recent enough `redis-server` is on the PATH.
+ * @throws BootstrapStop with a one-line message that says what to do
  */
 export async function ensureRedisServer(policyFile = debianPolicyFile) {
   const found = redisServerMajor();
@@ -59,7 +58,7 @@ export async function ensureRedisServer(policyFile = debianPolicyFile) {
   );
 }
 
-/** Major version of the `redis-server` on the PATH; null when there is none. */
+/** Major version of the `redis-server` on the PATH; null if there is none. */
 function redisServerMajor() {
   const { stdout, status } = spawnSync('redis-server', ['--version'], { encoding: 'utf8' });
   if (status !== 0) return null;
@@ -68,8 +67,8 @@ function redisServerMajor() {
 }
 
 /**
- * Installs what tests use. Where that is not possible it says so and continues: only the tests that use the program fail
- * then, and all others run.
+ * Installs the programs that tests use. If that fails, it prints a message and continues, because only the tests that use the
+ * program will fail.
  */
 export async function ensureTestPrograms(folder = serviceFolder) {
   process.env.PATH = [process.env.PATH, folder].join(path.delimiter);
@@ -98,8 +97,8 @@ function isOnPath(tool) {
 
 /**
  * Installs a package.
- * @param {string} missing what is wrong without it, for people
- * @throws BootstrapStop with the commands to type
+ * @param {string} missing message about the missing program
+ * @throws BootstrapStop with the commands to run
  */
 async function install(installer, name, missing, policyFile) {
   const prefix = rightsPrefix(installer);
@@ -113,7 +112,7 @@ async function install(installer, name, missing, policyFile) {
     );
   }
   console.error(`${missing}: installing it from the packages of this system (${installer.tool}) …`);
-  const stops = noteStops();
+  const stops = recordStops();
   const letServicesStart = keepServicesStopped(installer, prefix, policyFile);
   try {
     for (const step of steps) {
@@ -132,10 +131,10 @@ async function install(installer, name, missing, policyFile) {
 }
 
 /**
- * Notes signals and does not end. A Ctrl-C reaches the package manager as well, which ends in its own time. If this
- * process ended before, the policy file would stay behind.
+ * Records signals without ending the process. A Ctrl-C also reaches the package manager, which ends by itself. If this process
+ * ended first, the policy file would remain.
  */
-function noteStops() {
+function recordStops() {
   const noted = { isStopped: false, end: () => {} };
   const names = ['SIGINT', 'SIGTERM', 'SIGHUP'];
   const onSignal = () => {
@@ -152,16 +151,16 @@ function isRoot() {
   return process.getuid?.() === 0;
 }
 
-/** The words before a command that give it enough rights; null when that needs a password. */
+/** The words before a command that give it root rights; null if that needs a password. */
 function rightsPrefix({ needsRoot }) {
   if (!needsRoot || isRoot()) return [];
   const allowed = isOnPath('sudo') && spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0;
   return allowed ? ['sudo', '-n'] : null;
 }
 
-/** Runs a step without blocking, so that signals are handled. @throws Error with the last line that the step wrote */
+/** Runs a step asynchronously, so that signals are handled. @throws Error with the last line of its output */
 async function runStep(prefix, step) {
-  // `env` takes the NAME=VALUE words, which also lets them through sudo.
+  // `env` sets the NAME=VALUE variables, also behind sudo.
   const [program, ...words] = [...prefix, 'env', ...step.split(' ')];
   const child = spawn(program, words, { stdio: ['ignore', 'ignore', 'pipe'] });
   let written = '';
@@ -175,13 +174,12 @@ async function runStep(prefix, step) {
 }
 
 /**
- * Debian starts the service of a package as soon as it is installed: a Redis on port 6379, an nginx on port 80. Nobody asked
- * for those here. While packages are installed, a `policy-rc.d` that answers "not now" (101) keeps services off. If
- * the machine already has such a file, it is left as it is.
+ * Debian starts the service of a package when it is installed: a Redis on port 6379, an nginx on port 80. A `policy-rc.d` that
+ * returns 101 prevents that during the installation. An existing file of that name is not changed.
  * @returns a function that removes the file again
  */
 function keepServicesStopped({ tool }, prefix, policyFile) {
-  if (tool !== 'apt-get' || isSomebodyElses(policyFile)) return () => {};
+  if (tool !== 'apt-get' || isForeign(policyFile)) return () => {};
   const folder = mkdtempSync(path.join(os.tmpdir(), 'millrace-'));
   const script = path.join(folder, 'policy-rc.d');
   writeFileSync(script, policyText);
@@ -191,8 +189,8 @@ function keepServicesStopped({ tool }, prefix, policyFile) {
   return () => run([...prefix, 'rm', '-f', policyFile]);
 }
 
-/** True when the file is not ours. One of ours may be there, left by an installation that was killed. */
-function isSomebodyElses(policyFile) {
+/** True if the file exists and is not from this program. Ours may be left from an installation that was killed. */
+function isForeign(policyFile) {
   return existsSync(policyFile) && readFileSync(policyFile, 'utf8') !== policyText;
 }
 

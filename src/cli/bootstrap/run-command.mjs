@@ -1,6 +1,4 @@
-/**
- * Runs a command on a machine where nothing may be installed yet. So this file is plain JavaScript without dependencies.
- */
+/** Runs a command on a machine where nothing may be installed yet. So it is plain JavaScript without dependencies. */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -16,28 +14,28 @@ const nodeVersionMin = [20, 12];
 const commandFolder = fileURLToPath(new URL('../', import.meta.url));
 const root = path.resolve(commandFolder, '../..');
 
-/** True for commands that start a Redis of their own. `start` does so only when it is not given one. */
+/** True for commands that start their own Redis. `start` does so only if none is configured. */
 export function needsRedisServer(command) {
   if (commandsWithRedis.includes(command)) return true;
-  return startsEverything(command) && !redisIsGiven();
+  return startsEverything(command) && !isRedisConfigured();
 }
 
 function startsEverything(command) {
   return command === 'start' || command === 'dev';
 }
 
-function redisIsGiven() {
+function isRedisConfigured() {
   const settings = givenSettings();
   const names = ['REDIS_URL', 'REDIS_CLUSTER', 'REDIS_SENTINEL'];
   return names.some((name) => settings[name]?.trim());
 }
 
-/** Variables of the environment, and of the file `.env` below them. */
+/** Environment variables, which take precedence over those in the file `.env`. */
 export function givenSettings() {
   return { ...readDotEnv(), ...process.env };
 }
 
-/** The settings in `.env`. If the file cannot be read, the command itself reports it, because it reads the file too. */
+/** The settings in `.env`. The command itself reports an unreadable file, because it reads the file too. */
 function readDotEnv() {
   try {
     return parseEnv(readFileSync('.env', 'utf8'));
@@ -67,7 +65,7 @@ function commandFile(command) {
   );
 }
 
-/** Stops `start` when the HTTP library cannot run. Otherwise its processes would end and be started again for ever. */
+/** Stops `start` if the HTTP library does not work. Otherwise its processes would crash and be restarted forever. */
 function requireHttpLibrary() {
   try {
     loadHttpLibrary();
@@ -77,9 +75,9 @@ function requireHttpLibrary() {
 }
 
 /**
- * Makes sure of everything that a command needs, then runs `src/cli/COMMAND.ts`, or what the package has of it, in this same process, so that a signal or an
- * exit code has one place to go.
- * @throws BootstrapStop with one line for people
+ * Checks and installs what a command needs, then runs `src/cli/COMMAND.ts`, or its compiled form in the package, in this
+ * process, so that signals and exit codes need not be passed on.
+ * @throws BootstrapStop with a one-line message
  */
 async function main(command = '', ...commandArguments) {
   checkNodeVersion();
@@ -89,7 +87,7 @@ async function main(command = '', ...commandArguments) {
     return;
   }
   const file = commandFile(command);
-  // A package has no lock file of its own: npm has installed it.
+  // An installed package has no lock file: npm has installed its dependencies.
   if (isClone) ensureNodeModules(root);
   if (startsEverything(command)) requireHttpLibrary();
   if (needsRedisServer(command)) await ensureRedisServer();
@@ -99,7 +97,7 @@ async function main(command = '', ...commandArguments) {
   await import(pathToFileURL(file).href);
 }
 
-/** Runs a command of a process's arguments. A mistake of people is one line and exit code 1. */
+/** Runs the command in the arguments. A `BootstrapStop` prints one line and sets exit code 1. */
 export async function runArguments(words) {
   try {
     await main(...words);

@@ -1,4 +1,4 @@
-/** Makes the configuration of a folder the active one of a store, unless data would be lost without consent. */
+/** Activates the configuration of a folder in a store, with confirmation if data would be lost. */
 
 import { documentsDigest } from '../../config/documents/canonical.ts';
 import { counted, issueText, warningsText } from '../../config/documents/issue-text.ts';
@@ -21,10 +21,10 @@ import { CommandStop } from '../terminal/command-line.ts';
 
 export type SoundConfiguration = Extract<ReadOutcome, { ok: true }>;
 
-/** The configuration folder of a process, and whether a setting names it. */
+/** The configuration folder of a process, and where it comes from. */
 export type FolderSettings = Pick<Settings, 'configDir' | 'isConfigDirGiven' | 'isConfigDirOwn' | 'demo'>;
 
-/** Reads a configuration without mistakes. @throws CommandStop with every mistake, and a last line that says what to do */
+/** Reads a valid configuration. @throws CommandStop with all mistakes, and a last line that says what to do */
 export async function readSoundConfiguration(configDir: string): Promise<SoundConfiguration> {
   const outcome = await readConfiguration(configDir);
   if (outcome.ok) return outcome;
@@ -34,24 +34,24 @@ export async function readSoundConfiguration(configDir: string): Promise<SoundCo
   );
 }
 
-/** Tells people what a publication found, and asks them. */
+/** Callbacks for warnings and confirmation. */
 export interface Publisher {
   /** Called before anything is changed. */
   onWarnings(text: string): void;
-  /** Called when something with data would go. @throws CommandStop when it must stay */
+  /** Called if parts with data would be removed. @throws CommandStop to prevent that */
   consent(losses: readonly Loss[]): Promise<void> | void;
 }
 
 export interface Published {
   readonly generation: number;
-  /** False when the configuration was the active one already. */
+  /** False if the configuration was already active. */
   readonly isNew: boolean;
 }
 
 /**
- * Reads the folder again, for `npm run apply` and SIGHUP. A process that was given no folder reads this repository's
- * own, which may replace only a configuration from that folder.
- * @throws CommandStop, whose message is for people, and then nothing is changed; StoreUnavailableError
+ * Reads the folder again, for `npm run apply` and SIGHUP. Without CONFIG_DIR it reads the repository's own folder, which may
+ * only replace a configuration from that folder.
+ * @throws CommandStop if nothing was changed; StoreUnavailableError
  */
 export async function applyFolder(
   store: Store,
@@ -75,9 +75,9 @@ const otherSince =
 const otherConfiguration = "this store has a configuration other than the repository's own";
 
 /**
- * As `applyFolder`, for `npm start`. On an empty store it also takes the repository's own folder, for the demo.
- * @param say called with words about what stays and what goes
- * @returns the generation; null when no folder is named and the store runs another configuration, which stays
+ * As `applyFolder`, for `npm start`. On an empty store it also uses the repository's own folder, for the demo.
+ * @param say called with messages about what is kept and what is removed
+ * @returns the generation; null if CONFIG_DIR is not set and the store has another configuration, which stays active
  * @throws CommandStop, ConfigurationRefusedError, StoreUnavailableError
  */
 export async function publishAtStart(
@@ -104,7 +104,7 @@ export async function publishAtStart(
     return null;
   }
   if (isSame && active.origin === originOf(settings)) {
-    // Nothing is published, so the platform starts even when no replica could confirm a publication.
+    // Publishes nothing, so that the platform starts even if no replica could confirm a publication.
     sayWarnings(configuration, say);
     return active.generation;
   }
@@ -154,7 +154,7 @@ async function publishFolder(
   }
 }
 
-/** The configuration of a folder, with the lookups that its code has requested so far. */
+/** The configuration of a folder, with the lookups that its code has requested at run time so far. */
 function withLookups(
   { documents, configuration }: SoundConfiguration,
   published: PublishedConfiguration | null,
@@ -173,7 +173,7 @@ async function lossesOf(
   return former?.ok ? await lossesBetween(store, former.configuration, configuration) : [];
 }
 
-/** For SIGHUP, which cannot ask for consent. */
+/** For SIGHUP, where nobody can confirm. */
 export const refusingLosses: Publisher = {
   onWarnings: () => {},
   consent: (losses) => {

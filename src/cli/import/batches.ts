@@ -1,16 +1,16 @@
 import { bulkEntitiesMax } from '../../contract/limits.ts';
 import type { EntityRecord } from './records.ts';
 
-/** A batch is closed once it holds this much, so that a few batches in flight need little memory. */
+/** Maximum size of a batch, so that several batches in flight need little memory. */
 const batchBytesMax = 8 * 1024 * 1024;
 
-/** Records that go into one bulk request. No two of them have the same originId. */
+/** The records of one bulk request, with distinct originIds. */
 export class Batch {
   readonly records: EntityRecord[] = [];
   readonly #originIds = new Set<string>();
   #bytes = 0;
 
-  /** False when the record must start the next batch. */
+  /** False if the record must start the next batch. */
   add(record: EntityRecord): boolean {
     if (this.records.length > 0 && !this.#hasRoomFor(record)) return false;
     this.records.push(record);
@@ -19,10 +19,7 @@ export class Batch {
     return true;
   }
 
-  /**
-   * True when both have an entity with the same originId. They must not be in flight together, or the older state could
-   * win.
-   */
+  /** True if both have an entity with the same originId. They must not be in flight together, or the older state could win. */
   sharesEntityWith(other: Batch): boolean {
     for (const originId of this.#originIds) {
       if (other.#originIds.has(originId)) return true;
@@ -33,12 +30,12 @@ export class Batch {
   #hasRoomFor(record: EntityRecord): boolean {
     if (this.records.length >= bulkEntitiesMax) return false;
     if (this.#bytes + record.bytes.length > batchBytesMax) return false;
-    // An answer names each entity once. With one line for each entity, it is known which line an error is about.
+    // The response names each entity once, so an error could not be assigned to one of several lines with an originId.
     return record.originId === null || !this.#originIds.has(record.originId);
   }
 }
 
-/** The body of the bulk request for these records. It is their own bytes between brackets and commas. */
+/** The body of the bulk request: the unchanged bytes of the records as a JSON array. */
 export function bulkBody(records: readonly EntityRecord[]): Buffer {
   const pieces: Buffer[] = [];
   for (const record of records) {

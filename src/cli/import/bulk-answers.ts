@@ -10,7 +10,7 @@ export interface BatchOutcome {
   readonly failures: readonly Failure[];
 }
 
-/** The whole request was rejected. Smaller requests can find the record that is to blame. */
+/** The whole request was rejected. Smaller requests can find the record that caused it. */
 export interface Refusal {
   readonly refusal: string;
 }
@@ -19,7 +19,7 @@ const statusesAboutTheBody = new Set([400, 413, 422, 500]);
 
 /**
  * Reads a response of `POST /ingest/v2` (docs/reference/http.md "Saving many entities").
- * @throws CommandStop when every request would fail, for example because of a wrong key or address
+ * @throws CommandStop if every request would fail, for example because of a wrong key or address
  */
 export function readBulkAnswer(answer: BulkAnswer, records: readonly EntityRecord[]): BatchOutcome | Refusal {
   const body = parseObject(answer.body);

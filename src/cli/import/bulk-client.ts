@@ -13,21 +13,21 @@ interface PackedBody {
   readonly headers: Readonly<Record<string, string | number>>;
 }
 
-/** A host that is this machine itself (RFC 6761, section 6.3): packing would cost more than sending. */
+/** Hosts on this machine (RFC 6761, section 6.3), for which compression would cost more than it saves. */
 const ownHost = /^(?:localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** Packs what goes over a network with gzip, off the main thread. */
+/** Compresses bodies for other machines with gzip, off the main thread. */
 async function packedFor({ hostname }: URL, body: Buffer): Promise<PackedBody> {
   if (ownHost.test(hostname)) return { bytes: body, headers: { 'Content-Length': body.length } };
   const bytes = await compress(body);
   return { bytes, headers: { 'Content-Length': bytes.length, 'Content-Encoding': 'gzip' } };
 }
 
-/** An answer of the platform to a bulk request. */
+/** A response of the platform. */
 export interface BulkAnswer {
   readonly status: number;
   readonly body: string;
-  /** Token of the state that a write belongs to. */
+  /** Version token of a write. */
   readonly version?: string | undefined;
 }
 
@@ -37,30 +37,30 @@ export interface BulkClientOptions {
   readonly trust?: Trust;
   readonly sourceKey: string;
   readonly connections: number;
-  /** How long a request is tried again while the platform is away or busy. */
+  /** How long a request is retried while the platform is unavailable or busy. */
   readonly retryTotalMs: number;
   readonly signal: AbortSignal;
-  /** Receives a line for people when no answer comes, once: anyone who waits would not know why. */
+  /** Called once with a message if the platform does not respond, to explain the wait. */
   readonly onSilence?: (line: string) => void;
 }
 
-/** The platform was away or busy for the whole time that we wait. */
+/** The platform was unavailable or busy for the whole retry time. */
 export class PlatformAway extends Error {}
 
 const backOffFirstMs = 200;
 const backOffMaxMs = 10_000;
-/** A connection on which nothing moves for this long is given up. The platform itself answers far sooner. */
+/** Idle timeout of a connection. The platform responds far sooner. */
 const idleTimeoutMs = 60_000;
 const answerBytesMax = 64 * 1024 * 1024;
-/** A request with an internal error is sent at most this often, because it may fail for ever. */
+/** Maximum number of attempts for a request with an internal error, which may be permanent. */
 const internalErrorTriesMax = 4;
 const busyStatuses = new Set([429, 502, 503, 504]);
 
-/** Sends bulk requests over connections that stay open, and tries again if that can help. */
+/** Sends bulk requests over persistent connections, and retries temporary failures. */
 export class BulkClient {
   readonly #endpoint: URL;
   readonly #agent: http.Agent;
-  #isSilenceTold = false;
+  #isSilenceReported = false;
 
   constructor(private readonly options: BulkClientOptions) {
     this.#endpoint = new URL(`${options.baseUrl.replace(/\/+$/, '')}/ingest/v2`);
@@ -70,29 +70,29 @@ export class BulkClient {
       : new http.Agent(settings);
   }
 
-  /** Sends a bulk save and waits for its answer. @throws PlatformAway; the reason with which `signal` was aborted */
+  /** Sends a bulk save and waits for the response. @throws PlatformAway; the reason with which `signal` was aborted */
   async send(body: Buffer): Promise<BulkAnswer> {
     return await this.#exchange({ method: 'POST', ...(await packedFor(this.#endpoint, body)) });
   }
 
-  /** As `send`, a bulk delete. */
+  /** As `send`, for a bulk delete. */
   async remove(originIds: readonly string[]): Promise<BulkAnswer> {
     const body = Buffer.from(JSON.stringify({ originIds }));
     return await this.#exchange({ method: 'DELETE', ...(await packedFor(this.#endpoint, body)) });
   }
 
-  /** As `send`, a page of the originIds of the source. @param query with its `?` @param minVersion null: any state */
+  /** As `send`, for a page of the originIds of the source. @param query with its `?` @param minVersion null for any version */
   async list(query: string, minVersion: string | null): Promise<BulkAnswer> {
     const headers = minVersion === null ? {} : { 'X-Service-Min-Version': minVersion };
     return await this.#exchange({ method: 'GET', path: `/ingest/entities${query}`, bytes: null, headers });
   }
 
-  async #exchange(ask: Ask): Promise<BulkAnswer> {
+  async #exchange(call: BulkRequest): Promise<BulkAnswer> {
     const startedMs = performance.now();
     for (let tries = 1; ; tries += 1) {
-      const attempt = await this.#attempt(ask);
+      const attempt = await this.#attempt(call);
       if (attempt.retryAfterMs === null) return attempt.answer;
-      if (attempt.answer === null) this.#tellSilence(attempt.reason);
+      if (attempt.answer === null) this.#reportSilence(attempt.reason);
       if (attempt.answer !== null && attempt.answer.status === 500 && tries >= internalErrorTriesMax) {
         return attempt.answer;
       }
@@ -111,19 +111,19 @@ export class BulkClient {
     this.#agent.destroy();
   }
 
-  #tellSilence(reason: string): void {
-    if (this.#isSilenceTold) return;
-    this.#isSilenceTold = true;
+  #reportSilence(reason: string): void {
+    if (this.#isSilenceReported) return;
+    this.#isSilenceReported = true;
     const seconds = Math.round(this.options.retryTotalMs / 1000);
     this.options.onSilence?.(
       `${this.#endpoint.origin} does not respond (${reason}). Retrying for up to ${seconds} s`,
     );
   }
 
-  async #attempt(ask: Ask): Promise<Attempt> {
+  async #attempt(call: BulkRequest): Promise<Attempt> {
     let answer: HttpAnswer;
     try {
-      answer = await this.#request(ask);
+      answer = await this.#request(call);
     } catch (error) {
       this.options.signal.throwIfAborted();
       return {
@@ -136,7 +136,7 @@ export class BulkClient {
     return { answer, retryAfterMs: readRetryAfterMs(answer.retryAfter), reason: `status ${answer.status}` };
   }
 
-  #request({ method, path, bytes, headers }: Ask): Promise<HttpAnswer> {
+  #request({ method, path, bytes, headers }: BulkRequest): Promise<HttpAnswer> {
     const { sourceKey, signal, baseUrl } = this.options;
     const url = path === undefined ? this.#endpoint : new URL(baseUrl.replace(/\/+$/, '') + path);
     return new Promise((resolve, reject) => {
@@ -163,15 +163,15 @@ export class BulkClient {
   }
 }
 
-interface Ask {
+interface BulkRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Absent: the bulk endpoint. */
+  /** Absent for the bulk endpoint. */
   readonly path?: string;
   readonly bytes: Buffer | null;
   readonly headers: PackedBody['headers'];
 }
 
-/** One try. `retryAfterMs` is null when its answer is final. */
+/** The result of one attempt. `retryAfterMs` is null if it is final. */
 type Attempt =
   | { readonly answer: BulkAnswer; readonly retryAfterMs: null }
   | { readonly answer: BulkAnswer | null; readonly retryAfterMs: number; readonly reason: string };
@@ -180,7 +180,7 @@ interface HttpAnswer extends BulkAnswer {
   readonly retryAfter: string | undefined;
 }
 
-/** Reads the answer by its events. Iterating would cost more than the rest of the request. */
+/** Reads the response by events, because async iteration would cost more than the rest of the request. */
 function readAnswer(response: http.IncomingMessage): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -209,7 +209,7 @@ function backOffMs(tries: number): number {
   return fullMs * (0.5 + Math.random() / 2);
 }
 
-/** Milliseconds to wait by `Retry-After`, which is seconds or a date (RFC 9110, 10.2.3); 0 when absent or unreadable. */
+/** Milliseconds to wait by `Retry-After`, which has seconds or a date (RFC 9110, 10.2.3); 0 if it is absent or invalid. */
 export function readRetryAfterMs(value: string | undefined, nowMs = Date.now()): number {
   if (value === undefined) return 0;
   if (/^\s*\d{1,9}\s*$/.test(value)) return Number(value) * 1000;

@@ -1,4 +1,4 @@
-/** Maps the columns of a CSV file to members of the entity and of its properties. */
+/** Maps the columns of a CSV file to members and properties of entities. */
 import { getOwn, isJsonObject, type JsonObject, setOwn } from '../../contract/json.ts';
 import { CommandStop } from '../terminal/command-line.ts';
 
@@ -23,26 +23,26 @@ interface RowEntity {
 export class Columns {
   readonly count: number;
   readonly #type: string | null;
-  readonly #places: Readonly<Record<MappedName, number>>;
+  readonly #columns: Readonly<Record<MappedName, number>>;
   readonly #properties: readonly { readonly path: readonly string[]; readonly at: number }[];
 
-  /** @throws CommandStop when the names cannot be used */
+  /** @throws CommandStop if the column names cannot be used */
   constructor(firstRow: readonly string[], { map, type }: RowOptions) {
     const names = firstRow.map((name) => name.trim());
     this.count = names.length;
     this.#type = type;
-    const place = (name: MappedName) => names.indexOf(map.get(name) ?? name);
-    this.#places = {
-      originId: place('originId'),
-      type: type === null ? place('type') : -1,
-      url: place('url'),
+    const columnOf = (name: MappedName) => names.indexOf(map.get(name) ?? name);
+    this.#columns = {
+      originId: columnOf('originId'),
+      type: type === null ? columnOf('type') : -1,
+      url: columnOf('url'),
     };
     checkNames(names);
     for (const name of mappedNames) {
       const isNeeded = name === 'originId' || (name === 'type' && type === null);
-      if (this.#places[name] < 0 && (isNeeded || map.has(name))) throw missing(name, map, names);
+      if (this.#columns[name] < 0 && (isNeeded || map.has(name))) throw missing(name, map, names);
     }
-    const taken = new Set(Object.values(this.#places));
+    const taken = new Set(Object.values(this.#columns));
     this.#properties = names
       .map((name, at) => ({ path: name.split('.'), at }))
       .filter(({ at }) => !taken.has(at));
@@ -53,10 +53,10 @@ export class Columns {
     const cell = (at: number) => cells[at] ?? '';
     const properties: JsonObject = {};
     for (const { path, at } of this.#properties) setAt(properties, path, cell(at));
-    const url = cell(this.#places.url);
+    const url = cell(this.#columns.url);
     return {
-      originId: cell(this.#places.originId),
-      type: this.#type ?? cell(this.#places.type),
+      originId: cell(this.#columns.originId),
+      type: this.#type ?? cell(this.#columns.type),
       ...(url === '' ? {} : { url }),
       properties,
     };

@@ -6,7 +6,7 @@ import { Columns, type RowOptions } from './csv-columns.ts';
 import { withoutByteOrderMarks } from './import-lines.ts';
 import { type EntityRecord, type Failure, lineBytesMax, type RecordReader, unreadable } from './records.ts';
 
-/** What the parser yields with the option `info`. */
+/** A row from the parser with the option `info`. */
 interface ParsedRow {
   readonly record: readonly string[];
   /** `lines` is the line number at the end of the row. */
@@ -15,7 +15,7 @@ interface ParsedRow {
 
 interface Row {
   readonly cells: readonly string[];
-  /** The line that the row starts on. */
+  /** The first line of the row. */
   readonly line: number;
 }
 
@@ -48,9 +48,9 @@ async function* rowsOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Row> {
     record_delimiter: ['\r\n', '\n', '\r'],
     max_record_size: lineBytesMax,
   });
-  // An error on either side ends the other, and is thrown where the rows are read.
+  // An error in one stream destroys the other, and is thrown by the loop below.
   pipeline(Readable.from(checkedUtf8(withoutByteOrderMarks(chunks))), parser, () => {});
-  // The parser counts CRLF in a cell as two line ends.
+  // The parser counts a CRLF in a cell as two line ends.
   let surplus = 0;
   try {
     for await (const { record, info } of parser as AsyncIterable<ParsedRow>) {

@@ -9,7 +9,7 @@ import { type EntityRecord, type Failure, lineBytesMax, type RecordReader, readR
 export const importFormats = ['ndjson', 'json', 'csv'] as const;
 export type ImportFormat = (typeof importFormats)[number];
 
-/** The format that the name of a file says, packed or not; one entity per line when it says none. */
+/** The format by the extension of a file, with or without `.gz`; NDJSON by default. */
 export function formatOf(file: string): ImportFormat {
   const [, ending = ''] = /\.(json|csv)(?:\.gz)?$/i.exec(file) ?? [];
   return importFormats.find((format) => format === ending.toLowerCase()) ?? 'ndjson';
@@ -20,7 +20,7 @@ export function readerOf(format: ImportFormat, rows: RowOptions): RecordReader {
   return format === 'csv' ? csvReader(rows) : readNdjson;
 }
 
-/** Reads a file that is one JSON array of entities. Only one item is held at a time. */
+/** Reads a file that is one JSON array of entities, without holding all of it in memory. */
 export async function* readJsonArray(
   chunks: AsyncIterable<Buffer>,
 ): AsyncGenerator<(EntityRecord | Failure)[]> {

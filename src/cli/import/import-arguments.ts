@@ -9,11 +9,11 @@ export interface ImportArguments {
   readonly sourceKey: string;
   readonly baseUrl: string;
   readonly concurrency: number;
-  /** By default the one that the name of the file says. */
+  /** By default from the extension of the file. */
   readonly format?: ImportFormat;
-  /** For CSV. */
+  /** Options for CSV. */
   readonly rows?: RowOptions;
-  /** Absent: nothing is deleted. */
+  /** Absent to delete nothing. */
   readonly prune?: PruneOptions;
 }
 
@@ -21,7 +21,7 @@ const concurrencyMax = 64;
 
 /**
  * The arguments of `npm run import`.
- * @throws CommandStop with one line that says what is wrong
+ * @throws CommandStop with a one-line message
  */
 export function readImportArguments(words: readonly string[], defaultUrl: string): ImportArguments {
   const { values, positionals } = readArguments('import', words);
@@ -53,7 +53,7 @@ function readUrl(text: string): string {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
     throw new CommandStop(`--url must be an address such as http://127.0.0.1:4000, not '${text}'.`);
   }
-  // Sent to another endpoint, each entity would be called wrong.
+  // Otherwise every entity would be sent to a wrong endpoint and be rejected.
   const [address, endpoint] = text.split(/(\/ingest(?:\/.*)?)$/);
   if (endpoint === undefined) return text;
   throw new CommandStop(`--url must be only the address, without '${endpoint}': ${address}`);
@@ -88,8 +88,8 @@ function readMap(text: string): Map<MappedName, string> {
 }
 
 export interface PruneOptions {
-  /** Types of entities that may be deleted; empty: all. */
+  /** Types of entities that may be deleted; empty for all. */
   readonly types: readonly string[];
-  /** `--yes` was given. */
+  /** True if `--yes` was given. */
   readonly isSure: boolean;
 }

@@ -7,25 +7,25 @@ import type { ImportArguments } from './import-arguments.ts';
 import { openInput } from './import-input.ts';
 import { doneEntities, ImportClock, showProgress } from './import-progress.ts';
 import { FailureFile, type ImportCounts, Importer, retryTotalMsDefault } from './importer.ts';
-import { notingIds, type RecordReader } from './records.ts';
+import { collectingIds, type RecordReader } from './records.ts';
 
 export interface ImportSummary extends ImportCounts {
-  /** Why the import ended before the end of its input; null when it was read to the end. */
+  /** Why the import ended before the end of its input; null if it was complete. */
   readonly stoppedBy: string | null;
-  /** Of the last write. */
+  /** Version token of the last write. */
   readonly version: string | null;
 }
 
 export interface ImportFileOptions extends ImportArguments {
   readonly trust?: Trust;
-  /** Gets the originIds that the file has. */
+  /** Receives the originIds in the file. */
   readonly seenIds?: Set<string>;
 }
 
 /**
  * Imports a file. Progress and summary go to standard error, and failed lines to `FILE.failed.ndjson`
  * (`stdin.failed.ndjson` for standard input).
- * @throws CommandStop when the file cannot be read
+ * @throws CommandStop if the file cannot be read
  */
 export async function importFile(
   options: ImportFileOptions,
@@ -45,7 +45,7 @@ export async function importFile(
     },
     failures,
     (counts) => progress.show(counts),
-    seenIds === undefined ? reader : notingIds(reader, seenIds),
+    seenIds === undefined ? reader : collectingIds(reader, seenIds),
   );
   let stoppedBy: string | null = null;
   try {
@@ -61,12 +61,12 @@ export async function importFile(
   return summary;
 }
 
-/** The reader of the format that the arguments or the name of the file say. */
+/** The reader for the format in the arguments, or by the extension of the file. */
 export function readerFor({ file, format, rows }: ImportArguments): RecordReader {
   return readerOf(format ?? formatOf(file), rows ?? { map: new Map(), type: null });
 }
 
-/** Why an import ended, in words for its user. @throws any other error, which is a bug */
+/** Message for the error that ended an import. @throws unexpected errors */
 export function stopReason(error: unknown, file: string, signal: AbortSignal): string {
   if (error instanceof CommandStop || error instanceof PlatformAway) return error.message;
   if (signal.aborted)
@@ -86,8 +86,8 @@ function printSummary(summary: ImportSummary, clock: ImportClock, { file, first 
   );
   if (first !== null) {
     console.error(`The failed lines and their errors are in ${file}`);
-    const isTold = stoppedBy !== null && first.errors.includes(stoppedBy);
-    if (!isTold) console.error(`The first is line ${first.line}: ${first.errors.join('; ')}`);
+    const isRepeated = stoppedBy !== null && first.errors.includes(stoppedBy);
+    if (!isRepeated) console.error(`The first is line ${first.line}: ${first.errors.join('; ')}`);
   }
   if (stoppedBy !== null) console.error(stoppedBy);
 }

@@ -7,17 +7,17 @@ import { CommandStop } from '../terminal/command-line.ts';
 /** The bytes to import, and how many have been read. */
 export interface ImportInput {
   readonly stream: Readable;
-  /** Bytes of the file on the disk; null for standard input. */
+  /** Size of the file in bytes; null for standard input. */
   readonly totalBytes: number | null;
   readonly readBytes: () => number;
 }
 
-/** Opens the input. @throws CommandStop when the file is not there or cannot be read */
+/** Opens the input. @throws CommandStop if the file does not exist or cannot be read */
 export async function openInput(file: string): Promise<ImportInput> {
   if (file === '-') return counted(process.stdin, null, (stream) => stream);
   const totalBytes = await fileBytes(file);
   const unpack = (stream: Readable) =>
-    // An error on either side ends the other. It is thrown where the importer reads.
+    // An error in one stream destroys the other, and is thrown where the importer reads.
     file.endsWith('.gz') ? pipeline(stream, createGunzip(), () => {}) : stream;
   return counted(createReadStream(file, { highWaterMark: 256 * 1024 }), totalBytes, unpack);
 }
@@ -33,7 +33,7 @@ async function fileBytes(file: string): Promise<number> {
   }
 }
 
-/** Counts bytes before unpacking, so that they can be compared with the size of the file. */
+/** Counts bytes before decompression, to compare them with the size of the file. */
 function counted(
   source: Readable,
   totalBytes: number | null,

@@ -3,14 +3,14 @@ import { type EntityRecord, type Failure, isFailure, lineBytesMax, readRecord } 
 const newline = 0x0a;
 
 export interface Line {
-  /** Counted from 1, empty lines included. */
+  /** From 1, with empty lines counted. */
   readonly number: number;
-  /** The line without its line feed. It is cut off when `isTooLong`. */
+  /** The line without its line feed, truncated if `isTooLong`. */
   readonly bytes: Buffer;
   readonly isTooLong: boolean;
 }
 
-/** The lines of a byte stream that hold more than white space. Memory is bounded, whatever the stream brings. */
+/** The lines of a byte stream, without blank ones, in bounded memory. */
 export async function* readLines(
   chunks: AsyncIterable<Buffer>,
   maxBytes = lineBytesMax,
@@ -19,8 +19,8 @@ export async function* readLines(
 }
 
 /**
- * As `readLines`, but gives all lines that end in one piece of the stream together. Waiting for each line would cost
- * more than reading it.
+ * As `readLines`, but yields all lines that end in one chunk together, because awaiting each line would cost more than reading
+ * it.
  */
 async function* readLineGroups(
   chunks: AsyncIterable<Buffer>,
@@ -45,7 +45,7 @@ async function* readLineGroups(
   if (!isBlank(last.bytes)) yield [last];
 }
 
-/** The incomplete line. Its pieces are joined once, so the cost of a long line is linear. */
+/** The incomplete line. Its pieces are joined once, so that long lines take linear time. */
 class OpenLine {
   #pieces: Buffer[] = [];
   #heldBytes = 0;
@@ -84,9 +84,9 @@ const mark = Buffer.from([0xef, 0xbb, 0xbf]);
 const lineFeed = Buffer.from('\n');
 const markedLine = Buffer.concat([lineFeed, mark]);
 
-/** The bytes without byte order marks at the beginning of a line. Joined files have them in their midst. */
+/** Removes byte order marks at the beginning of any line, because concatenated files have several. */
 export async function* withoutByteOrderMarks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  // The stream is read as if it began with a line feed.
+  // Treats the stream as if it began with a line feed.
   let held: Buffer = lineFeed;
   let skipped = lineFeed.length;
   for await (const chunk of chunks) {
@@ -108,7 +108,7 @@ function withoutMarks(data: Buffer): Buffer {
   return left;
 }
 
-/** How many bytes at the end may be the beginning of a marked line. */
+/** Number of bytes at the end that may be the beginning of a marked line. */
 function unfinished(data: Buffer): number {
   for (let length = Math.min(markedLine.length - 1, data.length); length > 0; length -= 1) {
     if (data.subarray(data.length - length).equals(markedLine.subarray(0, length))) return length;
@@ -118,7 +118,7 @@ function unfinished(data: Buffer): number {
 
 const openBracket = 0x5b;
 
-/** Reads a file that has one entity a line. */
+/** Reads a file with one entity per line. */
 export async function* readNdjson(chunks: AsyncIterable<Buffer>): AsyncGenerator<(EntityRecord | Failure)[]> {
   for await (const lines of readLineGroups(withoutByteOrderMarks(chunks))) {
     yield lines.map(({ number, bytes, isTooLong }) => {

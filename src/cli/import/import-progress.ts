@@ -6,10 +6,10 @@ import type { ImportCounts } from './importer.ts';
 const barEveryMs = 100;
 const lineEveryMs = 5_000;
 
-/** Shows how far an import is: with a bar on a terminal, with a line now and then elsewhere. */
+/** Shows the progress of an import: with a bar on a terminal, otherwise with a line every few seconds. */
 export interface ImportProgress {
   show(counts: ImportCounts): void;
-  /** Writes a line of its own. */
+  /** Writes a separate line. */
   say(line: string): void;
   stop(): void;
 }
@@ -24,7 +24,7 @@ export function showProgress(
     : lines(clock, output);
 }
 
-/** Entities that are done, with any result. */
+/** Number of completed entities, with any result. */
 export function doneEntities({ changed, unchanged, failed }: ImportCounts): number {
   return changed + unchanged + failed;
 }
@@ -38,7 +38,7 @@ export class ImportClock {
     return this.input.readBytes();
   }
 
-  /** Since the start. */
+  /** Seconds since the start. */
   seconds(): number {
     return (performance.now() - this.#startedMs) / 1000;
   }
@@ -47,7 +47,7 @@ export class ImportClock {
     return `${Math.round(doneEntities(counts) / Math.max(this.seconds(), 0.001))} entities/s`;
   }
 
-  /** The share of the file that is read, and the time for the rest at the speed so far. */
+  /** The percentage of the file that is read, and the estimated remaining time. */
   remaining(): string | null {
     const { totalBytes } = this.input;
     if (totalBytes === null || totalBytes === 0 || this.readBytes === 0) return null;
@@ -71,7 +71,7 @@ function bar(clock: ImportClock, totalBytes: number, output: NodeJS.WriteStream)
       stream: output,
       hideCursor: true,
       barsize: 30,
-      // Only `show` draws the bar. With a timer of its own it would write over a message at the end.
+      // Only `show` draws the bar: the library's own timer would overwrite a message at the end.
       noTTYOutput: false,
       synchronousUpdate: true,
       fps: 1000 / barEveryMs,

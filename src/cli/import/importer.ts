@@ -13,11 +13,11 @@ export interface ImportOptions {
   readonly baseUrl: string;
   readonly trust?: Trust;
   readonly sourceKey: string;
-  /** Concurrent requests. */
+  /** Number of concurrent requests. */
   readonly concurrency: number;
   readonly retryTotalMs: number;
   readonly signal: AbortSignal;
-  /** As in `BulkClientOptions`. */
+  /** See `BulkClientOptions`. */
   readonly onSilence?: (line: string) => void;
 }
 
@@ -30,18 +30,17 @@ export interface ImportCounts {
 export const retryTotalMsDefault = 300_000;
 
 /**
- * Sends the entities of a byte stream to a source, in bounded memory. Entities of one originId arrive in the
- * order of the stream. Others may overtake each other. A record that cannot be sent or is refused goes to `failures` and
- * stops nothing.
- * @throws CommandStop, PlatformAway, or the reason with which `signal` was aborted; `done` then counts what was done
- * before
+ * Sends the entities of a byte stream to a source, in bounded memory. Entities with the same originId arrive in the order of
+ * the stream; others may be reordered. A record that cannot be sent or is refused is added to `failures`, and the import
+ * continues.
+ * @throws CommandStop, PlatformAway, or the reason of the signal; `done` has the counts until then
  */
 export class Importer {
   #counts = { changed: 0, unchanged: 0, failed: 0 };
   #version: string | null = null;
   readonly #client: BulkClient;
   readonly #inFlight = new Map<Batch, Promise<void>>();
-  /** Aborted with the first error that ends the import, which cuts off requests in flight. */
+  /** Aborted with the first fatal error, which cancels requests in flight. */
   readonly #stop = new AbortController();
   readonly #options: ImportOptions;
 
@@ -52,12 +51,12 @@ export class Importer {
     private readonly read: RecordReader = readNdjson,
   ) {
     this.#options = { ...options, signal: AbortSignal.any([options.signal, this.#stop.signal]) };
-    // All requests in flight listen to the signal.
+    // Each request in flight adds a listener.
     setMaxListeners(0, this.#options.signal);
     this.#client = new BulkClient({ ...this.#options, connections: options.concurrency });
   }
 
-  /** Token of the state that shows the last write; null before the first. */
+  /** Version token of the last write; null before the first. */
   get version(): string | null {
     return this.#version;
   }
@@ -67,7 +66,7 @@ export class Importer {
   }
 
   async run(input: Readable): Promise<ImportCounts> {
-    // The end of the import must also end a wait for input that may never come.
+    // An abort must also end a read of input that may never arrive.
     addAbortSignal(this.#options.signal, input);
     try {
       await this.#readAndSend(input);
@@ -101,7 +100,7 @@ export class Importer {
     if (batch.records.length > 0) await this.#launch(batch);
   }
 
-  /** Waits until the batch may be sent, then sends it without waiting for the answer. */
+  /** Waits until the batch may be sent, then sends it without waiting for the response. */
   async #launch(batch: Batch): Promise<void> {
     while (this.#mustWait(batch)) await Promise.race(this.#inFlight.values());
     this.#options.signal.throwIfAborted();
@@ -128,7 +127,7 @@ export class Importer {
     if (only !== undefined && records.length === 1) {
       return this.#count({ changed: 0, unchanged: 0, failures: [refused(only, [outcome.refusal])] });
     }
-    // One record, or the size of all, spoils the request. Sending halves in order finds out which.
+    // One record, or the total size, made the request fail. Bisection finds the record.
     const middle = records.length >> 1;
     await this.#deliver(records.slice(0, middle));
     await this.#deliver(records.slice(middle));
@@ -160,7 +159,7 @@ export class Importer {
   }
 }
 
-/** Writes the failed lines as NDJSON next to the imported file. No failures, no file. */
+/** Writes the failed lines as NDJSON next to the imported file. The file is created with the first failure. */
 export class FailureFile {
   #descriptor: number | null = null;
   #first: Pick<Failure, 'line' | 'errors'> | null = null;
@@ -170,12 +169,12 @@ export class FailureFile {
     rmSync(file, { force: true });
   }
 
-  /** The failure of the earliest line; null while nothing failed. */
+  /** The failure of the first line; null while there is none. */
   get first(): Pick<Failure, 'line' | 'errors'> | null {
     return this.#first;
   }
 
-  /** Writes failures synchronously, so that the file is complete however the import ends. */
+  /** Writes synchronously, so that the file is complete however the import ends. */
   add(failures: readonly Failure[]): void {
     if (failures.length === 0) return;
     for (const { line, errors } of failures) {
@@ -197,8 +196,8 @@ export class FailureFile {
   }
 }
 
-/** A line of the file. The entity is the text that was read, so that no number in it is changed. */
+/** A line of the file. The entity is the text that was read, so that its numbers are not changed. */
 function failureText({ entity, ...failure }: Failure): string {
-  // Outside of strings line ends are white space, and within strings JSON has none.
+  // In JSON, unescaped line ends are only white space between tokens.
   return `${JSON.stringify(failure).slice(0, -1)},"entity":${entity.replace(/[\r\n]+/g, ' ')}}`;
 }

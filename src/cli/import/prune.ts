@@ -1,4 +1,4 @@
-/** `--prune`: deletes what the source, or some of its types, has and the file does not have. */
+/** `--prune`: deletes entities of the source, or of some of its types, that are not in the file. */
 import { addAbortSignal } from 'node:stream';
 import { counted } from '../../config/documents/issue-text.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
@@ -16,15 +16,15 @@ import {
 } from './import-file.ts';
 import { openInput } from './import-input.ts';
 import { retryTotalMsDefault } from './importer.ts';
-import { isFailure, notingIds } from './records.ts';
+import { collectingIds, isFailure } from './records.ts';
 
-/** Entities that are named in a plan. */
+/** Number of entities that the message lists. */
 const shownMax = 10;
 
 /**
- * Imports a file, then deletes what it does not have. Nothing is deleted when a line fails or the import ends early. Without
- * `--yes` it counts and asks before the import, and deletes what it counted.
- * @throws CommandStop when it was not confirmed, or the list or a delete fails; the reason with which `signal` was aborted
+ * Imports a file, then deletes entities that are not in it. If a line fails or the import ends early, nothing is deleted.
+ * Without `--yes` it counts them and asks for confirmation before the import, and deletes only those.
+ * @throws CommandStop if it was not confirmed, or a request fails; the reason of the signal
  */
 export async function importAndPrune(
   options: ImportFileOptions,
@@ -55,7 +55,7 @@ export async function importAndPrune(
   }
 }
 
-/** The entities to delete, after consent. @throws CommandStop without consent */
+/** The entities to delete, after confirmation. @throws CommandStop without confirmation */
 async function confirmedIds(
   client: BulkClient,
   options: ImportFileOptions,
@@ -70,12 +70,15 @@ async function confirmedIds(
   return originIds;
 }
 
-/** OriginIds of everything in the file. @throws CommandStop when it cannot be read, or an entity has none */
+/** OriginIds of all entities in the file. @throws CommandStop if it cannot be read or has an invalid entity */
 async function readIds(options: ImportFileOptions, signal: AbortSignal): Promise<Set<string>> {
   const { stream } = await openInput(options.file);
   const originIds = new Set<string>();
   try {
-    for await (const records of notingIds(readerFor(options), originIds)(addAbortSignal(signal, stream))) {
+    for await (const records of collectingIds(
+      readerFor(options),
+      originIds,
+    )(addAbortSignal(signal, stream))) {
       const failure = records.find(isFailure);
       if (failure === undefined) continue;
       throw new CommandStop(`Nothing was changed: line ${failure.line}: ${failure.errors.join('; ')}`);
@@ -88,7 +91,7 @@ async function readIds(options: ImportFileOptions, signal: AbortSignal): Promise
 
 /**
  * OriginIds that the source has, but not the file.
- * @param version of the last write: the list shows at least that state; null: any state
+ * @param version minimum version of the list; null for any
  * @throws CommandStop, PlatformAway
  */
 async function idsToPrune(
@@ -131,7 +134,7 @@ function planText(file: string, originIds: readonly string[], { types }: PruneOp
   return `${has}: ${shown}${more}`;
 }
 
-/** Deletes the entities. @returns how many were still there @throws CommandStop, PlatformAway */
+/** Deletes the entities. @returns the number of deleted ones @throws CommandStop, PlatformAway */
 async function prune(client: BulkClient, originIds: readonly string[]): Promise<number> {
   let count = 0;
   for (const portion of portions(originIds, bulkEntitiesMax)) {
@@ -141,7 +144,7 @@ async function prune(client: BulkClient, originIds: readonly string[]): Promise<
   return count;
 }
 
-/** @throws CommandStop when the answer is not a success */
+/** @throws CommandStop if the request failed */
 function readAnswer({ status, body }: BulkAnswer, task: string): Readonly<Record<string, Json | undefined>> {
   const json = jsonOf(body);
   if (status === 200 && isJsonObject(json)) return json;

@@ -4,30 +4,30 @@ import { entityBytesMax } from '../../contract/limits.ts';
 import { type JsonMistake, jsonBytesMistake } from '../../lib/json-mistake.ts';
 
 /**
- * Longest line that is read whole. Text in which every character is escaped (`\u00e9`) takes up to six times the bytes
- * that count for the limit of an entity. So a longer line cannot hold an entity that would be accepted.
+ * Maximum length of a line in bytes. Escaped characters (`\u00e9`) take up to six times the bytes that count for the limit of
+ * an entity, so an entity in a longer line would be rejected.
  */
 export const lineBytesMax = 6 * entityBytesMax + 1024 * 1024;
 
-/** Reads the records of a byte stream in bounded memory. @throws CommandStop when the rest cannot be read */
+/** Reads the records of a byte stream in bounded memory. @throws CommandStop if the rest cannot be read */
 export type RecordReader = (
   chunks: AsyncIterable<Buffer>,
 ) => AsyncIterable<readonly (EntityRecord | Failure)[]>;
 
-/** The JSON text of an entity, as it was read. */
+/** The unparsed JSON text of an entity. */
 export interface RecordText {
   readonly bytes: Buffer;
-  /** Place of its first byte in the file, both from 1. */
+  /** Position of its first byte in the file, from 1. */
   readonly line: number;
   readonly column: number;
   readonly isTooLong: boolean;
 }
 
-/** An entity that may be sent. Its bytes are sent as they are, so no digit and no escape is changed. */
+/** An entity to send. Its bytes are sent unchanged, to preserve digits and escapes. */
 export interface EntityRecord {
   readonly line: number;
   readonly bytes: Buffer;
-  /** Null when the entity has none, or none that is a text. The platform then says so. */
+  /** Null if the entity has none that is a string. The platform then rejects it. */
   readonly originId: string | null;
 }
 
@@ -36,13 +36,13 @@ export interface Failure {
   readonly line: number;
   readonly originId: string | null;
   readonly errors: readonly string[];
-  /** The JSON text of the entity, or of a string with its beginning when it is not JSON. */
+  /** The JSON text of the entity; if it is not JSON, a JSON string with its beginning. */
   readonly entity: string;
 }
 
 const shownCharacters = 1000;
 
-/** Reads the text of an entity: a record to send, or a failure that is certain without asking the platform. */
+/** Parses an entity: a record to send, or a failure that can be detected here. */
 export function readRecord(text: RecordText): EntityRecord | Failure {
   const { line, bytes } = text;
   if (text.isTooLong) return unreadable(line, bytes, `The entity is larger than ${lineBytesMax} bytes`);
@@ -60,8 +60,8 @@ export function readRecord(text: RecordText): EntityRecord | Failure {
   return { line, bytes, originId: typeof originId === 'string' ? originId : null };
 }
 
-/** Reads as another reader, and notes the originIds of what it reads. */
-export function notingIds(read: RecordReader, originIds: Set<string>): RecordReader {
+/** Wraps a reader, and adds the originIds that it reads to a set. */
+export function collectingIds(read: RecordReader, originIds: Set<string>): RecordReader {
   return async function* (chunks) {
     for await (const records of read(chunks)) {
       for (const { originId } of records) if (originId !== null) originIds.add(originId);
@@ -101,7 +101,7 @@ function notJsonText({ bytes, line, column }: RecordText): string {
   return `The entity is not JSON (${placeText(found, line, column)}: expected ${found.expected})`;
 }
 
-/** The place in the file of a mistake in a text that begins at a line and column. */
+/** Position in the file of an error in a text that begins at a line and column. */
 function placeText(found: JsonMistake, line: number, column: number): string {
   const first = found.line === 1;
   return `line ${line + found.line - 1}, column ${first ? column + found.column - 1 : found.column}`;

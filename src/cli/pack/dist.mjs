@@ -1,6 +1,7 @@
 /**
- * Makes `dist` for the package (`npm pack` runs this file, in a fresh clone too): `dist/server`, the JavaScript that the package
- * runs; `dist/client`, the modules for front ends and their types; `dist/console`. A clone runs the TypeScript itself.
+ * Builds `dist` for the package (`npm pack` runs this file, also in a fresh clone): `dist/server`, the JavaScript that the
+ * package runs; `dist/client`, the modules for front ends and their types; `dist/console`. A clone runs the TypeScript
+ * directly.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,14 +22,14 @@ try {
   console.error(error.message);
   process.exit(1);
 }
-// In a fresh clone it is there only now.
+// Imported here, because a fresh clone does not have it before.
 const { build } = await import('esbuild');
 
 await packServer();
 await packClient();
 await packFiles();
 
-/** One module for each process, thread and command, named after its TypeScript. */
+/** Builds one module for each process, thread and command, named after its TypeScript file. */
 async function packServer() {
   const ofCommands = readdirSync(`${root}src/cli`)
     .filter((name) => name.endsWith('.ts') && !commandsOfClones.includes(path.basename(name, '.ts')))
@@ -36,7 +37,7 @@ async function packServer() {
   const ofProcesses = readdirSync(`${root}workers`)
     .filter((name) => name.endsWith('.ts'))
     .map((name) => `workers/${name}`);
-  /** A module in plain JavaScript starts each of them. */
+  /** Modules that are started by a module in plain JavaScript. */
   const startedByModules = [
     'src/actors/ownership/keeper-thread.ts',
     'src/config/code/child/main.ts',
@@ -50,7 +51,7 @@ async function packServer() {
       [...ofCommands, ...ofProcesses, ...startedByModules].map((file) => [builtName(file), root + file]),
     ),
     outdir: builtFolder,
-    // Whoever installs the package has no TypeScript that a map could lead to.
+    // The package does not have the TypeScript that source maps would refer to.
     sourcemap: false,
     treeShaking: true,
     write: true,
@@ -64,7 +65,7 @@ async function packServer() {
   });
 }
 
-/** Ends the process when the types have a mistake. */
+/** Exits if there are type errors. */
 async function packClient() {
   const folder = `${root}dist/client`;
   const entryPoints = ['client', 'instantsearch'].map((name) => `${root}src/client/${name}.ts`);
@@ -72,7 +73,7 @@ async function packClient() {
   await build({
     entryPoints,
     outdir: folder,
-    // Not minified: bundlers of sites do that, and Node prints the line that threw an uncaught error.
+    // Not minified: bundlers of sites do that, and Node prints the line of an uncaught error.
     bundle: true,
     format: 'esm',
     target: 'es2022',
@@ -86,7 +87,7 @@ async function packClient() {
   ];
   const { status } = spawnSync(process.execPath, words, { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
-  // Anyone who uses the package has no TypeScript file beside a declaration.
+  // The package has no TypeScript files next to the declarations.
   for (const name of readdirSync(folder).filter((one) => one.endsWith('.d.ts'))) {
     const file = `${folder}/${name}`;
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"));

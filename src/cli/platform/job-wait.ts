@@ -1,4 +1,4 @@
-/** Waits on the command line until the processes run a configuration and their jobs are done. */
+/** Waits, for commands, until all processes run a configuration and its jobs are done. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RebuildJobs, rebuildState } from '../../jobs/rebuild-job-queue.ts';
 import { script } from '../../lib/typed-command.mjs';
@@ -11,20 +11,20 @@ import type { PercentBar } from '../terminal/percent-bar.ts';
 
 const pollMs = 200;
 /**
- * A look at all jobs costs Redis and us some milliseconds. The longer the jobs take, the less it matters to notice the
- * end at once.
+ * Polling all jobs costs some milliseconds, so the interval grows with the time waited: after a long wait, a small delay does
+ * not matter.
  */
 const pollMsMax = 500;
 const pollShare = 0.05;
-/** An obstacle may last this long, which is time for a restart. */
+/** How long an obstacle may last; enough for a restart. */
 const obstacleMs = 15_000;
-/** Processes look for a new configuration every second. */
+/** No message before this time, because processes poll for a new configuration every second. */
 const silentMs = 3_000;
 
 /**
  * Waits until every live process runs the generation.
- * @returns how many there are
- * @param say called with the processes that are late, when it takes long and each time that they change
+ * @returns number of processes
+ * @param say called with the late processes if it takes long, and when they change
  * @throws the reason of the signal
  */
 export async function waitForProcesses(
@@ -49,7 +49,10 @@ export async function waitForProcesses(
   }
 }
 
-/** Waits until the rebuild for a generation is done. @throws CommandStop when a job failed or an obstacle stays; the reason of the signal */
+/**
+ * Waits until the rebuild for a generation is done. @throws CommandStop if a job failed or an obstacle lasts; the reason of the
+ * signal
+ */
 export async function waitForRebuild(
   store: Store,
   queue: RebuildJobs,
@@ -76,9 +79,9 @@ export async function waitForRebuild(
 /**
  * Waits until jobs are done.
  * @param work name of the work, as in "The rebuild does not go on"
- * @param bar is notified immediately of an obstacle
- * @param isDone looks at the jobs.
- * @throws CommandStop when an obstacle stays; the reason of the signal
+ * @param bar shows obstacles immediately
+ * @param isDone checks the jobs.
+ * @throws CommandStop if an obstacle lasts; the reason of the signal
  */
 export async function waitForJobs(
   store: Store,
@@ -106,12 +109,12 @@ export async function waitForJobs(
   }
 }
 
-/** @throws the reason of the signal, immediately when it is aborted */
+/** @throws the reason of the signal, as soon as it is aborted */
 async function sleepUnless(signal: AbortSignal, ms: number): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
 }
 
-/** The obstacle to a rebuild, and what to do about it; null when there is none. @throws StoreUnavailableError */
+/** Message about an obstacle to rebuilds, with what to do; null if there is none. @throws StoreUnavailableError */
 export async function obstacleOf(store: Store): Promise<string | null> {
   const missing = missingRole(await liveProcesses(store));
   if (missing !== null) return `no ${missing} process is running: start one (${script(missing)})`;

@@ -1,4 +1,4 @@
-/** The store of a platform as commands open it, and the configuration that is active in it. */
+/** Opens the store for commands, and reads its active configuration. */
 import type { Configuration, Tenant } from '../../config/configuration.ts';
 import { loadConfiguration } from '../../config/documents/load.ts';
 import { commandSettings, type Settings } from '../../config/settings/settings.ts';
@@ -13,13 +13,13 @@ import { privateRedisUrl } from './private-redis-login.ts';
 
 const openTimeoutMs = 5_000;
 
-/** The settings with which a command opens a store. */
+/** The settings that opening a store needs. */
 export type StoreSettings = Pick<Settings, 'partitions' | 'confirmReplicas' | 'replicaWaitMs'>;
 
 /**
- * Opens the store of a command, hands it over and closes it.
- * @param commandTimeoutMs time limit of a command to Redis
- * @throws CommandStop when Redis does not answer or stops answering, or the store has another number of partitions
+ * Opens a store, passes it to `act` and closes it.
+ * @param commandTimeoutMs timeout of a Redis command
+ * @throws CommandStop if Redis does not respond or stops responding, or the store has another number of partitions
  */
 export async function withStore<T>(
   address: RedisAddress,
@@ -55,8 +55,8 @@ export async function withStore<T>(
 }
 
 /**
- * Opens a store for a process that cannot begin without it.
- * @throws CommandStop with one line when Redis does not answer for 5 s, or its store does not fit the options
+ * Opens a store for a process that cannot start without it.
+ * @throws CommandStop with a one-line message if Redis does not respond for 5 s, or the store does not match the options
  */
 export async function openNow(options: StoreOptions): Promise<Store> {
   try {
@@ -67,7 +67,7 @@ export async function openNow(options: StoreOptions): Promise<Store> {
   }
 }
 
-/** The error of a Redis that does not answer: one line for the person who typed the command. */
+/** The error for a Redis that does not respond, with a one-line message. */
 function noAnswer(address: RedisAddress, error: unknown): CommandStop {
   const reason = error instanceof Error ? error.message : String(error);
   const place = `Redis at ${shownAddress(address)}`;
@@ -76,7 +76,7 @@ function noAnswer(address: RedisAddress, error: unknown): CommandStop {
       `${place} rejects this login (${reason}). Correct the user and password in REDIS_URL.`,
     );
   }
-  // The message of the client library names its own options, which cannot be set here.
+  // This message of the client library mentions its own options, which users cannot set.
   const shown = /max retries per request/.test(reason) ? 'no connection' : reason;
   return new CommandStop(
     `${place} does not respond (${shown}). ` +
@@ -97,8 +97,8 @@ async function withinTime<T>(promise: Promise<T>, timeoutMs: number): Promise<T>
 }
 
 /**
- * The Redis of these settings. If they name none, it is the private Redis of an `npm start` with the same data folder.
- * @throws CommandStop when there never was one
+ * The Redis of these settings; by default the private Redis of an `npm start` with the same data folder.
+ * @throws CommandStop if there never was one
  */
 export function redisAddress({ redis, dataDir }: Settings): RedisAddress {
   if (redis.kind === 'url') return { kind: 'single', url: redis.url };
@@ -112,7 +112,7 @@ export function redisAddress({ redis, dataDir }: Settings): RedisAddress {
   throw new CommandStop(`No platform has run with ${dataDir} yet. Run npm start first, or set REDIS_URL.`);
 }
 
-/** The address without user and password, so it may be shown. */
+/** The address without user and password, for messages. */
 function shownAddress(address: RedisAddress): string {
   if (address.kind === 'cluster') return address.seeds.map(({ host, port }) => `${host}:${port}`).join(',');
   if (address.sentinels !== undefined) return `${address.sentinels.name} (Sentinel)`;
@@ -122,10 +122,10 @@ function shownAddress(address: RedisAddress): string {
   return url.href;
 }
 
-/** Time limit of a command to Redis. */
+/** Timeout of a Redis command. */
 const commandTimeoutMs = 60_000;
 
-/** Opens the store of the settings, hands it over and closes it. @throws SettingsError; CommandStop as `withStore` */
+/** As `withStore`, with the store of the settings. @throws SettingsError; CommandStop as `withStore` */
 export async function withCommandStore<T>(
   act: (store: Store, settings: Settings) => Promise<T>,
   settings = commandSettings(),
@@ -136,7 +136,7 @@ export async function withCommandStore<T>(
 /**
  * Reads the active configuration of the store.
  * @param observer as for `loadConfiguration`
- * @throws CommandStop when there is none, or when it does not have the tenant
+ * @throws CommandStop if there is none, or it does not have the tenant
  */
 export async function activeConfiguration(
   store: Store,
@@ -163,7 +163,7 @@ export async function activeConfiguration(
   return { configuration, generation: published.generation };
 }
 
-/** The tenant of that name, or the only one. @throws CommandStop when there are several and none is named */
+/** The tenant with that name, or the only one. @throws CommandStop if there are several and no name is given */
 export function oneTenant({ tenants }: Configuration, name: string | null): Tenant {
   const all = [...tenants.values()];
   const found = name === null ? all[0] : tenants.get(name);

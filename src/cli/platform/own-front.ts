@@ -6,7 +6,7 @@ import type { ConnectionOptions } from 'node:tls';
 import type { Settings } from '../../config/settings/settings.ts';
 import { CommandStop } from '../terminal/command-line.ts';
 
-/** The address at which a program on this machine reaches the fronts of these settings. */
+/** The base URL at which programs on this machine reach the fronts of these settings. */
 export function baseUrl({ host, port, tls }: Pick<Settings, 'host' | 'port' | 'tls'>): string {
   const everywhere = host === '0.0.0.0' || host === '::';
   const reachable = everywhere ? '127.0.0.1' : host;
@@ -14,14 +14,13 @@ export function baseUrl({ host, port, tls }: Pick<Settings, 'host' | 'port' | 't
   return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
 
-/** The TLS options of a client; empty when the usual authorities are enough. */
+/** TLS options of a client; empty to use the default certificate authorities. */
 export type Trust = Pick<ConnectionOptions, 'ca' | 'allowPartialTrustChain' | 'checkServerIdentity'>;
 
 /**
- * Trusts the fronts of these settings only. A command on the same machine connects to 127.0.0.1, which
- * no certificate of a public host names. The fronts' certificate may also be signed by itself. So the command takes
- * exactly that certificate.
- * @throws CommandStop when the file cannot be read
+ * Trusts only the certificate of the fronts of these settings. A command on the same machine connects to 127.0.0.1, which is
+ * not in a certificate of a public host, and the certificate may be self-signed. So the command accepts exactly this one.
+ * @throws CommandStop if the file cannot be read
  */
 export function ownTrust({ tls }: Pick<Settings, 'tls'>): Trust {
   if (tls === null) return {};
@@ -52,7 +51,7 @@ export interface FrontAnswer {
   readonly text: string;
 }
 
-/** Sends one GET to a front of this machine. `fetch` has no way to choose the certificate to trust. */
+/** Sends a GET to a front on this machine. `fetch` has no option for the trusted certificate. */
 export function askFront(
   url: string,
   trust: Trust,

@@ -1,10 +1,10 @@
-/** How to reach the private Redis of a data folder: `npm start` writes it into the folder, and other commands read it there. */
+/** The login of the private Redis of a data folder: `npm start` writes it into the folder, and other commands read it. */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 export const redisHost = '127.0.0.1';
 
-/** How to reach a Redis of ours. */
+/** Port and password of a private Redis. */
 export interface RedisLogin {
   readonly port: number;
   readonly password: string;
@@ -15,18 +15,18 @@ export function urlOf({ port, password }: RedisLogin): string {
   return `redis://:${password}@${redisHost}:${port}`;
 }
 
-/** URL of the private Redis that the last `npm start` with this data folder ran; null when there was none. */
+/** URL of the private Redis of the last `npm start` with this data folder; null if there was none. */
 export function privateRedisUrl(dataDir: string): string | null {
   const login = readLogin(dataDir);
   return login === null ? null : urlOf(login);
 }
 
-/** The file with the login. */
+/** Path of the file with the login. */
 export function loginFile(dataDir: string): string {
   return path.join(dataDir, 'redis.json');
 }
 
-/** Null when no `npm start` has written it. */
+/** Null if there is no valid login file. */
 export function readLogin(dataDir: string): RedisLogin | null {
   const file = loginFile(dataDir);
   if (!existsSync(file)) return null;

@@ -1,4 +1,4 @@
-/** The keys in a site's configuration, and whether its store is empty. */
+/** Finds keys in a site's configuration, and checks whether its store is empty. */
 import { documentPlace } from '../../config/document-path.ts';
 import { readDocuments } from '../../config/documents/folder.ts';
 import { parseJsonText } from '../../config/json-text.ts';
@@ -11,7 +11,7 @@ import { type StoreSettings, withStore } from '../platform/open-store.ts';
 
 const redisTimeoutMs = 5_000;
 
-/** True when no entity was ever processed. @throws CommandStop when Redis does not answer */
+/** True if the store has no entities. @throws CommandStop if Redis does not respond */
 export async function isStoreEmpty(address: RedisAddress, settings: StoreSettings): Promise<boolean> {
   return await withStore(address, settings, redisTimeoutMs, async (store) => {
     const lists = await Promise.all(store.partitions.tags.map((tag) => processedSources(store, tag)));
@@ -20,12 +20,12 @@ export async function isStoreEmpty(address: RedisAddress, settings: StoreSetting
   });
 }
 
-/** The first key of a source in the tenant files that is not hashed; null when there is none. */
+/** The first source key in the tenant files that is not hashed, or null. */
 export function firstSourceKey(configDir: string): Promise<string | null> {
   return firstKey(configDir, sourceKeysOf);
 }
 
-/** The first management key in the tenant files that is not hashed; null when there is none. */
+/** The first management key in the tenant files that is not hashed, or null. */
 export function firstManagementKey(configDir: string): Promise<string | null> {
   return firstKey(configDir, (file) => keysIn(members(file, 'managementClients')));
 }

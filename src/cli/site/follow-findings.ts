@@ -14,8 +14,8 @@ import { TypeCounts } from '../../verify/diagnostics/type-counts.ts';
 import { activeConfiguration, type StoreSettings, withStore } from '../platform/open-store.ts';
 
 const redisTimeoutMs = 5_000;
-const lookEveryMs = 1_000;
-/** A store beyond this is left to `diagnostics`: to build all of it after each change would slow the change down. */
+const pollMs = 1_000;
+/** Larger stores are not checked, because building all entities after each change would slow the change down. */
 const entitiesMax = 5_000;
 const linesMax = 10;
 
@@ -27,9 +27,9 @@ export interface Followed {
   readonly settings: StoreSettings;
   readonly signal: AbortSignal;
   readonly say: Say;
-  /** Number of changes of the folder until now. */
+  /** Number of changes of the folder so far. */
   changes(): number;
-  /** Waits until the workers have applied the configuration: looking for failures must not delay them. */
+  /** Waits until the workers have applied the configuration, which the search for failures must not delay. */
   settled(): Promise<void>;
 }
 
@@ -41,8 +41,8 @@ export async function followFindings(followed: Followed): Promise<void> {
     await withStore(address, settings, redisTimeoutMs, async (store) => {
       const findings = new Findings(store, sandbox, followed);
       while (!signal.aborted) {
-        await findings.look().catch(ignoreOutage);
-        await sleep(lookEveryMs, undefined, { signal });
+        await findings.poll().catch(ignoreOutage);
+        await sleep(pollMs, undefined, { signal });
       }
     });
   } catch (error) {
@@ -52,7 +52,7 @@ export async function followFindings(followed: Followed): Promise<void> {
   }
 }
 
-/** Redis may restart; the next look finds it again. */
+/** Redis may be restarting: the next poll tries again. */
 function ignoreOutage(error: unknown): void {
   if (!(error instanceof StoreUnavailableError)) throw error;
 }
@@ -60,7 +60,7 @@ function ignoreOutage(error: unknown): void {
 class Findings {
   #generation = 0;
   #configuration: Configuration | null = null;
-  /** Digest of the folder that the reported failures are of. */
+  /** Digest of the folder with the reported failures. */
   #folder: string | null = null;
   readonly #reported = new Set<string>();
 
@@ -70,17 +70,17 @@ class Findings {
     private readonly followed: Followed,
   ) {}
 
-  /** Failures are looked for in each new configuration, types without a schema at every look. */
-  async look(): Promise<void> {
+  /** Searches for failures once in each new configuration, and for types without a schema in every poll. */
+  async poll(): Promise<void> {
     const active = await readActiveDigest(this.store);
     if (active === null) return;
     if (active.generation !== this.#generation) {
       this.#configuration = (await activeConfiguration(this.store, null)).configuration;
       if (active.folder !== this.#folder) this.#reported.clear();
       this.#folder = active.folder;
-      // Another generation of the same folder has lookups that its code requested: more builds come to their end.
+      // A new generation of the same folder has additional lookups that its code requested, so further builds can fail.
       const lines = await this.#failures(this.#configuration);
-      // The next change came meanwhile.
+      // Interrupted by the next change.
       if (lines === null) return;
       for (const line of lines) this.#report(line);
       this.#generation = active.generation;
@@ -97,14 +97,14 @@ class Findings {
     }
   }
 
-  /** @param key what makes it the same report */
+  /** @param key identifies equal reports */
   #report(line: string, key = line): void {
     if (this.#reported.has(key)) return;
     this.#reported.add(key);
     this.followed.say(line);
   }
 
-  /** Null when the folder changes before the end. */
+  /** Null if the folder changes before the end. */
   async #failures(configuration: Configuration): Promise<readonly string[] | null> {
     const { signal, changes, settled } = this.followed;
     const before = changes();
@@ -126,10 +126,10 @@ class Findings {
   }
 }
 
-/** Thrown to end a look at a large store. */
+/** Thrown to end the check of a large store. */
 class TooMany extends Error {}
 
-/** Thrown to end a look at what is changing. */
+/** Thrown to end the check after another change. */
 class Interrupted extends Error {}
 
 async function failureLines(
@@ -146,7 +146,7 @@ async function failureLines(
   return [...lines.slice(0, linesMax), `${more} more failures: run npm run diagnostics`];
 }
 
-/** @param place file, line and column in a schema in code; a JSON path in another */
+/** @param place file, line and column in a schema in code; a JSON path in other schemas */
 function failureLine(finding: LocatedDiagnostic): string {
   const { schema = '', place = '', message } = finding;
   return `${place}: ${message}. The schema ${schema} fails for ${exampleOf(finding)}`;

@@ -1,4 +1,4 @@
-/** The files of a new site: those of `template`, with keys and ids in them that are random, so no two sites share one. */
+/** The files of a new site: those of `template`, with random keys and ids. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import { jsonSchemas } from '../../config/json-schemas.ts';
 
 const template = fileURLToPath(new URL('./template', import.meta.url));
 
-/** Paths inside the site -> texts. @param tenant name of its tenant */
+/** Path in the site -> content. @param tenant name of its tenant */
 export function newSite(tenant: string): Map<string, string> {
   const words: Readonly<Record<string, string>> = {
     tenant,
@@ -33,7 +33,7 @@ export function newSite(tenant: string): Map<string, string> {
   ]);
 }
 
-/** npm leaves files called `.gitignore` out of packages. */
+/** Renames `gitignore`, because npm does not include files named `.gitignore` in packages. */
 function pathInSite(file: string, tenant: string): string {
   const inSite = file.split(path.sep).join('/').replace('tenants/tenant/', `tenants/${tenant}/`);
   return inSite === 'gitignore' ? '.gitignore' : inSite;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 
-/** A program to run, and the name for it. */
+/** A program to run, and its name in the log. */
 export interface ChildCommand {
   readonly name: string;
   readonly program: string;
@@ -11,9 +11,9 @@ export interface ChildCommand {
 
 export interface ChildOptions {
   readonly command: ChildCommand;
-  /** How the process is asked to end: by SIGTERM, or by the end of its standard input. */
+  /** How to stop the process: by SIGTERM, or by closing its standard input. */
   readonly endBy: 'signal' | 'endOfInput';
-  /** Called with each output of a newly started process. */
+  /** Called with standard output and standard error of each started process. */
   readonly follow: (lines: Readable) => void;
   /** Called for every unexpected exit, with the reason and the delay before the restart. */
   readonly onUnexpectedEnd: (reason: string, restartMs: number) => void;
@@ -21,13 +21,12 @@ export interface ChildOptions {
 
 const backOffFirstMs = 500;
 const backOffMaxMs = 10_000;
-/** A process that lived this long has recovered, so its next end counts as the first. */
+/** A process that has run this long counts as recovered, which resets the backoff. */
 const steadyMs = 30_000;
 
 /**
- * A process that can be kept running. When it ends by itself it is started again, after a wait that doubles while it
- * keeps ending soon. It leads a process group of its own, so a Ctrl-C at the terminal reaches only the supervisor. Its
- * standard input stays open for as long as the supervisor lives.
+ * A process that is restarted when it ends unexpectedly, with exponential backoff. It has its own process group, so that Ctrl-C
+ * in the terminal only reaches the supervisor. Its standard input is open while the supervisor lives.
  */
 export class Child {
   #process: ChildProcess | null = null;
@@ -48,7 +47,7 @@ export class Child {
     return this.#process?.pid;
   }
 
-  /** Lets the process be started again when it ends from now on. */
+  /** Restarts the process from now on when it ends unexpectedly. */
   keepRunning(): void {
     this.#isKept = true;
   }
@@ -62,7 +61,7 @@ export class Child {
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     this.#process = child;
-    // Nothing is ever written there, but ending it gives an error when the process is gone already.
+    // Closing the input fails if the process has already ended.
     child.stdin.on('error', () => {});
     this.options.follow(child.stdout);
     this.options.follow(child.stderr);
@@ -78,7 +77,7 @@ export class Child {
     });
   }
 
-  /** Asks the process to end, kills it after `graceMs`, and resolves when it is gone. */
+  /** Stops the process, kills it after `graceMs`, and resolves when it has ended. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
     if (this.#restart !== null) clearTimeout(this.#restart);
@@ -90,7 +89,7 @@ export class Child {
     clearTimeout(kill);
   }
 
-  /** Ends the process and everything that it started, immediately. */
+  /** Kills the process and its process group. */
   kill(): void {
     this.#isStopping = true;
     if (this.#process?.pid === undefined) return;

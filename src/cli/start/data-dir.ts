@@ -7,10 +7,10 @@ import path from 'node:path';
 import { CommandStop } from '../terminal/command-line.ts';
 
 /**
- * Makes a folder and the missing ones above it, level by level. Node's own recursive `mkdir` never ends where nothing
- * can be made, as in `/proc`.
+ * Creates a folder and its missing parents, level by level, because Node's recursive `mkdir` never returns where nothing can be
+ * created, as in `/proc`.
  * @param mode permissions of created folders; by default only for the current user
- * @throws CommandStop when that is not possible
+ * @throws CommandStop if that is not possible
  */
 export function makeFolder(folder: string, mode = 0o700): void {
   try {
@@ -29,13 +29,13 @@ function makeMissing(folder: string, mode: number): void {
   mkdirSync(folder, { mode });
 }
 
-/** The path of a socket must be short. The smallest limit of a system in use is 104 bytes. */
+/** Maximum length of a socket path: the smallest limit of common systems is 104 bytes. */
 const socketPathBytesMax = 100;
 
 /**
- * Takes a data folder for this process, because two Redis servers on one append-only file would destroy it. The lock is
- * a socket on which this process listens. So the lock ends with the process, however that ends.
- * @throws CommandStop when another `npm start` has the folder, or this user may not write into it
+ * Locks a data folder for this process, because two Redis servers on one append-only file would corrupt it. The lock is a
+ * socket on which this process listens, so that it is released however the process ends.
+ * @throws CommandStop if another `npm start` is using the folder, or this user may not write to it
  */
 export async function lockDataDir(dataDir: string): Promise<Server> {
   const socketPath = lockPath(dataDir);
@@ -43,7 +43,7 @@ export async function lockDataDir(dataDir: string): Promise<Server> {
   const server = createServer((socket) => socket.destroy());
   server.unref();
   try {
-    // A file that is there now was left by a process that was killed.
+    // An existing file is from a process that was killed.
     rmSync(socketPath, { force: true });
     server.listen(socketPath);
     await once(server, 'listening');

@@ -21,15 +21,15 @@ export interface DemoOptions {
   readonly baseUrl: string;
   readonly trust: Trust;
   readonly dataDir: string;
-  /** As the setting `METRICS_KEY`. */
+  /** The setting `METRICS_KEY`. */
   readonly metricsKey: string | null;
   readonly signal: AbortSignal;
   readonly say: (text: string) => void;
 }
 
 /**
- * Loads the demo tenant as any client would: over HTTP, with the importer. Its last entity shows that it is there. So a
- * load that was broken off is done again, and a store that was emptied is filled again.
+ * Loads the demo tenant like any client: over HTTP, with the importer. It is loaded if its last entity is missing, so also
+ * after an interrupted load or in an emptied store.
  */
 export async function loadDemo(options: DemoOptions): Promise<void> {
   const { baseUrl, trust, dataDir, signal, say } = options;

@@ -1,4 +1,4 @@
-/** Everything in one terminal: what `start` and `dev` have in common. */
+/** Runs everything in one terminal, for `start` and `dev`. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -37,13 +37,13 @@ import { Output } from './process-output.ts';
 import { parseProcfile, Supervisor } from './supervisor.ts';
 
 const pollMs = 200;
-/** The progress of a load changes with every poll, faster than anyone can read. */
-const tellEveryMs = 1_000;
+/** Shortest interval between progress messages. */
+const reportEveryMs = 1_000;
 const requestTimeoutMs = 2_000;
 
 /**
- * Waits until `GET /health/ready` answers 200 (docs/reference/http.md "Health, metrics and the OpenAPI document").
- * @param onWaiting called with what is missing when this has changed, at most once a second
+ * Waits until `GET /health/ready` returns 200 (docs/reference/http.md "Health, metrics and the OpenAPI document").
+ * @param onWaiting called with what is missing when it changes, at most once a second
  */
 export async function waitUntilReady(
   baseUrl: string,
@@ -57,7 +57,7 @@ export async function waitUntilReady(
     const waitingFor = await askReady(baseUrl, trust);
     if (waitingFor === null) return;
     const what = waitingFor.join('; ');
-    if (what !== shown && performance.now() - shownMs >= tellEveryMs) {
+    if (what !== shown && performance.now() - shownMs >= reportEveryMs) {
       onWaiting(what);
       shown = what;
       shownMs = performance.now();
@@ -66,7 +66,7 @@ export async function waitUntilReady(
   }
 }
 
-/** Reasons why the platform is not ready; null when it is. */
+/** Reasons why the platform is not ready; null if it is. */
 async function askReady(baseUrl: string, trust: Trust): Promise<string[] | null> {
   try {
     const { status, text } = await askFront(`${baseUrl}/health/ready`, trust, {}, requestTimeoutMs);
@@ -81,33 +81,33 @@ async function askReady(baseUrl: string, trust: Trust): Promise<string[] | null>
 
 const redisTimeoutMs = 5_000;
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-/** The files with the processes. */
+/** The Procfile of each kind of start. */
 const procfiles: Readonly<Record<StartKind, string>> = { full: 'Procfile', small: 'workers/Procfile.small' };
 
 /** The reason of a requested stop, which is not a failure. */
 class StopRequest extends Error {}
 
-/** A platform that runs, and answers. */
+/** A running platform. */
 export interface RunningPlatform {
   readonly settings: Settings;
-  /** The Redis that holds everything. */
+  /** Address of its Redis. */
   readonly address: RedisAddress;
   readonly url: string;
   readonly trust: Trust;
-  /** Aborts when everything should stop. */
+  /** Aborted when everything should stop. */
   readonly signal: AbortSignal;
   readonly say: (text: string) => void;
-  /** False when the store runs another configuration than that of the folder. */
+  /** False if the store runs another configuration than the folder's. */
   readonly runsFolder: boolean;
 }
 
 /**
- * Runs everything in one terminal until it is stopped. It checks settings, configuration and port before anything runs. Then
- * come Redis, the configuration, and the processes of the Procfile.
- * @param whenReady called once everything answers
- * @param kind `small`: one process has all roles
+ * Runs everything in one terminal until it is stopped. It checks settings, configuration and port first. Then it starts Redis,
+ * activates the configuration, and starts the processes of the Procfile.
+ * @param whenReady called once everything is ready
+ * @param kind `small` runs all roles in one process
  * @returns the exit code
- * @throws CommandStop when the start failed
+ * @throws CommandStop if the start failed
  */
 export async function runPlatform(
   whenReady: (platform: RunningPlatform) => Promise<void>,
@@ -149,12 +149,12 @@ export async function runPlatform(
   return 0;
 }
 
-/** Port 0 means any port. It is chosen here, because all fronts share it. */
+/** Replaces port 0 (any port) by a free one, because all fronts share it. */
 async function withPort(settings: Settings): Promise<Settings> {
   return settings.port === 0 ? { ...settings, port: await freePort(settings.host) } : settings;
 }
 
-/** Starts Redis where needed. @returns the one that holds everything */
+/** Starts a private Redis if none is configured. @returns the address of the Redis */
 async function startRedis(
   settings: Settings,
   supervisor: Supervisor,
@@ -204,7 +204,7 @@ function startProcesses(
   }
 }
 
-/** The environment of the processes: our own, with the values that were decided here. */
+/** The environment of the processes: the current one, with the chosen Redis and port. */
 function childEnvironment(
   environment: NodeJS.ProcessEnv,
   settings: Settings,
@@ -215,7 +215,7 @@ function childEnvironment(
   return { ...environment, ...redis, PORT: String(settings.port) };
 }
 
-/** Reads the configuration again. A broken one is reported and changes nothing. */
+/** Applies the configuration again. Mistakes are reported, and nothing is changed then. */
 export async function applyAgain(
   settings: Settings,
   address: RedisAddress,

@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { CommandStop } from '../terminal/command-line.ts';
 
-/** A free port of this host. */
+/** Returns a free port of this host. */
 export async function freePort(host: string): Promise<number> {
   return listenOnce(host, 0);
 }
 
 /**
  * Checks that a port is free.
- * @throws CommandStop when another program listens there, or this host cannot listen on that address
+ * @throws CommandStop if another program listens there, or this host cannot listen on that address
  */
 export async function requireFreePort(host: string, port: number): Promise<void> {
   try {

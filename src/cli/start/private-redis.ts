@@ -8,31 +8,31 @@ import { makeFolder } from './data-dir.ts';
 import { askRedis, newLogin, redisPollMs, startRedisChild, writeSecret } from './redis-child.ts';
 import type { Supervisor } from './supervisor.ts';
 
-const leftoverTimeoutMs = 10_000;
-/** Permission bits of others than the owner of a file. */
+const orphanTimeoutMs = 10_000;
+/** Permission bits of group and others. */
 const othersMode = 0o077;
 
 export interface PrivateRedisOptions {
   readonly dataDir: string;
   readonly appendFsync: AppendFsync;
-  /** Its `maxmemory`; absent or null: none. */
+  /** `maxmemory` in bytes; absent or null for no limit. */
   readonly bytesMax?: number | null;
   readonly supervisor: Supervisor;
   readonly signal: AbortSignal;
 }
 
 /**
- * Starts the private Redis of a data folder, and waits until it has loaded its file. The caller must have locked the
- * folder. Redis listens on a free loopback port and needs a password that only this user can read.
+ * Starts the private Redis of a data folder, and waits until it has loaded its file. The caller must have locked the folder.
+ * Redis listens on a free loopback port, with a password that only this user can read.
  * @returns its URL
- * @throws CommandStop when it does not start
+ * @throws CommandStop if it does not start
  */
 export async function startPrivateRedis(options: PrivateRedisOptions): Promise<string> {
   const { dataDir, appendFsync, bytesMax = null, supervisor, signal } = options;
   const folder = path.join(dataDir, 'redis');
   makeFolder(folder, 0o700);
   keepPrivate(dataDir, folder, (text) => supervisor.say(text));
-  await endLeftover(dataDir);
+  await stopOrphan(dataDir);
   const login = await newLogin();
   // Other commands and the next start read the login from this file.
   writeSecret(loginFile(dataDir), JSON.stringify(login));
@@ -42,8 +42,8 @@ export async function startPrivateRedis(options: PrivateRedisOptions): Promise<s
 }
 
 /**
- * Folders that were there already may be open to others. The one of Redis is ours alone and gets closed; a data folder may be
- * shared on purpose, so its user decides.
+ * Existing folders may be accessible to others. The permissions of the Redis folder are corrected; for the data folder, which
+ * may be shared on purpose, there is only a warning.
  */
 function keepPrivate(dataDir: string, redisFolder: string, say: (text: string) => void): void {
   if ((statSync(redisFolder).mode & othersMode) !== 0) chmodSync(redisFolder, 0o700);
@@ -57,23 +57,22 @@ function redisConfig(folder: string, appendFsync: AppendFsync, bytesMax: number 
     `dir "${quoted}"`,
     'appendonly yes',
     `appendfsync ${appendFsync}`,
-    // The append-only file holds everything. Snapshots would only cost time.
+    // The append-only file has all data, so snapshots are not needed.
     'save ""',
-    // Without this line Redis would rewrite the file at every doubling while a store fills, in a child process that
-    // copies memory.
+    // Otherwise Redis would rewrite the file each time its size doubles while a store fills, in a forked process.
     'auto-aof-rewrite-min-size 512mb',
     ...(bytesMax === null ? [] : [`maxmemory ${bytesMax}`]),
   ];
 }
 
 /**
- * Ends a Redis that outlived its `npm start`, because it still writes to the file that the new one loads. The password
- * proves that it is ours.
+ * Stops a Redis that outlived its `npm start`, because it still writes to the file that the new one loads. The password
+ * identifies it.
  */
-async function endLeftover(dataDir: string): Promise<void> {
+async function stopOrphan(dataDir: string): Promise<void> {
   const login = readLogin(dataDir);
   if (login === null) return;
-  const deadlineMs = performance.now() + leftoverTimeoutMs;
+  const deadlineMs = performance.now() + orphanTimeoutMs;
   while ((await askRedis(redisHost, login, 'SHUTDOWN')) !== 'noAnswer') {
     if (performance.now() > deadlineMs) {
       throw new CommandStop(

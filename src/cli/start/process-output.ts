@@ -5,13 +5,13 @@ import { hasColours, type LineTarget, type LogText } from '../terminal/log-text.
 
 const colours = [36, 33, 32, 35, 34, 31];
 
-/** Writes the lines of many processes into one terminal or file. The name of the process is before each line. */
+/** Writes the lines of many processes to one terminal or file, each with the name of its process. */
 export class Output {
   readonly #colourByRole = new Map<string, number>();
   #nameWidth = 'worker.1'.length;
   readonly #hasColours: boolean;
 
-  /** @param logText from `logTextFor`; null: lines are passed on as they are */
+  /** @param logText from `logTextFor`; null to pass on lines unchanged */
   constructor(
     private readonly target: LineTarget,
     private readonly logText: LogText | null = null,
@@ -19,14 +19,14 @@ export class Output {
     this.#hasColours = hasColours(target);
   }
 
-  /** Passes on the lines of a process for as long as it writes. */
+  /** Passes on the output of a process, line by line. */
   follow(name: string, lines: Readable): void {
     createInterface({ input: lines, crlfDelay: Number.POSITIVE_INFINITY }).on('line', (line) => {
       this.line(name, this.logText === null ? line : this.logText(line));
     });
   }
 
-  /** @param text one line or several. Each gets the name */
+  /** @param text one or more lines; each gets the prefix */
   line(name: string, text: string): void {
     const prefix = this.#prefix(name);
     this.target.write(

@@ -1,4 +1,4 @@
-/** Runs a `redis-server` as a child process, which ends with the process that started it. */
+/** Runs a `redis-server` as a child process that ends with its parent. */
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -10,14 +10,14 @@ import { CommandStop } from '../terminal/command-line.ts';
 import { freePort } from './ports.ts';
 import type { Supervisor } from './supervisor.ts';
 
-/** Redis loads about 10 GB of an append-only file in a minute. */
+/** Timeout for loading the file: Redis loads about 10 GB of an append-only file per minute. */
 const readyTimeoutMs = 300_000;
 export const redisPollMs = 50;
 const keptLines = 5;
 
 /**
- * Makes Redis end when its standard input ends: the process that started it is then gone, or wants Redis to end. `read`
- * waits for that in a subshell. SIGTERM makes Redis write everything to its file and end.
+ * Stops Redis when its standard input is closed, which means that the parent has ended or wants it to stop. `read` waits for
+ * that in a subshell. On SIGTERM Redis writes everything to its file and ends.
  */
 const wrapper = `
 exec 3<&0 </dev/null
@@ -38,7 +38,7 @@ export interface RedisChild {
   readonly name: string;
   readonly login: RedisLogin;
   readonly configFile: string;
-  /** Lines of its configuration besides address and password. */
+  /** Additional lines of its configuration. */
   readonly config: readonly string[];
   readonly supervisor: Supervisor;
   readonly signal: AbortSignal;
@@ -50,9 +50,9 @@ export async function newLogin(): Promise<RedisLogin> {
 }
 
 /**
- * Starts Redis, waits until it answers, and keeps it running.
+ * Starts Redis, waits until it responds, and keeps it running.
  * @returns its URL
- * @throws CommandStop when it does not start
+ * @throws CommandStop if it does not start
  */
 export async function startRedisChild({
   name,
@@ -64,7 +64,7 @@ export async function startRedisChild({
 }: RedisChild): Promise<string> {
   writeSecret(configFile, configText(login, config));
   const lastLines: string[] = [];
-  // The other processes need it while they end, whatever it keeps. So it has the role that ends last.
+  // The other processes need it while they stop, so it has the role that is stopped last.
   const child = supervisor.add('redis', {
     command: { name, program: 'sh', words: ['-c', wrapper, configFile], env: process.env },
     endBy: 'endOfInput',
@@ -78,7 +78,7 @@ export async function startRedisChild({
   return urlOf(login);
 }
 
-/** Writes a file that only this user can read. @throws CommandStop when that is not possible */
+/** Writes a file that only this user can read. @throws CommandStop if that is not possible */
 export function writeSecret(file: string, text: string): void {
   try {
     writeFileSync(file, text, { mode: 0o600 });
@@ -115,12 +115,12 @@ function failed(lastLines: readonly string[]): CommandStop {
   return new CommandStop(`The private redis-server did not start: ${lastLines.join(' / ')}`);
 }
 
-/** Log lines of Redis when it cannot write its file, and when it can again. */
+/** Log lines of Redis when it cannot write its file, and when it can write again. */
 const diskTrouble =
   /Error writing to the AOF file|Short write while writing to the AOF file|No space left on device/;
 const diskIsFine = /AOF write error looks solved/;
 
-/** Keeps the last lines that Redis writes, and shows them when it cannot write its file: once, and once when it can again. */
+/** Keeps the last log lines of Redis. Reports once when it cannot write its file, and once when it can again. */
 export function followRedis(lines: Readable, kept: string[], say: (text: string) => void): void {
   let isFailing = false;
   createInterface({ input: lines }).on('line', (line) => {
@@ -140,14 +140,14 @@ export function followRedis(lines: Readable, kept: string[], say: (text: string)
 const answerTimeoutMs = 2_000;
 
 /**
- * `ok`: done; `refused`: Redis answered with an error, or not in time (it may still load); `noAnswer`: it is not there,
- * or not ours.
+ * `ok`: done; `refused`: Redis responded with an error, or not in time (it may be loading); `noAnswer`: it is not running, or
+ * not ours.
  */
 export type RedisAnswer = 'ok' | 'refused' | 'noAnswer';
 
 /**
- * Sends one word to a private Redis, to see if it is there or to end it. The store's client is of no use here: it waits
- * and tries again, and this must see immediately what is there.
+ * Sends one command to a private Redis, to check whether it is running or to stop it. The store's client cannot be used,
+ * because it waits and reconnects.
  */
 export function askRedis(
   host: string,
@@ -171,7 +171,7 @@ export function askRedis(
       else if (answer?.startsWith('-') && text.endsWith('\r\n')) end('refused');
     });
     socket.once('error', () => end('noAnswer'));
-    // The only answer to `SHUTDOWN` is the end of the connection.
+    // Redis responds to `SHUTDOWN` only by closing the connection.
     socket.once('close', () => end(word === 'SHUTDOWN' ? 'ok' : 'noAnswer'));
     socket.write(`AUTH ${password}\r\n${word}\r\n`);
   });

@@ -6,7 +6,7 @@ import { CommandStop } from '../terminal/command-line.ts';
 import { Child, type ChildOptions } from './child.ts';
 import type { Output } from './process-output.ts';
 
-/** One line of a Procfile: `web: node --import ./src/typescript/loader.mjs workers/web.ts`. */
+/** An entry of a Procfile: `web: node --import ./src/typescript/loader.mjs workers/web.ts`. */
 export interface ProcfileEntry {
   readonly name: string;
   readonly program: string;
@@ -17,10 +17,10 @@ const entryPattern = /^([A-Za-z0-9_-]+):\s*(.+)$/;
 const wordPattern = /"([^"]*)"|'([^']*)'|(\S+)/g;
 
 /**
- * The entries of a Procfile, in its order. Words that name a file of the Procfile's folder become its whole path, since the
- * working directory is that of the process that starts them. Commands are split into words, with respect to quotes. They run without a
- * shell, so signals and exit codes need not pass through one.
- * @throws CommandStop naming the line that is not `name: command`
+ * The entries of a Procfile, in order. Words that name a file in the Procfile's folder become absolute paths, because the
+ * working directory can be another one. Commands are split into words, with support for quotes, and run without a shell, which
+ * would not pass on signals.
+ * @throws CommandStop with the line that is not `name: command`
  */
 export function parseProcfile(text: string, folder: string): ProcfileEntry[] {
   return text.split('\n').flatMap((line, index) => {
@@ -43,8 +43,8 @@ function wholePath(word: string, folder: string): string {
 }
 
 /**
- * How long each kind of process may take to end at least; it may take longer where all of them have time left. Fronts end
- * first, so that no new work comes in. Redis ends last, so that all others can still store what they did.
+ * Minimum time for each role to stop; a role may take longer if time is left in total. Fronts are stopped first, so that no new
+ * work arrives, and Redis last, so that all others can still store their work.
  */
 const stopOrder: readonly { readonly role: string; readonly graceMs: number }[] = [
   { role: 'web', graceMs: 3_000 },
@@ -56,11 +56,11 @@ const stopOrder: readonly { readonly role: string; readonly graceMs: number }[] 
 const otherGraceMs = 500;
 const lastLinesMs = 100;
 
-/** The processes of one `npm start`. */
+/** Runs the processes of an `npm start`. */
 export class Supervisor {
   readonly #children = new Map<string, Child[]>();
 
-  /** @param stopMs how long they may take to end, all together */
+  /** @param stopMs total time for stopping all of them */
   constructor(
     private readonly output: Output,
     private readonly stopMs = stopMsOf(defaultFrontLimits),
@@ -68,7 +68,7 @@ export class Supervisor {
 
   /**
    * Starts `count` processes of a Procfile entry, named `web.1`, `web.2` …
-   * @param own called for each of them: variables of its own
+   * @param own called for each process: its additional variables
    */
   startEntry(
     entry: ProcfileEntry,
@@ -86,14 +86,14 @@ export class Supervisor {
     }
   }
 
-  /** Writes a line, or several, in the name of the supervisor. */
+  /** Writes one or more lines in the name of the supervisor. */
   say(text: string): void {
     this.output.line('start', text);
   }
 
   /**
-   * Starts one process. `stop` ends it at the latest.
-   * @param options `lastLines`: what it wrote last, which is shown when it ends by itself
+   * Starts one process, which `stop` stops.
+   * @param options `lastLines`: its last output, which is shown when it ends unexpectedly
    */
   add(
     role: string,
@@ -106,7 +106,7 @@ export class Supervisor {
       onUnexpectedEnd: (reason, restartMs) => {
         this.say(`${name} ended (${reason}); starting it again in ${restartMs / 1000} s`);
         if (lastLines === undefined) return;
-        // What it wrote last can arrive after its end.
+        // Its last output can arrive after its end.
         setTimeout(() => this.say(`The last lines of ${name}:\n${lastLines.join('\n')}`), lastLinesMs);
       },
     });
@@ -115,7 +115,7 @@ export class Supervisor {
     return child;
   }
 
-  /** Ends everything in order: anything else, fronts, workers, jobs, the store. */
+  /** Stops all processes in order: others, fronts, workers, jobs, Redis. */
   async stop(): Promise<void> {
     const endsMs = performance.now() + this.stopMs;
     const known = new Set(stopOrder.map(({ role }) => role));
@@ -129,7 +129,7 @@ export class Supervisor {
     }
   }
 
-  /** Ends everything immediately. */
+  /** Kills all processes. */
   kill(): void {
     for (const child of [...this.#children.values()].flat()) child.kill();
   }

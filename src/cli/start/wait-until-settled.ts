@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isHashed } from '../../config/tenant/api-keys.ts';
 import { askFront, type Trust } from '../platform/own-front.ts';
 
-/** Workers send their figures once a second, so two looks this far apart see different ones. */
-const lookEveryMs = 1_200;
+/** Longer than the interval at which workers send their figures, so that two polls see different ones. */
+const pollMs = 1_200;
 const waitMaxMs = 120_000;
 const waitingPattern =
   /^millrace_(?:stream_lag_entries|stream_backlog_entries|rebuilds_waiting)(?:\{.*\})? ([\d.]+)$/gm;
@@ -11,14 +11,14 @@ const waitingPattern =
 export interface SettledOptions {
   readonly baseUrl: string;
   readonly trust: Trust;
-  /** As the setting `METRICS_KEY`. */
+  /** The setting `METRICS_KEY`. */
   readonly metricsKey: string | null;
   readonly signal: AbortSignal;
 }
 
 /**
- * Waits until the workers have nothing left to do, as `GET /metrics` shows it. So the next request shows everything
- * that was loaded. It waits two minutes at most, and not at all when only the hash of the metrics key is known.
+ * Waits until the workers have no work left, according to `GET /metrics`, so that the next request shows everything that was
+ * loaded. It waits for at most two minutes, and not at all if only the hash of the metrics key is known.
  */
 export async function waitUntilSettled(
   options: SettledOptions,
@@ -26,16 +26,16 @@ export async function waitUntilSettled(
 ): Promise<void> {
   if (options.metricsKey !== null && isHashed(options.metricsKey)) return;
   const deadlineMs = performance.now() + waitMaxMs;
-  let quietLooks = 0;
-  while (quietLooks < 2 && performance.now() < deadlineMs) {
-    await sleep(lookEveryMs, undefined, { signal: options.signal });
+  let idlePolls = 0;
+  while (idlePolls < 2 && performance.now() < deadlineMs) {
+    await sleep(pollMs, undefined, { signal: options.signal });
     const waiting = await waitingWork(options);
-    quietLooks = waiting === 0 ? quietLooks + 1 : 0;
+    idlePolls = waiting === 0 ? idlePolls + 1 : 0;
     if (waiting !== null && waiting > 0) onWaiting(waiting);
   }
 }
 
-/** Number of changes and rebuilds that wait; null when it is not known. */
+/** Number of waiting changes and rebuilds; null if unknown. */
 async function waitingWork({ baseUrl, trust, metricsKey }: SettledOptions): Promise<number | null> {
   const headers = metricsKey === null ? {} : { Authorization: `Bearer ${metricsKey}` };
   try {
@@ -46,7 +46,7 @@ async function waitingWork({ baseUrl, trust, metricsKey }: SettledOptions): Prom
   }
 }
 
-/** Sum of the figures about waiting work, in a text of Prometheus' format. */
+/** Sum of the figures of waiting work in Prometheus text. */
 export function sumOfWaiting(metrics: string): number {
   return [...metrics.matchAll(waitingPattern)].reduce((sum, match) => sum + Number(match[1]), 0);
 }

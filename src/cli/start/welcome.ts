@@ -3,8 +3,8 @@ import type { StartKind } from '../bootstrap/memory-fit.mjs';
 import { demoKeys } from './demo.ts';
 
 /**
- * The text that is printed once everything runs: the address, the demo keys, three calls to copy, the processes.
- * @param consoleKey a management key to show; null: the reader finds one in tenant.json
+ * The text that is printed when everything runs: the address, the demo keys, three example calls, the processes.
+ * @param consoleKey a management key to show; null to refer to tenant.json
  */
 export function welcomeText(
   baseUrl: string,
@@ -33,7 +33,6 @@ function processLines(kind: StartKind, { web, workers, partitions }: Settings, r
   ];
 }
 
-/** Where one sees all of it in a browser. */
 function consoleLine(baseUrl: string, key: string | null): string {
   return `Console: ${baseUrl}/console (its key: ${key ?? 'one of managementClients in tenant.json'})`;
 }

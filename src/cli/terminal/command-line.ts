@@ -1,7 +1,4 @@
-/**
- * A command and the person who typed it: it reads the words of its command line, asks for consent, and ends with an exit code,
- * and with one line where it cannot continue.
- */
+/** Shared by all commands: reads arguments, asks for confirmation, and ends with an exit code and a one-line error message. */
 import { createInterface } from 'node:readline/promises';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { SettingsError } from '../../config/settings/settings.ts';
@@ -20,8 +17,8 @@ export class CommandStop extends Error {
 }
 
 /**
- * Runs a command. Its result is the exit code. A `CommandStop` is one line on standard error and has an exit code; a wrong
- * setting is one line with exit code 1.
+ * Runs a command, whose result is the exit code. A `CommandStop` prints one line to standard error and has its own exit code;
+ * an invalid setting has exit code 1.
  */
 export async function runCommand(command: () => Promise<number>): Promise<void> {
   try {
@@ -39,8 +36,8 @@ type Parsed<Name extends CommandName> = ReturnType<
 >;
 
 /**
- * Parses the words of this command line by the table of commands. `--help` has been answered before.
- * @throws CommandStop with one line for a word that the command does not know
+ * Parses the arguments by the table of commands. `--help` is handled before.
+ * @throws CommandStop with a one-line message for an unknown argument
  */
 export function readArguments<Name extends CommandName>(
   name: Name,
@@ -53,19 +50,19 @@ export function readArguments<Name extends CommandName>(
     options: commands[name].options,
     allowPositionals: true,
   };
-  // The library cannot follow the literal types of the table through a name that is not known yet.
+  // The types of `parseArgs` cannot be inferred for a generic command name.
   return parseArgs(config) as Parsed<Name>;
 }
 
-/** The one FILE of a command. @throws CommandStop when it is missing */
+/** The FILE argument of a command. @throws CommandStop if it is missing */
 export function requiredFile(name: CommandName, [file]: readonly string[]): string {
   if (file !== undefined) return file;
   throw new CommandStop(`Missing FILE. Example: ${commands[name].example}. ${seeHelp(name)}`);
 }
 
 /**
- * Goes on only with consent: `--yes` was given, or a person on a terminal says yes.
- * @throws CommandStop otherwise
+ * Asks for confirmation on a terminal, unless `--yes` was given.
+ * @throws CommandStop without confirmation
  */
 export async function requireConsent(isSure: boolean, question: string): Promise<void> {
   if (isSure) return;
@@ -73,7 +70,7 @@ export async function requireConsent(isSure: boolean, question: string): Promise
     throw new CommandStop('Nothing was changed. To confirm, run this again with --yes.');
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  // Ctrl-D ends the terminal without an answer.
+  // Ctrl-D closes the terminal without an answer.
   const ended = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
   const answer = await Promise.race([terminal.question(`${question} [y/N] `), ended]);
   terminal.close();

@@ -4,9 +4,9 @@ import { interruptible } from './stop-signals.ts';
 const linesEveryMs = 2_000;
 
 /**
- * Shows a bar while something is done that a person may break off.
- * @param whenStopped as the line of `interruptible`
- * @throws CommandStop with `whenStopped`, when it was broken off
+ * Shows a bar during work that can be interrupted.
+ * @param whenStopped see `line` of `interruptible`
+ * @throws CommandStop with `whenStopped` if it was interrupted
  */
 export async function withBar<T>(
   whenStopped: string,
@@ -22,15 +22,12 @@ export async function withBar<T>(
   });
 }
 
-/** Percent that is done, 0 to 99: the caller shows 100 at the end. */
+/** Progress in percent, at most 99: the caller shows 100 at the end. */
 export function percentOf(done: number, total: number): number {
   return Math.min(99, Math.floor((100 * done) / Math.max(1, total)));
 }
 
-/**
- * Shows how far something is: with a bar on a terminal; elsewhere with a line when it begins, now and then, and when it
- * ends.
- */
+/** Shows progress: with a bar on a terminal; otherwise with a line at the beginning, every few seconds, and at the end. */
 export class PercentBar {
   readonly #bar: cliProgress.SingleBar | null;
   #lineMs = Number.NEGATIVE_INFINITY;

@@ -1,23 +1,22 @@
 import { CommandStop } from './command-line.ts';
 
 /**
- * npm passes on the Ctrl-C of a terminal to a process that already got it from the terminal. A signal this soon after the
- * first comes from the same key press.
+ * npm passes on a Ctrl-C to a process that has already received it from the terminal. A signal this soon after the first one is
+ * from the same key press.
  */
 const samePressMs = 700;
 
 const names = ['SIGINT', 'SIGTERM'] as const;
 
-/** One request to stop, which SIGINT and SIGTERM make. */
+/** A request to stop, by SIGINT or SIGTERM. */
 export interface StopSignals {
   readonly signal: AbortSignal;
-  /** Leaves both signals to what they do otherwise. */
+  /** Restores the default behaviour of both signals. */
   release(): void;
 }
 
 /**
- * Turns SIGINT and SIGTERM into one request to stop. A second one, from a person who does not want to wait, calls
- * `onSecond`.
+ * Turns SIGINT and SIGTERM into one request to stop. A second signal, from a user who does not want to wait, calls `onSecond`.
  * @param reason of the request
  */
 export function stopSignals(onSecond: () => void, reason: Error): StopSignals {
@@ -40,14 +39,14 @@ export function stopSignals(onSecond: () => void, reason: Error): StopSignals {
   };
 }
 
-/** Exit code of a command that a person broke off, as shells have it for SIGINT. */
+/** Exit code of an interrupted command, as in shells. */
 export const interruptedCode = 130;
 
 /**
- * Does what a person may break off by Ctrl-C. A second Ctrl-C ends the process immediately.
- * @param line says what stays of it, or continues without the command
- * @param act ends soon after its signal is aborted, however it ends
- * @throws CommandStop with the line, when it was broken off
+ * Runs work that Ctrl-C interrupts. A second Ctrl-C ends the process immediately.
+ * @param line message about what remains, or continues without the command
+ * @param act must end soon after its signal is aborted
+ * @throws CommandStop with the line if it was interrupted
  */
 export async function interruptible<T>(line: string, act: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = stopSignals(() => process.exit(interruptedCode), new CommandStop(line, interruptedCode));
@@ -57,7 +56,7 @@ export async function interruptible<T>(line: string, act: (signal: AbortSignal) 
     stop.signal.throwIfAborted();
     throw error;
   } finally {
-    // What npm passes on of the same Ctrl-C would end the process before it has closed what it opened.
+    // After a Ctrl-C the handlers stay: the signal that npm passes on would end the process before it has cleaned up.
     if (!stop.signal.aborted) stop.release();
   }
 }

@@ -1,4 +1,4 @@
-/** `npm test -- --changed`: which tests a change touches. What cannot be decided touches all of them. */
+/** `npm test -- --changed`: finds the tests that a change affects. A change whose effect is unknown affects all of them. */
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -7,11 +7,11 @@ import { CommandStop } from '../terminal/command-line.ts';
 import { type FileGraph, fileGraph, isCode } from './file-graph.ts';
 
 interface GitChanges {
-  /** Where the branch began, as it was named: `main`. */
+  /** Name of the base that the branch is compared with: `main`. */
   readonly since: string;
   /** Changed, added and deleted files, relative to `root`. */
   readonly changed: readonly string[];
-  /** Every file that is there and not ignored. */
+  /** Every existing file that is not ignored. */
   readonly files: readonly string[];
 }
 
@@ -19,9 +19,9 @@ interface GitChanges {
 const usualBases = ['@{upstream}', 'main', 'origin/main', 'HEAD'];
 
 /**
- * What differs from the commit where the branch began: in commits, in the index, in the working tree, and new files.
- * @param ref commit or branch to compare with; null: the upstream of the branch, else `main`
- * @throws CommandStop when `root` is no repository, or git does not know `ref`
+ * The differences from the commit where the branch began: in commits, the index and the working tree, and new files.
+ * @param ref commit or branch to compare with; null for the upstream of the branch, or else `main`
+ * @throws CommandStop if `root` is not a repository, or git does not know `ref`
  */
 export function gitChanges(root: string, ref: string | null): GitChanges {
   const git = (...words: string[]) => pathsOf(root, words);
@@ -46,7 +46,7 @@ function baseCommit(root: string, ref: string): string | null {
   return pathsOf(root, ['merge-base', '--end-of-options', 'HEAD', ref])?.[0]?.trim() ?? null;
 }
 
-/** @returns null when git fails */
+/** @returns null if git fails */
 function pathsOf(root: string, words: readonly string[]): string[] | null {
   const { status, stdout } = spawnSync('git', words, {
     cwd: root,
@@ -58,11 +58,11 @@ function pathsOf(root: string, words: readonly string[]): string[] | null {
 
 export interface AffectedTests {
   readonly tests: readonly string[];
-  /** A changed file on which any test may depend; null: the tests are those that depend on the changed files. */
+  /** A changed file that any test may depend on; null if the affected tests are known. */
   readonly undecided: string | null;
 }
 
-/** Tests that compare the whole of source and documents. They are quick. */
+/** Tests that check all of the source and documentation. They are fast. */
 const checksOfAll: readonly string[] = [
   'test/layers.test.ts',
   'test/docs/citations.test.ts',
@@ -74,16 +74,16 @@ const checksOfAll: readonly string[] = [
 ];
 const documentPattern = /^docs\/|^[^/]+\.md$|^bench\/(?!.*\.ts$)/;
 const documentTestPattern = /^test\/docs(?:-site)?\//;
-/** Only `npm run lint`, git and npm read them. */
+/** Files that only `npm run lint`, git and npm read. */
 const readByNoTest: readonly string[] = ['biome.json', '.gitignore', 'LICENSE'];
 const shownFiles = 3;
 
 /**
- * The tests that a branch touches.
+ * The tests that the changes of a branch affect.
  * @param tests all test files, in the order in which they run
- * @param ref from `--changed=REF`; null: where the branch began
- * @returns them, and what to print about them
- * @throws CommandStop when git does not know what changed
+ * @param ref from `--changed=REF`; null for the default base
+ * @returns the tests, and a summary to print
+ * @throws CommandStop if git cannot find the changes
  */
 export async function changedTests(
   root: string,
@@ -128,7 +128,7 @@ export async function affectedTests(
   const neededBy = reverse(await fileGraph(root, files));
   const reached = new Set<string>();
   for (const file of changed) {
-    const touched = touchedBy(file, files, neededBy);
+    const touched = affectedBy(file, files, neededBy);
     if (touched === null) return { tests, undecided: file };
     for (const name of closure(touched, neededBy)) reached.add(name);
   }
@@ -138,11 +138,10 @@ export async function affectedTests(
 }
 
 /**
- * The files that a change of one touches directly, itself included; null if unknown.
- * What is no code, such as a style or a script of Redis, belongs to the code in the nearest folder above it as well; so
- * does a file that is gone.
+ * The files that a change of a file affects directly, including itself; null if unknown. A file that is not code, such as a
+ * style or a Lua script, or that was deleted, also affects the code in the nearest folder above it.
  */
-function touchedBy(file: string, files: readonly string[], neededBy: FileGraph): string[] | null {
+function affectedBy(file: string, files: readonly string[], neededBy: FileGraph): string[] | null {
   if (readByNoTest.includes(file)) return [];
   if (documentPattern.test(file)) return [file, ...files.filter((name) => documentTestPattern.test(name))];
   if (isCode(file) && (files.includes(file) || file.startsWith('test/'))) return [file];

@@ -1,6 +1,6 @@
 /**
- * Which files of the repository a file needs: those that it imports, and those whose paths are written in it, because it
- * starts or reads them. Strings are found in the syntax tree, so a path in a comment does not count.
+ * The dependency graph of the repository: a file depends on those that it imports, and on those whose paths are in its strings,
+ * because it starts or reads them. Strings come from the syntax tree, so paths in comments do not count.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -9,13 +9,13 @@ import path from 'node:path';
 export type FileGraph = ReadonlyMap<string, ReadonlySet<string>>;
 
 const codePattern = /\.(?:tsx?|mjs)$/;
-/** In a test, `docs` is a folder that it reads. In `src` it is a word like any other. */
+/** Only in a test, a string such as `docs` means that it reads the folder. */
 const testPattern = /^test\//;
-/** Too common a word in tests. Tests that read all tests are in `checksOfAll`. */
-const usualWord = 'test';
+/** Too common in tests to mean a folder. Tests that read all tests are in `checksOfAll`. */
+const ambiguousName = 'test';
 /** Longer strings are not paths. */
 const pathCharactersMax = 200;
-/** Files that start others by names which are made while they run. */
+/** Files that start others by names that are computed at run time. */
 const started: readonly (readonly [string, RegExp])[] = [
   ['src/cli/bootstrap/run-command.mjs', /^src\/cli\/(?!(?:bench|coverage|docs|test)\.)[^/]+\.ts$/],
   ['test/cli/suite.test.ts', /^src\/cli\/(?:test|coverage)\.ts$/],
@@ -25,9 +25,9 @@ const started: readonly (readonly [string, RegExp])[] = [
 
 /** @param files every file of the repository, relative to `root` */
 export async function fileGraph(root: string, files: readonly string[]): Promise<FileGraph> {
-  // Only this command needs the compiler.
+  // Loaded on demand, because only this command needs the compiler.
   const { default: ts } = await import('typescript');
-  const named = new NamedFiles(files);
+  const named = new PathResolver(files);
   const graph = new Map<string, Set<string>>();
   for (const file of files.filter(isCode)) {
     const texts = stringsOf(ts, path.join(root, file));
@@ -46,7 +46,7 @@ export function isCode(file: string): boolean {
 type Compiler = typeof import('typescript');
 type Node = import('typescript').Node;
 
-/** Strings of a file, and the beginnings of those that are built from parts. */
+/** String literals of a file, and the beginnings of template strings. */
 function stringsOf(ts: Compiler, file: string): string[] {
   const texts: string[] = [];
   const visit = (node: Node): void => {
@@ -57,10 +57,10 @@ function stringsOf(ts: Compiler, file: string): string[] {
   return texts;
 }
 
-/** The files that a string names: a file itself, or all files in a folder. */
-class NamedFiles {
+/** Resolves a string to the file or to all files of the folder that it names. */
+class PathResolver {
   readonly #files: ReadonlySet<string>;
-  /** Folder with a slash at its end -> all files in it. */
+  /** Folder with a trailing slash -> all files in it. */
   readonly #folders = new Map<string, string[]>();
 
   constructor(files: readonly string[]) {
@@ -75,16 +75,16 @@ class NamedFiles {
     }
   }
 
-  /** @param file where the string is */
+  /** @param file the file with the string */
   by(file: string, text: string): readonly string[] {
     if (text === '' || text.length > pathCharactersMax) return [];
     const fromHere = path.posix.join(path.posix.dirname(file), text);
     const found = [fromHere, path.posix.normalize(text)].filter((name) => this.#files.has(name));
     if (found.length > 0) return found;
     const isRelative = /^\.\.?\//.test(text);
-    if (!isRelative && (!testPattern.test(file) || text === usualWord)) return [];
+    if (!isRelative && (!testPattern.test(file) || text === ambiguousName)) return [];
     const folder = `${(isRelative ? fromHere : text).replace(/\/+$/, '')}/`;
-    // A folder above its own is named to find others in it.
+    // A parent folder of the file is only a base for other paths.
     return file.startsWith(folder) ? [] : (this.#folders.get(folder) ?? []);
   }
 }

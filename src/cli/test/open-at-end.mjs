@@ -1,13 +1,13 @@
 /**
- * Preloaded in each process of test files. Shortly before it is ended for the time that it takes, it says whether its tests
- * are over, and then what keeps it open.
+ * Preloaded in each process of test files. Shortly before the timeout, it reports if all tests have ended but something keeps
+ * the process alive.
  */
 import { after } from 'node:test';
 
-const toldAfter = 0.8;
+const reportAtShare = 0.8;
 const timeoutPattern = /^--test-timeout=(\d+)$/;
 
-// Only what node's test runner starts has it.
+// Only set in processes that Node's test runner starts.
 if (process.env.NODE_TEST_CONTEXT !== undefined) {
   let areTestsOver = false;
   after(() => {
@@ -19,7 +19,7 @@ if (process.env.NODE_TEST_CONTEXT !== undefined) {
       const kept = process.getActiveResourcesInfo().join(', ');
       console.error(`All tests have ended, but their process does not exit. These keep it open: ${kept}`);
     },
-    timeoutMs() * toldAfter - performance.now(),
+    timeoutMs() * reportAtShare - performance.now(),
   ).unref();
 }
 

@@ -1,7 +1,7 @@
 /**
- * `node run-files.ts CONCURRENCY TIMEOUT_MS FILE …`: runs test files with node's test runner. Many share processes. Each
- * other has one of its own, in the order given. `node --test` would sort them by their names. Files that fail beside others
- * run once more, alone. The exit code is 1 when a test fails there too.
+ * `node run-files.ts CONCURRENCY TIMEOUT_MS FILE …`: runs test files with Node's test runner. Many files share processes; each
+ * of the others gets its own, in the given order, because `node --test` would sort them by name. Files that fail are run once
+ * more, alone. The exit code is 1 if a test fails again.
  */
 import { once } from 'node:events';
 import path from 'node:path';
@@ -12,8 +12,8 @@ import { canShare, writeSharing } from './shared-processes.ts';
 
 const [concurrency = '1', timeoutMs = '0', ...files] = process.argv.slice(2);
 const shownFiles = 5;
-/** A slow machine fails single files. When more fail, the code is at fault. */
-const triedAgainMax = 5;
+/** Only a few failures can be due to a slow machine. */
+const retriedMax = 5;
 const tookMs = new Map<string, number>();
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -21,7 +21,7 @@ const sharing = files.filter((file) => canShare(root, file));
 const shared = writeSharing(root, sharing);
 const alone = files.filter((file) => !sharing.includes(file));
 
-/** @returns the files of which a test failed */
+/** @returns the files with failed tests */
 async function runTests(modules: readonly string[], atOnce: number): Promise<string[]> {
   const tests = run({ files: [...modules], concurrency: atOnce, timeout: Number(timeoutMs) });
   const failed = new Set<string>();
@@ -40,20 +40,20 @@ function count(file: string | undefined, nesting: number, ms: number): void {
   if (file !== undefined && nesting === 0) tookMs.set(file, (tookMs.get(file) ?? 0) + ms);
 }
 
-/** Paths relative to the current folder, one a line. */
+/** Paths relative to the current folder, one per line. */
 function listOf(paths: readonly string[]): string {
   return paths.map((file) => `  ${path.relative('', file)}`).join('\n');
 }
 
 const failed = await runTests([...shared.modules, ...alone], Number(concurrency));
-const isTriedAgain = files.length > 1 && failed.length > 0 && failed.length <= triedAgainMax;
-if (isTriedAgain)
+const isRetried = files.length > 1 && failed.length > 0 && failed.length <= retriedMax;
+if (isRetried)
   console.log(`\nThese files failed while others ran. They run once more, alone:\n${listOf(failed)}\n`);
-const failedAgain = isTriedAgain ? await runTests(failed, 1) : failed;
+const failedAgain = isRetried ? await runTests(failed, 1) : failed;
 shared.remove();
 process.exitCode = failedAgain.length > 0 ? 1 : 0;
 process.on('exit', () => {
-  if (isTriedAgain && failedAgain.length === 0) {
+  if (isRetried && failedAgain.length === 0) {
     console.log(
       `Failed while others ran, and passed alone. Find out why; it may be a race:\n${listOf(failed)}`,
     );

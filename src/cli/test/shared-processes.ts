@@ -1,11 +1,11 @@
-/** Most test files share a few processes, because to start one and load the code costs more than most of them. */
+/** Runs most test files in a few shared processes, because starting one and loading the code takes longer than most files. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { longest } from './test-files.ts';
 
-/** Rooms whose tests start no process but a Redis. */
+/** Rooms whose tests start no processes except Redis. */
 const sharingRooms = [
   'actors',
   'config',
@@ -21,12 +21,12 @@ const sharingRooms = [
   'webhooks',
 ];
 const processCount = 8;
-/** Such a hook of one file would run for the tests of all. */
+/** In a shared process, such a hook would run for the tests of all files. */
 const hookOfEachPattern = /^(?:before|after)Each\(/m;
-/** Files with this import share a platform, so all of them are in one process. */
+/** Files with this import share a platform, so they must be in one process. */
 const platformPattern = /from '.*\/support\/query-tenant\.ts'/;
 
-/** True for a file whose tests may run in one process with those of others. */
+/** True for a file whose tests may run in a shared process. */
 export function canShare(root: string, file: string): boolean {
   return (
     sharesPlatform(root, file) ||
@@ -45,9 +45,9 @@ function textOf(root: string, file: string): string {
 }
 
 /**
- * Writes modules that import test files, each of some.
+ * Writes modules, each of which imports a group of test files.
  * @param files paths relative to `root`
- * @returns their paths, and how to remove them
+ * @returns their paths, and a function that removes them
  */
 export function writeSharing(
   root: string,
@@ -70,9 +70,9 @@ export function writeSharing(
 }
 
 /**
- * The first test of each process waits until all its files are there, and the others wait for it. Otherwise tests would run
- * while a file still loads: with a clock that one of them stops, say, it would never be there. Or they would all end before
- * it has registered any, and its tests would never run.
+ * The first test of each process waits until all its files are loaded, and the others wait for it. Otherwise tests would run
+ * while a file is loading: a test that mocks the clock could block the load forever, or all tests could end before a file has
+ * registered its own.
  */
 const untilLoaded = `import { test } from 'node:test';
 export let onLoaded;
@@ -80,7 +80,7 @@ const loaded = new Promise((resolve) => { onLoaded = resolve; });
 test('all files are loaded', () => loaded);
 `;
 
-/** Splits files into as many groups as there are processes. Files of a room stay together, because they load the same code. */
+/** Splits files into one group per process. Files of a room stay together, because they load the same code. */
 function split(files: readonly string[]): string[][] {
   const startOf = (group: number) => Math.ceil((group * files.length) / processCount);
   return Array.from({ length: processCount }, (_, group) => files.slice(startOf(group), startOf(group + 1)));

@@ -1,4 +1,4 @@
-/** Which test files there are, in the order in which they run, and a run of them in a process of node's test runner. */
+/** Lists the test files in the order in which they run, and runs them with Node's test runner. */
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { typeScriptWords } from '../../typescript/clone-or-package.mjs';
 import { CommandStop } from '../terminal/command-line.ts';
 
-/** Tests that run the whole. They count for no coverage: what they alone run has no test in its room. */
+/** System tests. They do not count for the coverage, because code that only they cover has no test in its room. */
 const systemTestPattern = /^test\/(?:system|hostile|cluster|simulator|cli\/package\.test\.ts$)/;
-/** The files that take longest, the longest first. A run of the suite shows them at its end. */
+/** The slowest files, the slowest first. A run of the suite prints them at its end. */
 export const longest: readonly string[] = [
   'test/cli/package.test.ts',
   'test/docs/commands.test.ts',
@@ -79,8 +79,8 @@ export function testFiles(root: string): string[] {
 }
 
 /**
- * What was typed, with the tests of a folder in its place. @param words files, folders, and options of node's test runner
- * @throws CommandStop when a file is not there
+ * The arguments, with folders replaced by their tests. @param words files, folders, and options of node's test runner
+ * @throws CommandStop if a file does not exist
  */
 export function namedFiles(root: string, words: readonly string[]): string[] {
   return words.flatMap((word) => {
@@ -102,20 +102,20 @@ function placeOf(file: string): number {
 }
 
 const runFiles = fileURLToPath(new URL('run-files.ts', import.meta.url));
-/** Processes of test files take it over with all options of node. */
+/** Processes of test files inherit all options of Node. */
 const openAtEnd = `--import=${new URL('open-at-end.mjs', import.meta.url).href}`;
-/** A test that hangs must not hang the suite. */
+/** So that a hanging test does not block the suite. */
 const testTimeoutMs = 600_000;
-/** More than there are processors, because many wait: for leases to end, for processes to start, for a disk. */
+/** More than processors, because many tests wait: for leases to expire, for processes to start, for the disk. */
 const filesAtOnce = availableParallelism() + 2;
-/** Takes every option of node's test runner. */
+/** Node's test runner, which accepts all its options. */
 const nodesRunner = ['--test', '--test-reporter=spec', `--test-concurrency=${availableParallelism()}`];
 
 /**
- * Runs tests in a process of node's test runner, and prints what it prints.
+ * Runs tests in a process of Node's test runner, and prints its output.
  * @param root the repository
- * @param words test files; with options of node's test runner among them, it alone runs them
- * @param coverageDir folder for the coverage of every process; absent: none
+ * @param words test files; with options of Node's test runner among them, it runs the files directly
+ * @param coverageDir folder for the coverage of every process; absent for no coverage
  * @returns its exit code
  */
 export async function runTests(
@@ -134,7 +134,7 @@ export async function runTests(
       env: {
         ...process.env,
         ...(coverageDir !== undefined && { NODE_V8_COVERAGE: coverageDir }),
-        // Within a test, node's runner would take itself for a part of that test and run nothing.
+        // With this variable, Node's runner would consider itself part of a test and run nothing.
         NODE_TEST_CONTEXT: undefined,
       },
     },

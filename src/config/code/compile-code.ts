@@ -1,6 +1,6 @@
 /**
- * Compiles the schemas in JavaScript and TypeScript among documents: each becomes a program, which is among the
- * documents beside its sources. The compiler only reads them. `triggers` is run for it, in the sandbox; nothing else is.
+ * Compiles the JavaScript and TypeScript schemas of a configuration. Each becomes a program, which is added to the documents
+ * next to its sources. Only `triggers` runs meanwhile, in the sandbox.
  */
 
 import { createHash } from 'node:crypto';
@@ -34,18 +34,18 @@ import { Compiler } from './compiler.ts';
 import { holdsSecrets, ModuleRefused, type ReadModule } from './compiler-protocol.ts';
 
 export interface CompiledDocuments {
-  /** The documents, with those that were imported besides and the programs. */
+  /** The documents, with imported files and programs added. */
   readonly documents: ConfigDocuments;
   readonly issues: readonly ConfigIssue[];
 }
 
-/** The purpose of the programs: a preview has less time, and does not wait for configurations. */
+/** What the programs are for. A preview has less time and does not wait for configurations. */
 export type CompilePurpose = 'preview' | 'configuration';
 
 interface Tools {
   readonly compiler: Compiler;
   readonly cpuMs: number;
-  /** Where programs say what they are; null: each compilation has its own, which ends with it. */
+  /** Runs the `describe` step of programs; null: every compilation starts its own and stops it. */
   readonly sandbox: Sandbox | null;
 }
 
@@ -57,8 +57,8 @@ const tools: Record<CompilePurpose, Tools> = {
 const keptMs = 24 * 60 * 60 * 1_000;
 
 /**
- * For a process that compiles a configuration whenever a file is saved: its compiler and its sandbox stay, for to
- * start them takes several times as long as to compile a few files.
+ * Keeps the compiler and the sandbox running, for a process that compiles whenever a file is saved: starting them takes several
+ * times as long as compiling a few files.
  */
 export function keepCompiler(): void {
   const { cpuMs } = tools.configuration;
@@ -79,9 +79,9 @@ const sizeAdvice =
 const timeAdvice = 'Make the files, what they import, or what their triggers do smaller or simpler.';
 
 /**
- * Never throws for what the documents hold. Programs that the documents have are thrown away. One that has mistakes is
- * given as far as it goes, so that the names in it can be checked; it must not become active.
- * @param readFile reads files that are imported and are not documents yet; absent: all files are documents
+ * Never throws because of document contents. Drops the programs that are already in the documents. Programs with mistakes are
+ * included as far as they compiled, so that the names in them can be checked; they must not become active.
+ * @param readFile reads imported files that are not documents yet; absent: all files are documents
  */
 export async function compileCode(
   documents: ConfigDocuments,
@@ -116,7 +116,7 @@ export async function compileCode(
   }
 }
 
-/** Mistakes of tenants with more schemas than may be loaded: none of them is compiled. */
+/** One mistake for each tenant with more schemas than the maximum; none of its schemas is compiled. */
 function tooManyFiles(places: readonly SchemaPlace[]): ConfigIssue[] {
   return [...groupBy(places, ({ tenant }) => tenant)].flatMap(([tenant, own]) =>
     schemaFolders.flatMap((folder) => {
@@ -132,14 +132,14 @@ function tooManyFiles(places: readonly SchemaPlace[]): ConfigIssue[] {
 class Compilation {
   readonly #tools: Tools;
   readonly #sandbox: Sandbox;
-  /** Of the programs of each tenant until now. */
+  /** Total length of each tenant's programs so far. */
   readonly #characters = new Map<string, number>();
-  /** Processor time that compiling and describing took until now, by tenant. */
+  /** Processor time of compiling and describing so far, by tenant. */
   readonly #cpuMs = new Map<string, number>();
-  /** Tenants whose time ran out in the sandbox, where files are left of which this was not reported. */
+  /** Tenants whose time ran out in the sandbox; this is reported with their next file. */
   readonly #outOfTime = new Set<string>();
 
-  /** @param sources takes in what is imported */
+  /** @param sources receives the imported files */
   constructor(
     private readonly sources: Map<string, string>,
     purpose: CompilePurpose,
@@ -161,7 +161,8 @@ class Compilation {
       const message = `the schemas before it took more than ${cpuMsMax / 1000} s of processor time to compile and check`;
       this.issues.push({ file, path: '$', message, advice: timeAdvice });
     }
-    // This was reported. A small file may import large ones, so to make the others could take any memory or time.
+    // The limit was already reported. A small file may import large ones, so compiling the rest could take unlimited memory or
+    // time.
     if (cpuMsLeft <= 0 || this.#hasTooMany(tenant)) return null;
     const read = (path: string) => this.#read(path);
     const { draft, issues, cpuMs } = await compiler.compile({
@@ -183,10 +184,10 @@ class Compilation {
     );
   }
 
-  /** With the files of which types alone are imported: bundles leave them out, and generated types need them. */
+  /** Adds files that are imported only for their types: bundles omit them, but generated types need them. */
   async #withTypes(files: readonly string[], tenant: string): Promise<readonly string[]> {
     const all = new Set(files);
-    // A set that grows is walked to its end.
+    // The loop also visits files added meanwhile.
     for (const file of all) {
       for (const [, from = ''] of (this.sources.get(file) ?? '').matchAll(importedFile)) {
         const target = posix.join(posix.dirname(file), from);
@@ -198,7 +199,7 @@ class Compilation {
     return [...all];
   }
 
-  /** Null also for a file that may not be read: nothing of it is run. */
+  /** Also null for a file that must not be read, because only its types would be used. */
   async #firstOf(files: readonly string[]): Promise<string | null> {
     for (const file of files) {
       const text = await this.#read(file).catch(() => null);
@@ -227,7 +228,8 @@ class Compilation {
     const set = { id, owner, programs: new Map([[name, code]]) };
     const beganMs = performance.now();
     const reply = await this.#sandbox.describe(set, kind, alias);
-    // A process that was ended takes time to start again. What fails is refused anyway, so a slow machine refuses nothing more.
+    // A failure is charged by the clock, because restarting a killed process takes time too. Since the program is rejected
+    // anyway, a slow machine causes no further rejections.
     this.#charge(owner, reply.kind === 'failed' ? performance.now() - beganMs : reply.cpuMs);
     if (reply.kind === 'failed') {
       const { line, column, message } = reply.failure;
@@ -239,7 +241,7 @@ class Compilation {
     return { ...program, members, triggers, index: kind === 'index' ? index : null };
   }
 
-  /** Counts the time that a program took in the sandbox. */
+  /** Charges a program's time in the sandbox to its tenant. */
   #charge(tenant: string, cpuMs: number): void {
     const spentMs = (this.#cpuMs.get(tenant) ?? 0) + cpuMs;
     this.#cpuMs.set(tenant, spentMs);

@@ -1,4 +1,6 @@
-/** One process of a compiler: a task goes in, a compiled file comes out; it is watched meanwhile, and may be ended. */
+/**
+ * A compiler process: it compiles one file per task. It is watched meanwhile, and killed if it takes too much time or memory.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
@@ -14,9 +16,9 @@ import {
 
 const script = fileURLToPath(new URL('./child/start.mjs', import.meta.url));
 const watchMs = 50;
-/** A task that waits, or gets little of a busy machine, may take this many times as long by the clock. */
+/** A task may take this many times its processor time by the clock, because it may wait or share a busy machine. */
 const clockFactor = 3;
-/** A task has this much by the clock, however little processor time is left for it. */
+/** The least clock time of a task, even if little processor time is left. */
 const clockMsMin = 10_000;
 const errorCharactersKept = 2_000;
 const pageMebibytes = 1 / 16;
@@ -26,7 +28,7 @@ export type CompileEnd =
   | { readonly kind: 'compiled'; readonly compiled: CompiledFile }
   | { readonly kind: 'time' }
   | { readonly kind: 'memory' }
-  /** The process is gone, for a reason that it did not say. */
+  /** The process exited for an unknown reason. */
   | { readonly kind: 'gone'; readonly detail: string };
 
 interface Task {
@@ -49,7 +51,7 @@ export class CompilerProcess {
       [
         `--max-old-space-size=${compilerMebibytesMax}`,
         '--max-semi-space-size=4',
-        // esbuild is compiled once and not improved: that would take more time and memory than it saves.
+        // Do not optimize esbuild's code: that takes more time and memory than it saves.
         '--liftoff-only',
         `--wasm-max-mem-pages=${(2 * compilerMebibytesMax) / pageMebibytes}`,
         '--no-warnings',
@@ -61,19 +63,19 @@ export class CompilerProcess {
     this.#ready = new Promise((resolve) => {
       this.#begin = resolve;
     });
-    this.#child.on('message', (message: FromCompiler) => this.#heard(message));
+    this.#child.on('message', (message: FromCompiler) => this.#receive(message));
     this.#child.stderr?.on('data', (chunk: Buffer) => {
       this.#errors = (this.#errors + chunk.toString()).slice(-errorCharactersKept);
     });
     this.#child.on('error', (error) => this.#gone(error.message));
     this.#child.on('close', (code, signal) => this.#gone(`exit code ${code ?? signal}`));
-    // A process that waits for work must not keep this one from ending.
+    // An idle compiler must not keep this process alive.
     this.#child.unref();
     this.#child.channel?.unref();
     (this.#child.stderr as { unref?(): void } | null)?.unref?.();
   }
 
-  /** False when it accepts no more tasks. */
+  /** False once it accepts no more tasks. */
   get isAlive(): boolean {
     return this.#goneBecause === null;
   }
@@ -83,7 +85,7 @@ export class CompilerProcess {
     this.#child.kill('SIGKILL');
   }
 
-  /** Compiles a file. One at a time. @throws Error when the process cannot be started at all */
+  /** Compiles a file, one at a time. @throws Error if the process cannot be started */
   async compile(file: string, read: ReadModule, cpuMsMax: number): Promise<CompileEnd & { cpuMs: number }> {
     await this.#started();
     const beganCpuMs = this.#cpuMs();
@@ -104,7 +106,7 @@ export class CompilerProcess {
   }
 
   async #started(): Promise<void> {
-    // Keeps this process going meanwhile.
+    // The timer also keeps this process alive meanwhile.
     const limit = setTimeout(() => this.end(), compilerStartMs);
     await this.#ready;
     clearTimeout(limit);
@@ -112,16 +114,16 @@ export class CompilerProcess {
     throw new Error(`the compiler of schemas in JavaScript does not start: ${this.#goneBecause}`);
   }
 
-  #heard(message: FromCompiler): void {
+  #receive(message: FromCompiler): void {
     if (message.kind === 'compiled') this.#done(message);
-    else if (message.kind === 'read') void this.#give(message.path);
+    else if (message.kind === 'read') void this.#sendText(message.path);
     else {
       this.#restMebibytes = this.#mebibytes();
       this.#begin();
     }
   }
 
-  async #give(path: string): Promise<void> {
+  async #sendText(path: string): Promise<void> {
     try {
       const text = (await this.#task?.read(path)) ?? null;
       this.#send({ kind: 'text', path, text, refusal: null });
@@ -132,7 +134,7 @@ export class CompilerProcess {
   }
 
   #send(message: ToCompiler): void {
-    // What is sent to a process that is gone fails; its end says so.
+    // Sending to an exited process fails; its exit is reported separately.
     if (this.#child.connected) this.#child.send(message, () => {});
   }
 

@@ -1,6 +1,6 @@
 /**
- * Between a process and its compiler: messages on Node's own channel. The compiler does one task after the other. It has
- * no files: it asks for the text of each.
+ * Messages between a process and its compiler, on Node's IPC channel. The compiler works on one task at a time. It has no file
+ * access, and requests the text of each file.
  */
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
 import type { CodeProgram } from '../../schemas/code/program.ts';
@@ -8,7 +8,7 @@ import type { CodeProgram } from '../../schemas/code/program.ts';
 export type ToCompiler =
   /** @see CompiledFile */
   | { readonly kind: 'compile'; readonly file: string }
-  /** The reply to `read`. `text` is null where there is no file; `refusal` is the reason why a schema cannot have it. */
+  /** The reply to `read`. `text` is null if there is no file; `refusal` is the reason why a schema may not import it. */
   | {
       readonly kind: 'text';
       readonly path: string;
@@ -23,7 +23,7 @@ export type FromCompiler =
 
 /** A compiled JavaScript or TypeScript file, before it has run. */
 export interface CompiledFile {
-  /** Null: it cannot be run. */
+  /** Null if it cannot run. */
   readonly draft: ProgramDraft | null;
   /** Mistakes, with line and column. */
   readonly issues: readonly ConfigIssue[];
@@ -34,13 +34,13 @@ export type ProgramDraft = Pick<
   'file' | 'files' | 'code' | 'map' | 'partials' | 'lookups' | 'names'
 >;
 
-/** The text of a file of a tenant by its path, or null when there is none. @throws ModuleRefused */
+/** Returns the text of a tenant's file, or null if there is none. @throws ModuleRefused */
 export type ReadModule = (path: string) => Promise<string | null>;
 
-/** A file that is there and may not be imported; the message says why. */
+/** Thrown for a file that exists but must not be imported; the message says why. */
 export class ModuleRefused extends Error {
   override readonly name = 'ModuleRefused';
 }
 
-/** Of the tenant file: what a schema imports can be read in its mistakes and its views. */
+/** The reason for the tenant file: imported text may appear in error messages and views. */
 export const holdsSecrets = 'holds secrets and cannot be imported';

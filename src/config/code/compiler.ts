@@ -1,7 +1,7 @@
 /**
- * Compiles what tenants write in JavaScript and TypeScript, in a process of its own (docs/design/code-schemas.md): one
- * file at a time, tenants in turns. The process is there while it is used. One that a file takes too much of is ended, and
- * that is a mistake of the file.
+ * Compiles the JavaScript and TypeScript of tenants in a separate process (docs/design/code-schemas.md), one file at a time,
+ * with tenants taking turns. The process stops when it is idle. It is killed if a file takes too much time or memory, which is
+ * reported as a mistake in the file.
  */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { compilerIdleMs, compilerMebibytesMax, compilesWaitingMax } from '../../contract/limits.ts';
@@ -9,16 +9,16 @@ import { Turns } from '../../lib/turns.ts';
 import { type CompileEnd, CompilerProcess } from './compiler-process.ts';
 import type { CompiledFile, ReadModule } from './compiler-protocol.ts';
 
-/** A process may go for reasons that are not the file's, such as a machine without memory. */
+/** A process may exit for reasons unrelated to the file, such as a machine without free memory. */
 const triesMax = 2;
 
 export interface CompileRequest {
   /** Path of the schema, relative to CONFIG_DIR. */
   readonly file: string;
   readonly tenant: string;
-  /** Gives all texts. */
+  /** Reads the file and its imports. */
   readonly read: ReadModule;
-  /** Processor time that is left for it, and what its tenant had for all of them. */
+  /** Remaining processor time, and the budget of its tenant for all files. */
   readonly cpuMs: { readonly left: number; readonly max: number };
 }
 
@@ -32,10 +32,10 @@ export class Compiler {
   #process: CompilerProcess | null = null;
   #idle: NodeJS.Timeout | null = null;
 
-  /** @param idleMs how long its process is kept without work */
+  /** @param idleMs how long an idle process is kept */
   constructor(private readonly idleMs = compilerIdleMs) {}
 
-  /** @returns also the processor time that it took, in ms. @throws ProblemError where too many files of a tenant wait */
+  /** @returns also the processor time that it took, in ms. @throws ProblemError if too many files of a tenant wait */
   async compile(request: CompileRequest): Promise<CompiledFile & { cpuMs: number }> {
     const endTurn = await this.#turns.turn(request.tenant);
     if (this.#idle !== null) clearTimeout(this.#idle);

@@ -19,12 +19,12 @@ import { ValueChanges } from './value-changes.ts';
 export type Binding =
   | { readonly kind: 'constant'; readonly value: Expression }
   | { readonly kind: 'function'; readonly node: FunctionNode }
-  /** A member of what a constant is taken from or of the first parameter of a function; without a path it is all of it. */
+  /** A member of a destructured expression or of a function's first parameter; with an empty path, the whole value. */
   | {
       readonly kind: 'part';
       readonly of: Expression | FirstParameter;
       readonly path: readonly string[];
-      /** Stands for what is undefined; null: nothing does. */
+      /** The default for undefined; null: none. */
       readonly fallback: Expression | null;
     };
 
@@ -33,20 +33,20 @@ export interface FirstParameter {
   readonly function: FunctionNode;
 }
 
-/** A part of the code. */
+/** A range of offsets in the code. */
 interface Range {
   readonly start: number;
   readonly end: number;
 }
 
 interface Declaration {
-  /** Null for what cannot be inferred. */
+  /** Null if it cannot be inferred. */
   readonly binding: Binding | null;
-  /** The part of the code where the name means this. */
+  /** The range of the code where the declaration applies. */
   readonly scope: Range;
 }
 
-/** Names and calls between an export and its object. */
+/** The maximum number of names and calls between an export and its object. */
 const namesMax = 20;
 
 const blocks = new Set([
@@ -88,7 +88,7 @@ export class CodeScope {
     });
   }
 
-  /** Null for a name that may stand for anything. */
+  /** Null if the name may have any value. */
   binding({ name, start, end }: Identifier): Binding | null {
     if (this.#assigned.has(name)) return null;
     const around = (this.#declarations.get(name) ?? []).filter(
@@ -134,7 +134,7 @@ export class CodeScope {
   }
 }
 
-/** @param ancestors of a declaration, and itself @param isVar it means the same in all of its function */
+/** @param ancestors of a declaration, ending with the declaration @param isVar the name has function scope */
 function scopeOf(ancestors: readonly AnyNode[], isVar: boolean): Range {
   const around = ancestors.slice(0, -1).reverse();
   const isScope = ({ type }: AnyNode) =>
@@ -142,7 +142,7 @@ function scopeOf(ancestors: readonly AnyNode[], isVar: boolean): Range {
   return around.find(isScope) ?? { start: 0, end: Number.POSITIVE_INFINITY };
 }
 
-/** The names of a pattern, and what they are of what is taken apart. @param of null if it cannot be inferred */
+/** The names in a pattern and their bindings. @param of the destructured value; null if it cannot be inferred */
 function parts(
   pattern: Pattern,
   of: Expression | FirstParameter | null,
@@ -176,7 +176,7 @@ export function isFunction(node: AnyNode): node is FunctionNode & Expression {
   return node.type === 'FunctionExpression' || node.type === 'ArrowFunctionExpression';
 }
 
-/** The object that a schema's file exports, also through a function that returns what it is given; null for any other. */
+/** The object that a schema file exports, also through functions that return their argument; null for any other export. */
 export function exportedObject(scope: CodeScope): ObjectExpression | null {
   const exported = scope.tree.body.find(
     (node): node is ReturnStatement => node.type === 'ReturnStatement',
@@ -185,13 +185,16 @@ export function exportedObject(scope: CodeScope): ObjectExpression | null {
   for (let steps = 0; at !== null && steps < namesMax; steps += 1) {
     if (at.type === 'ObjectExpression') return at;
     if (at.type === 'Identifier') at = scope.constant(at);
-    else at = at.type === 'CallExpression' ? givenBack(scope, at) : null;
+    else at = at.type === 'CallExpression' ? returnedArgument(scope, at) : null;
   }
   return null;
 }
 
-/** The argument of a call of a function that returns it as it is; null for any other call. */
-function givenBack(scope: CodeScope, { callee, arguments: [given] }: CallExpression): Expression | null {
+/** The argument of a call to a function that returns its argument unchanged; null for any other call. */
+function returnedArgument(
+  scope: CodeScope,
+  { callee, arguments: [given] }: CallExpression,
+): Expression | null {
   const called = callee.type === 'Identifier' ? scope.function(callee) : null;
   if (called === null || called.async || called.generator || given?.type === 'SpreadElement') return null;
   const isParameter = (node: Expression | null) => {
@@ -205,7 +208,7 @@ function givenBack(scope: CodeScope, { callee, arguments: [given] }: CallExpress
   return isSame ? (given ?? null) : null;
 }
 
-/** A function of that object; null if it cannot be resolved. */
+/** A function in that object; null if it cannot be resolved. */
 export function memberFunction(
   scope: CodeScope,
   object: ObjectExpression,
@@ -220,11 +223,11 @@ export function memberFunction(
   return null;
 }
 
-/** The return values of a function; null for a plain `return`, and for reaching the end of the function. */
+/** The return values of a function; null for a plain `return` and for reaching the end. */
 export function returnedBy(node: FunctionNode): readonly (Expression | null)[] {
   if (node.body.type !== 'BlockStatement') return [node.body];
   const returned: (Expression | null)[] = [];
-  // Functions inside return for themselves.
+  // Skip nested functions.
   const visitor = { ...base, Function: () => {} };
   simple(
     node.body,
@@ -235,32 +238,34 @@ export function returnedBy(node: FunctionNode): readonly (Expression | null)[] {
     },
     visitor,
   );
-  if (!isLeft(node.body)) returned.push(null);
+  if (!alwaysExits(node.body)) returned.push(null);
   return returned;
 }
 
-/** True when what follows the statement is never reached. It may be false where only a reader sees it. */
-function isLeft(statement: Statement): boolean {
+/** True if code after the statement is certainly unreachable. */
+function alwaysExits(statement: Statement): boolean {
   switch (statement.type) {
     case 'ReturnStatement':
     case 'ThrowStatement':
       return true;
     case 'BlockStatement':
-      return statement.body.some(isLeft);
+      return statement.body.some(alwaysExits);
     case 'IfStatement':
-      return statement.alternate ? isLeft(statement.consequent) && isLeft(statement.alternate) : false;
+      return statement.alternate
+        ? alwaysExits(statement.consequent) && alwaysExits(statement.alternate)
+        : false;
     case 'TryStatement': {
       const { block, handler, finalizer } = statement;
-      if (finalizer && isLeft(finalizer)) return true;
-      return isLeft(block) && (!handler || isLeft(handler.body));
+      if (finalizer && alwaysExits(finalizer)) return true;
+      return alwaysExits(block) && (!handler || alwaysExits(handler.body));
     }
     case 'SwitchStatement': {
       const { cases } = statement;
       const hasDefault = cases.some(({ test }) => !test);
-      const isLeftByEach = cases.every(
-        ({ consequent }) => consequent.length === 0 || consequent.some(isLeft),
+      const everyCaseExits = cases.every(
+        ({ consequent }) => consequent.length === 0 || consequent.some(alwaysExits),
       );
-      return hasDefault && isLeftByEach && cases.at(-1)?.consequent.length !== 0;
+      return hasDefault && everyCaseExits && cases.at(-1)?.consequent.length !== 0;
     }
     default:
       return false;

@@ -1,7 +1,6 @@
 /**
- * Types of what schemas in JavaScript return, as far as their code shows it without being run, and of what it takes from an
- * entity, as far as the schema declares it. What neither shows is any JSON. An object that is written out has the members
- * that are there, and no others.
+ * Infers the return types of schemas in JavaScript from their code without running it, and the types of entity properties from
+ * what the schema declares. Everything else is any JSON. An object literal has exactly the members that it lists.
  */
 import type {
   CallExpression,
@@ -35,7 +34,7 @@ import {
   without,
 } from './type.ts';
 
-/** Calls within calls that are followed. */
+/** Maximum depth of nested calls that are followed. */
 const depthMax = 20;
 
 const textMethods = new Set(
@@ -43,20 +42,23 @@ const textMethods = new Set(
     ' ',
   ),
 );
-const truthMethods = new Set('startsWith endsWith test some every'.split(' '));
+const booleanMethods = new Set('startsWith endsWith test some every'.split(' '));
 const sameListMethods = new Set('filter sort reverse toSorted toReversed slice concat'.split(' '));
-/** Calls that end a chain of `context.reference(…)` with one view. */
+/** Methods that end a chain of `context.reference(…)` with one view. */
 const singleReferences = new Set(['byOriginId', 'parent', 'self', 'first']);
-/** Calls that return a list of views. */
+/** Methods that return a list of views. */
 const listReferences = new Set(['byOriginIds', 'children', 'filter']);
 
-/** Expressions of a schema that are read: functions that call each other twice double the work with each level. */
+/**
+ * Maximum number of expressions that are read in a schema: functions that call each other twice double the work with each
+ * level.
+ */
 const expressionsMax = 100_000;
 
 export class CodeTypes {
   #depth = 0;
   #expressions = 0;
-  /** Functions that are being read: what calls itself is any JSON. */
+  /** Functions that are being read; the result of a recursive call is any JSON. */
   readonly #reading = new Set<FunctionNode>();
   /** Types of the first parameters of functions, where known. */
   readonly #given = new Map<FunctionNode, Type>();
@@ -66,7 +68,7 @@ export class CodeTypes {
     private readonly known: KnownTypes,
   ) {}
 
-  /** The return type of a function that is called in one place. @param input type of its first argument */
+  /** The return type of a function with a single caller. @param input type of its first argument */
   ofFunctionGiven(node: FunctionNode, input: Type): Type {
     this.#given.set(node, input);
     return this.ofFunction(node);
@@ -115,7 +117,7 @@ export class CodeTypes {
       case 'MemberExpression':
         return this.#member(node);
       case 'NewExpression':
-        // A date becomes text, and an invalid one null.
+        // In JSON a date is a string, or null if it is invalid.
         return node.callee.type === 'Identifier' && node.callee.name === 'Date' ? orNull(text) : anyJson;
       case 'CallExpression':
         return this.#call(node);
@@ -188,7 +190,7 @@ export class CodeTypes {
     if (operator === '+' && (isText(a) || isText(b))) return text;
     const areNumbers = a === number && b === number;
     if (operator === '+') return areNumbers ? number : anyJson;
-    // Not a number, and what is infinite, is null in JSON.
+    // NaN and infinity are null in JSON.
     return areNumbers && (operator === '-' || operator === '*') ? number : orNull(number);
   }
 
@@ -201,10 +203,10 @@ export class CodeTypes {
     const type = binding.kind === 'part' ? this.#part(binding) : this.of(binding.value);
     this.#depth -= 1;
     if (binding.kind === 'part') return type;
-    const isWritten = binding.value.type === 'ObjectExpression' || binding.value.type === 'ArrayExpression';
+    const isLiteral = binding.value.type === 'ObjectExpression' || binding.value.type === 'ArrayExpression';
     const { changes } = this.scope;
-    // An object that is written out is often filled later. What a call gives is mostly read where it is named again.
-    const mayDiffer = isWritten ? changes.isNamedAgain(node) : changes.isChanged(node);
+    // Object literals are often filled later, whereas results of calls are mostly only read.
+    const mayDiffer = isLiteral ? changes.isNamedAgain(node) : changes.isChanged(node);
     if (!mayDiffer || type.kind === 'name') return type;
     return type.kind === 'object' ? openObject : anyJson;
   }
@@ -253,7 +255,7 @@ export class CodeTypes {
     return own === null ? anyJson : this.ofFunction(own);
   }
 
-  /** Null for what is not such a call. */
+  /** Null for any other call. */
   #staticCall(object: string, method: string, first: Expression | SpreadElement | undefined): Type | null {
     if (object === 'Math') return orNull(number);
     if (object === 'JSON') return method === 'stringify' ? this.#stringified(first) : anyJson;
@@ -266,7 +268,7 @@ export class CodeTypes {
     return null;
   }
 
-  /** Undefined has no text. */
+  /** JSON.stringify(undefined) is undefined. */
   #stringified(node: Expression | SpreadElement | undefined): Type {
     const type = node === undefined ? absent : this.of(node);
     return type === anyJson || includes(type, absent) ? unionOf([text, absent]) : text;
@@ -280,7 +282,7 @@ export class CodeTypes {
   ): Type {
     const perhaps = (type: Type) => (isOptional ? unionOf([type, absent]) : type);
     if (textMethods.has(method)) return perhaps(text);
-    if (truthMethods.has(method)) return perhaps(boolean);
+    if (booleanMethods.has(method)) return perhaps(boolean);
     const of = present(this.of(object));
     if (method === 'map' || method === 'flatMap') {
       const item =
@@ -305,7 +307,7 @@ export class CodeTypes {
     return node.name === 'String' ? text : this.#namedCall(node, undefined);
   }
 
-  /** `context.reference(alias).byOriginId(…)`, and what else may be in its chain; null for any other call. */
+  /** The type of a call chain such as `context.reference(alias).byOriginId(…)`; null for any other call. */
   #reference(node: CallExpression): Type | null {
     const methods: string[] = [];
     let at: Expression | MemberExpression['object'] = node;
@@ -333,7 +335,7 @@ function referencesType(methods: readonly string[], alias: string | null, known:
   return methods.some((method) => listReferences.has(method)) ? listOf(view) : anyJson;
 }
 
-/** True when it is not reached if something before it is null: `a?.b.c`. */
+/** True if an earlier null in the chain skips it: `a?.b.c`. */
 function isInOptionalChain(node: MemberExpression): boolean {
   let at: Expression | MemberExpression['object'] = node;
   while (at.type === 'MemberExpression' || at.type === 'CallExpression') {
@@ -345,12 +347,12 @@ function isInOptionalChain(node: MemberExpression): boolean {
   return false;
 }
 
-/** Something that is not known may hold any of them again. */
+/** Sets all members to any JSON, because an unknown spread or key may override them. */
 function forget(members: Map<string, Member>): void {
   for (const name of members.keys()) members.set(name, { name, type: anyJson });
 }
 
-/** A member missing in a spread object keeps its earlier value; one that is undefined there becomes missing. */
+/** A member that is missing in the spread object keeps its earlier value; one that is undefined there is removed. */
 function spreadMember(spread: Member, earlier: Member | undefined): Member {
   if (spread.isOptional !== true || earlier === undefined) return spread;
   return { ...spread, type: unionOf([earlier.type, spread.type]) };
@@ -374,20 +376,20 @@ function keyName(key: Expression | { type: 'PrivateIdentifier' }): string | null
   return key.type === 'Literal' ? String(key.value) : null;
 }
 
-/** A text that is written out; null for anything else. */
+/** The value of a string literal; null for anything else. */
 function literalOf(node: Expression | SpreadElement | undefined): string | null {
   if (node?.type === 'Literal') return typeof node.value === 'string' ? node.value : null;
   if (node?.type !== 'TemplateLiteral' || node.expressions.length > 0) return null;
   return node.quasis[0]?.value.cooked ?? null;
 }
 
-/** JavaScript leaves a member without a value out of JSON. */
+/** JSON.stringify omits members that are undefined. */
 function memberOf(name: string, type: Type): Member {
   if (!includes(type, absent)) return { name, type };
   return { name, type: without(type, absent), isOptional: true };
 }
 
-/** In a list it writes null in its place. */
+/** In arrays, JSON.stringify writes null for undefined. */
 function jsonOf(type: Type): Type {
   return includes(type, absent) ? orNull(without(type, absent)) : type;
 }

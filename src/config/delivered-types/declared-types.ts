@@ -1,7 +1,6 @@
 /**
- * What a schema in TypeScript says of the properties of its entities: the argument of `FullSchema<Article>`, or of
- * `PartialSchema`. Only declarations in the tenant's own files are read. What they do not say, or say in a way that is not
- * understood here, is any JSON.
+ * The type that a TypeScript schema declares for the properties of its entities: the argument of `FullSchema<Article>` or
+ * `PartialSchema<…>`. Only declarations in the tenant's own files are read. Anything missing or unsupported is any JSON.
  */
 import { posix } from 'node:path';
 import { tsPlugin } from '@sveltejs/acorn-typescript';
@@ -25,7 +24,7 @@ import {
 
 const typesModule = 'millrace/schema';
 const schemaTypes = new Set(['FullSchema', 'PartialSchema']);
-/** Names that stand for other names. */
+/** Maximum length of a chain of aliases. */
 const depthMax = 20;
 
 export class DeclaredTypes {
@@ -136,7 +135,7 @@ export class DeclaredTypes {
 
 const TypeScriptParser = Parser.extend(tsPlugin());
 
-/** Null for what the parser does not take: then nothing is known. */
+/** Null if the file does not parse; then its types are unknown. */
 function moduleOf(file: string, text: string): SourceModule | null {
   try {
     const parsed = TypeScriptParser.parse(text, { ecmaVersion: 2022, sourceType: 'module', locations: true });

@@ -1,4 +1,6 @@
-/** Types of what schemas in JSON make (docs/reference/mapping-language.md "Property types"). They are sound: they compile. */
+/**
+ * The output types of JSON schemas (docs/reference/mapping-language.md "Property types"). The schemas are known to be valid.
+ */
 import { isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
 import {
   absent,
@@ -19,18 +21,18 @@ import {
 } from './type.ts';
 import { canBeNull } from './written-text.ts';
 
-/** The names that types of a tenant can refer to. */
+/** The names that the types of a tenant can refer to. */
 export interface KnownTypes {
   /** Aliases of the schemas that make views. */
   readonly views: ReadonlySet<string>;
-  /** Aliases of partials -> whether one may come upon itself, which ends in null. */
+  /** Aliases of partials, and whether they may include themselves; such a cycle ends in null. */
   readonly partials: ReadonlyMap<string, { readonly isCyclic: boolean }>;
 }
 
 /** Any view. */
 const anyView = named('Views[keyof Views]');
 
-/** Stands for null where no such view can be. */
+/** Null is always possible; it is the only value if no schema has the alias. */
 export function referenceType(alias: string | null, { views }: KnownTypes): Type {
   if (alias === null) return orNull(anyView);
   return views.has(alias) ? orNull(memberOf('Views', alias)) : nothing;
@@ -44,7 +46,7 @@ export function partialType(alias: string | null, { partials }: KnownTypes): Typ
   return partial.isCyclic ? orNull(type) : type;
 }
 
-/** @param isOfEntity bare names are those of an entity; false in a partial */
+/** @param isOfEntity true if bare names are fields of an entity; false in a partial */
 export function propertiesType(
   properties: Json | undefined,
   known: KnownTypes,
@@ -96,7 +98,7 @@ class Mapping {
     }
   }
 
-  /** With `*` as its only property the value is whatever the path selects. */
+  /** If `*` is the only property, the value is whatever the path selects. */
   #objectDefinition(properties: Json | undefined): Type {
     if (!isJsonObject(properties ?? null)) return anyJson;
     const object = this.object(properties as JsonObject);
@@ -110,7 +112,7 @@ class Mapping {
     return json === null || json === undefined ? nothing : text;
   }
 
-  /** A number or a boolean: what does not fit is null, unless a constant default stands for it. */
+  /** A number or a boolean: invalid values become null, unless a constant default replaces them. */
   #scalar(definition: JsonObject, type: Type): Type {
     const constant = (json: Json) => {
       const isSure = constantOf(json) !== null || typeof json === 'number' || typeof json === 'boolean';
@@ -133,7 +135,7 @@ class Mapping {
   }
 }
 
-/** A text without holes; null for any other value. */
+/** A string without holes; null for any other value. */
 export function constantOf(json: Json | undefined): string | null {
   return typeof json === 'string' && !/[{}]/.test(json) ? json : null;
 }

@@ -26,7 +26,7 @@ import {
   typeArgumentsOf,
 } from './type-syntax.ts';
 
-/** Nodes that are read of one type: names may stand for more and more of each other. */
+/** Maximum number of nodes read for a type, because aliases may expand exponentially. */
 const nodesMax = 2_000;
 
 const keywords: Readonly<Record<string, Type>> = {
@@ -45,7 +45,7 @@ interface Place {
 
 export class TypeReader {
   #nodesLeft = nodesMax;
-  /** Declarations that are being read: one that comes upon itself ends in any JSON. */
+  /** Declarations that are being read; a recursive one becomes any JSON. */
   readonly #reading = new Set<SyntaxNode>();
 
   constructor(private readonly declarationOf: FindDeclaration) {}
@@ -84,7 +84,7 @@ export class TypeReader {
     }
   }
 
-  /** JSON has null where a list has nothing. */
+  /** In arrays, JSON has null for undefined. */
   #item(node: SyntaxNode | null, place: Place): Type {
     const type = this.#type(node, place);
     return type === absent ? nothing : type;
@@ -112,7 +112,7 @@ export class TypeReader {
         : anyJson;
       members.push({ name, type, ...(node.optional === true ? { isOptional: true } : {}) });
     }
-    // `{}` takes any value.
+    // `{}` accepts any value.
     return members.length === 0 && !isOpen ? anyJson : { kind: 'object', members, isOpen };
   }
 
@@ -157,7 +157,7 @@ export class TypeReader {
   }
 }
 
-/** Types that every file knows. */
+/** Global types of TypeScript. */
 function builtIn(name: string, given: Type): Type {
   switch (name) {
     case 'Array':
@@ -175,7 +175,7 @@ function builtIn(name: string, given: Type): Type {
   }
 }
 
-/** Of objects that are one; a member of a later one counts. What is any JSON beside an object leaves the result open. */
+/** The intersection of object types; later members replace earlier ones. Any JSON next to an object makes the result open. */
 function merged(types: readonly Type[]): Type {
   const members = new Map<string, Member>();
   let isOpen = false;

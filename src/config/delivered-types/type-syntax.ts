@@ -1,28 +1,28 @@
-/** Reads the syntax tree of TypeScript, of which acorn's types know only JavaScript. */
+/** Accessors for TypeScript syntax trees: acorn's own types only cover JavaScript. */
 export interface SyntaxNode {
   readonly type: string;
   readonly [member: string]: unknown;
 }
 
-/** A source file, as far as its names matter. */
+/** A source file and the names in it. */
 export interface SourceModule {
   readonly file: string;
   readonly tree: SyntaxNode;
-  /** Interfaces, type aliases, functions and variables; null: declared several times. */
+  /** Interfaces, type aliases, functions and variables; null if declared several times. */
   readonly declarations: ReadonlyMap<string, SyntaxNode | null>;
   readonly imports: ReadonlyMap<string, { readonly from: string; readonly name: string }>;
 }
 
-/** A node, and where its names are declared. */
+/** A node, and the module that declares its names. */
 export interface Placed {
   readonly node: SyntaxNode;
   readonly module: SourceModule;
 }
 
-/** Where a name is declared, in its module or in one that it imports; null if that is not known. */
+/** Finds the declaration of a name, in its module or an imported one; null if unknown. */
 export type FindDeclaration = (name: string, module: SourceModule) => Placed | null;
 
-/** Null for what is not a node. */
+/** Null if the value is not a node. */
 export function syntaxNode(value: unknown): SyntaxNode | null {
   return isNode(value) ? value : null;
 }
@@ -45,14 +45,14 @@ export function textIn(node: SyntaxNode | null, member: string): string | null {
   return typeof text === 'string' ? text : null;
 }
 
-/** The name of an identifier, or the text of a string, in a member of a node; null for anything else. */
+/** The name of an identifier or the value of a string in a member of a node; null for anything else. */
 export function nameIn(node: SyntaxNode, member: string): string | null {
   const inner = nodeIn(node, member);
   if (inner?.type === 'Identifier') return textIn(inner, 'name');
   return inner?.type === 'Literal' ? textIn(inner, 'value') : null;
 }
 
-/** Those of `Name<A, B>`; the parser names the list differently after `extends`. */
+/** The type arguments of `Name<A, B>`; the parser uses another member for them after `extends`. */
 export function typeArgumentsOf(node: SyntaxNode): readonly SyntaxNode[] {
   return nodesIn(nodeIn(node, 'typeArguments') ?? nodeIn(node, 'typeParameters'), 'params');
 }

@@ -1,6 +1,6 @@
-/** A type of TypeScript, as far as delivered JSON needs one. */
+/** The subset of TypeScript types that delivered JSON needs. */
 export type Type =
-  /** As it is written: `string`, `Views["page"]`. */
+  /** TypeScript source: `string`, `Views["page"]`. */
   | { readonly kind: 'name'; readonly text: string }
   | { readonly kind: 'list'; readonly of: Type }
   | { readonly kind: 'union'; readonly of: readonly Type[] }
@@ -9,7 +9,7 @@ export type Type =
 export interface ObjectType {
   readonly kind: 'object';
   readonly members: readonly Member[];
-  /** It may have other members. */
+  /** True if it may have other members. */
   readonly isOpen: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface Member {
   readonly name: string;
   readonly type: Type;
   readonly isOptional?: boolean;
-  /** One line above it. */
+  /** A one-line comment above it. */
   readonly comment?: string;
 }
 
@@ -27,7 +27,7 @@ export const text = named('string');
 export const number = named('number');
 export const boolean = named('boolean');
 export const nothing = named('null');
-/** The type of values that JSON leaves out of an object. */
+/** The type of values that JSON omits from objects. */
 export const absent = named('undefined');
 /** Any JSON: nothing more is known. */
 export const anyJson = named('Json');
@@ -36,7 +36,7 @@ export const openObject: ObjectType = { kind: 'object', members: [], isOpen: tru
 export const listOf = (type: Type): Type => ({ kind: 'list', of: type });
 export const orNull = (type: Type): Type => unionOf([type, nothing]);
 
-/** Any JSON beside anything is any JSON. */
+/** A union with any JSON is any JSON. */
 export function unionOf(types: readonly Type[]): Type {
   const flat = types.flatMap((type) => (type.kind === 'union' ? type.of : [type]));
   if (flat.some((type) => type === anyJson)) return anyJson;
@@ -45,7 +45,7 @@ export function unionOf(types: readonly Type[]): Type {
   return first !== undefined && others.length === 0 ? first : { kind: 'union', of: distinct };
 }
 
-/** The type without one that is a name. */
+/** Removes a named type from a union. */
 export function without(type: Type, unwanted: Type): Type {
   if (type.kind !== 'union') return type === unwanted ? named('never') : type;
   return unionOf(type.of.filter((one) => one !== unwanted));
@@ -55,7 +55,7 @@ export function includes(type: Type, wanted: Type): boolean {
   return type === wanted || (type.kind === 'union' && type.of.includes(wanted));
 }
 
-/** @param indent spaces before the lines that follow the first */
+/** @param indent indentation of all lines after the first */
 export function typeText(type: Type, indent = ''): string {
   switch (type.kind) {
     case 'name':
@@ -91,13 +91,13 @@ function nameText(name: string): string {
 /** `Views["page"]` */
 export const memberOf = (map: string, name: string): Type => named(`${map}[${JSON.stringify(name)}]`);
 
-/** True for a string, also one of those that are written out. */
+/** True for strings and string literals. */
 export function isText(type: Type): boolean {
   if (type.kind === 'union') return type.of.length > 0 && type.of.every(isText);
   return type.kind === 'name' && (type === text || type.text.startsWith('"'));
 }
 
-/** Without null, and without what is left out. */
+/** Without null and undefined. */
 export const present = (type: Type): Type => without(without(type, nothing), absent);
 
 /** The type of a member; any JSON if unknown. */

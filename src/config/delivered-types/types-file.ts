@@ -1,4 +1,4 @@
-/** The text of TypeScript that `millrace types` writes (docs/guide/client.md "Types of your views"). */
+/** The TypeScript source that `millrace types` writes (docs/guide/client.md "Types of your views"). */
 import { type Expression, type Function as FunctionNode, parse, type SpreadElement } from 'acorn';
 import { simple } from 'acorn-walk';
 import { Cursor } from '../../contract/config-cursor.ts';
@@ -36,17 +36,17 @@ const range = named('Range');
 const place = named('Place');
 const numberOrText = unionOf([number, text]);
 
-/** Values come back as they were sent (docs/reference/indexes-and-queries.md "Field types"). */
+/** Queries return values as they were sent (docs/reference/indexes-and-queries.md "Field types"). */
 const scalarTypes: Readonly<Record<string, Type>> = {
   ...{ keyword: text, text, boolean, object: anyJson },
   ...{ integer: number, float: number, double: number },
-  // Text of digits, and epoch milliseconds, are taken too.
+  // These also accept strings of digits, and epoch milliseconds.
   ...{ long: numberOrText, date: numberOrText },
   ...{ integerRange: range, longRange: range, floatRange: range, doubleRange: range, dateRange: range },
   geoPoint: place,
 };
 
-/** An item of an index: a value that is null or does not fit is absent. */
+/** An item of an index. Null and invalid values are absent. */
 function itemType(fields: ReadonlyMap<string, FieldTypeName>): ObjectType {
   const members = [...fields].map(([name, type]) => ({ name, type: fieldType(type), isOptional: true }));
   return { kind: 'object', members, isOpen: false };
@@ -70,7 +70,7 @@ export interface Range {
 export type Place = { readonly lat: number; readonly lon: number } | readonly [number, number];
 `;
 
-/** Of a schema in JSON. @param handles of its route */
+/** The handles of a JSON schema. @param handles of its route */
 function handlesOfMapping(handles: Json | undefined): Type[] {
   const list = Array.isArray(handles) ? handles : [];
   return list.map((handle) => {
@@ -80,7 +80,7 @@ function handlesOfMapping(handles: Json | undefined): Type[] {
   });
 }
 
-/** Of a schema in JavaScript; any text where it hands its context to others. @param routes its function */
+/** The handles of a JavaScript schema; any string if it passes its context on. @param routes its function */
 function handlesOfCode(routes: FunctionNode): Type[] {
   const [, context] = routes.params;
   if (context === undefined) return [];
@@ -105,7 +105,7 @@ function handlesOfCode(routes: FunctionNode): Type[] {
   return mentions > uses ? [text] : handles;
 }
 
-/** Null is not a handle. */
+/** Null adds no handle. */
 function handleTypes(node: Expression | SpreadElement): Type[] {
   if (node.type === 'Literal' && node.value === null) return [];
   return [templateType(node.type === 'SpreadElement' ? [null] : (textParts(node) ?? [null]))];
@@ -113,20 +113,20 @@ function handleTypes(node: Expression | SpreadElement): Type[] {
 
 const anyText = '$' + '{string}';
 
-/** @param parts texts, and null for each hole */
+/** @param parts strings, and null for each hole */
 function templateType(parts: readonly (string | null)[]): Type {
   if (parts.every((part) => part === null || part === '')) return text;
   const written = parts.map((part) => (part === null ? anyText : part.replaceAll(/[`\\$]/g, '\\$&')));
   return parts.includes(null) ? named(`\`${written.join('')}\``) : named(JSON.stringify(parts.join('')));
 }
 
-/** @param documents of all tenants, sound ones @param alias of the tenant */
+/** @param documents valid documents of all tenants @param alias of the tenant */
 export function typesFile(documents: ConfigDocuments, alias: string): string {
   const files = atOnce(parseDocuments(documents, { mistakes: [], warnings: [] })).get(alias);
   return files === undefined ? '' : new TypesOfTenant(alias, files, documents).text();
 }
 
-/** A source entity, as code sees it. */
+/** A source entity as schema code receives it. */
 function entityType(properties: Type): Type {
   const types: Readonly<Record<string, Type>> = {
     ...{ sourceId: text, id: text, type: text, originId: text, originParentId: orNull(text) },
@@ -239,7 +239,7 @@ function interfaceText(comment: string, name: string, members: readonly Member[]
   return `/** ${comment} */\nexport interface ${name} ${body}`;
 }
 
-/** The partials of a tenant, and which of them may come upon themselves. */
+/** The partials of a tenant, and which of them may include themselves. */
 function partialsOf(
   files: ReadonlyMap<string, Cursor>,
   programs: readonly CodeProgram[],
@@ -255,7 +255,7 @@ function partialsOf(
   return new Map(all.map((alias) => [alias, { isCyclic: reachedFrom(alias, usedBy).has(alias) }]));
 }
 
-/** Aliases of partials that a definition uses; null: which ones is known at run time alone. */
+/** Aliases of partials that a definition uses; null if they are only known at run time. */
 function usedIn(json: Json): readonly string[] | null {
   if (typeof json !== 'object' || json === null) return [];
   const own = isJsonObject(json) && json.type === 'partial' ? [constantOf(json.alias)] : [];

@@ -1,8 +1,8 @@
-/** Which constants of a schema's code may get other members or items after they were given their value. */
+/** Finds constants in a schema's code whose objects or arrays may be mutated later. */
 import type { AnyNode, Identifier, Program } from 'acorn';
 import { simple } from 'acorn-walk';
 
-const changingMethods = new Set([
+const mutatingMethods = new Set([
   ...['push', 'pop', 'shift', 'unshift', 'splice', 'sort', 'reverse', 'fill', 'copyWithin'],
 ]);
 
@@ -11,7 +11,7 @@ export class ValueChanges {
   readonly #changed = new Set<string>();
 
   constructor(tree: Program) {
-    /** A constant and what it was given, or the variable of a loop and the list. */
+    /** A constant and the variable that initializes it, or a loop variable and its list. */
     const aliases: (readonly [alias: string, of: string])[] = [];
     simple(tree, {
       Identifier: ({ name }) => {
@@ -24,8 +24,8 @@ export class ValueChanges {
       },
       CallExpression: ({ callee, arguments: given }) => {
         const method = callee.type === 'MemberExpression' ? callee.property : null;
-        if (method?.type === 'Identifier' && changingMethods.has(method.name)) this.#change(callee);
-        // The function may change what it is given.
+        if (method?.type === 'Identifier' && mutatingMethods.has(method.name)) this.#change(callee);
+        // The function may mutate its arguments.
         for (const one of given) if (one.type === 'Identifier') this.#changed.add(one.name);
       },
       VariableDeclarator: ({ id, init }) => {
@@ -38,21 +38,21 @@ export class ValueChanges {
         }
       },
     });
-    // An alias comes after its target, so the last ones are decided first.
+    // An alias is declared after its target, so process the last ones first.
     for (const [alias, of] of aliases.reverse()) if (this.#changed.has(alias)) this.#changed.add(of);
   }
 
-  /** True when the value is changed by this name, or by a name that was given the same value. */
+  /** True if the value is mutated through this name or an alias. */
   isChanged({ name }: Identifier): boolean {
     return this.#changed.has(name);
   }
 
-  /** True when the name stands anywhere else: then whatever holds the value may change it, too. */
+  /** True if the name occurs anywhere else, because the value may then be mutated through another reference. */
   isNamedAgain({ name }: Identifier): boolean {
     return (this.#mentions.get(name) ?? 0) > 1;
   }
 
-  /** `a.b[0].c = 1` changes the value of `a`. */
+  /** `a.b[0].c = 1` mutates the value of `a`. */
   #change(node: AnyNode): void {
     let at = node;
     while (at.type === 'MemberExpression') at = at.object;

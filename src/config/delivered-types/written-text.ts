@@ -2,12 +2,12 @@ import type { Expression } from 'acorn';
 
 /** The statically known text of an expression. */
 
-/** A literal text, or a hole as it is written between its braces. */
+/** A literal, or the expression between the braces of a hole. */
 export type TextPart =
   | { readonly kind: 'literal'; readonly text: string }
   | { readonly kind: 'hole'; readonly path: string };
 
-/** The parts of a text that compiles (docs/reference/mapping-language.md "Expressions"). */
+/** The parts of a valid template string (docs/reference/mapping-language.md "Expressions"). */
 export function partsOf(written: string): TextPart[] {
   const parts: TextPart[] = [];
   let literal = '';
@@ -35,7 +35,7 @@ export function partsOf(written: string): TextPart[] {
   return parts;
 }
 
-/** Where the brace is that ends a hole; one within quotes does not. */
+/** Offset of the closing brace of a hole; braces within quotes do not count. */
 function holeEnd(written: string, start: number): number {
   const rest = /(?:[^'"}]|'[^']*'|"[^"]*")*/y;
   rest.lastIndex = start;
@@ -43,27 +43,27 @@ function holeEnd(written: string, start: number): number {
   return start + matched.length;
 }
 
-const alwaysThere = new Set(['originId', 'id', 'type']);
+const neverNull = new Set(['originId', 'id', 'type']);
 
 /**
- * True when the text that an expression gives can be null.
- * @param isOfEntity bare names are those of an entity, and not what a partial was given
+ * True if the string value of an expression can be null.
+ * @param isOfEntity true if bare names are fields of an entity; false if they belong to a partial's input
  */
 export function canBeNull(written: string, isOfEntity: boolean): boolean {
   const [first, ...others] = partsOf(written);
   if (first === undefined || first.kind === 'literal' || others.length > 0) return false;
   if (/\?\?\s*(?:'[^']+'|"[^"]+"|\d+|true|false)$/.test(first.path)) return false;
-  return !isOfEntity || !alwaysThere.has(first.path);
+  return !isOfEntity || !neverNull.has(first.path);
 }
 
-/** Null for an expression that is not a string written out. */
+/** The value of a string literal; null for any other expression. */
 export function literalText(node: Expression): string | null {
   if (node.type === 'Literal') return typeof node.value === 'string' ? node.value : null;
   if (node.type !== 'TemplateLiteral' || node.expressions.length > 0) return null;
   return node.quasis[0]?.value.cooked ?? null;
 }
 
-/** Texts, and null for each value between them; null for an expression that is not a string put together. */
+/** The literal parts of a concatenation or template, with null for each value between them; null for any other expression. */
 export function textParts(node: Expression): (string | null)[] | null {
   const literal = literalText(node);
   if (literal !== null) return [literal];

@@ -6,23 +6,24 @@ import { parseJsonText } from '../json-text.ts';
 import { hashedForm } from '../tenant/api-keys.ts';
 
 /**
- * The documents as they are stored and travel: plain API keys are replaced by their hashes, white space is removed.
- * Tenant files are ordered by member name; a schema keeps its order, because its views show it. Documents that are
- * broken, and keys that no client could send, stay as they are: `loadConfiguration` refuses them with their place, so
- * they never travel.
+ * Returns the documents as they are stored and sent: plain API keys are hashed and white space is removed. Members of tenant
+ * files are sorted by name; a schema keeps its order, because its views have the same order. Malformed documents and invalid
+ * keys are left unchanged: `loadConfiguration` rejects them with their position, so they are never sent.
  */
 export function hashKeys(documents: ConfigDocuments): ConfigDocuments {
   return new Map([...documents].map(([path, text]) => [path, canonicalText(path, text)]));
 }
 
-/** Digest of documents, 64 hex digits; neither the order of files nor white space nor the form of keys matters. */
+/**
+ * Digest of documents, 64 hex digits. It does not depend on the order of files, on white space, or on whether keys are hashed.
+ */
 export function documentsDigest(documents: ConfigDocuments): string {
   return canonicalDigest(hashKeys(documents));
 }
 
 /**
- * The documents of each tenant, in the order of their names and paths. What is in no tenant's folder is listed by the name
- * that it has in its place.
+ * The documents of each tenant, sorted by tenant and path. For a path outside a tenant's folder, the second path segment counts
+ * as the tenant.
  */
 export function byTenant(documents: ConfigDocuments): Map<string, Map<string, string>> {
   const tenants = new Map<string, Map<string, string>>();
@@ -35,20 +36,20 @@ export function byTenant(documents: ConfigDocuments): Map<string, Map<string, st
   return tenants;
 }
 
-/** Digest of the documents of one tenant as they are, in the order of their paths. */
+/** Digest of the unchanged documents of one tenant, in the given order. */
 export function fingerprintOf(texts: ConfigDocuments): string {
   const hash = createHash('sha256');
   for (const [path, text] of texts) hash.update(`${path}\n${text.length}\n`).update(text);
   return hash.digest('hex');
 }
 
-/** Digest of a configuration. @param fingerprints of the documents of each tenant, as they are stored */
+/** Digest of a configuration. @param fingerprints of each tenant's documents as stored */
 export function configurationDigest(fingerprints: Iterable<readonly [tenant: string, string]>): string {
   const sorted = [...fingerprints].sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256').update(JSON.stringify(sorted)).digest('hex');
 }
 
-/** As `documentsDigest`, of documents that `hashKeys` gave: as they are stored. */
+/** Like `documentsDigest`, for documents that `hashKeys` has already processed. */
 export function canonicalDigest(documents: ConfigDocuments): string {
   const entries = [...documents].sort(([a], [b]) => (a < b ? -1 : 1));
   const hash = createHash('sha256').update('[');
@@ -66,7 +67,7 @@ function canonicalText(path: string, text: string): string {
   return JSON.stringify(withSortedMembers(withHashedKeys(parsed.json)));
 }
 
-/** Replaces every `apiKeys` list, wherever it is, so that a misplaced key is hidden too. */
+/** Hashes every `apiKeys` list at any position, so that misplaced keys are hidden too. */
 function withHashedKeys(value: Json): Json {
   if (Array.isArray(value)) return value.map(withHashedKeys);
   if (!isJsonObject(value)) return value;
@@ -82,11 +83,11 @@ function hashedItem(item: Json): Json {
   return typeof item === 'string' ? (hashedForm(item) ?? item) : item;
 }
 
-/** The same value with the members of every object ordered by name. The value is at most `configDepthMax` deep. */
+/** Sorts the members of every object by name. The value is at most `configDepthMax` levels deep. */
 function withSortedMembers(value: Json): Json {
   if (Array.isArray(value)) return value.map(withSortedMembers);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  // fromEntries defines members, so `__proto__` stays a name like any other.
+  // fromEntries defines members, so `__proto__` is an ordinary name.
   return Object.fromEntries(entries.map(([name, member]) => [name, withSortedMembers(member)])) as JsonObject;
 }

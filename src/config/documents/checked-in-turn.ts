@@ -1,13 +1,13 @@
 /**
- * The processor time that checks of configurations take of a front. They work a slice at a time and rest in between, so
- * that readers hardly notice them; and no check takes more than its budget.
+ * Limits the processor time of configuration checks in a front. They run in slices with pauses in between, so that they hardly
+ * delay readers, and each has a budget.
  */
 import { setTimeout as rest } from 'node:timers/promises';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { configurationCpuMs, configurationTimeShare, sliceMs } from '../../contract/limits.ts';
 import type { Steps } from '../../lib/cooperative-yield.ts';
 
-/** Runs steps of the check of one tenant's configuration. @throws ProblemError 422 where they take too long */
+/** Runs the steps of checking one tenant's configuration. @throws ProblemError 422 if they take too long */
 export async function checkedInTurn<T>(steps: Steps<T>, budgetMs: number = configurationCpuMs): Promise<T> {
   let spentMs = 0;
   for (;;) {

@@ -1,4 +1,4 @@
-/** Reads CONFIG_DIR (docs/reference/configuration.md "Files"). What does not belong there is an issue, not a surprise. */
+/** Reads CONFIG_DIR (docs/reference/configuration.md "Files"). Unexpected files are reported as issues. */
 import { existsSync } from 'node:fs';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
@@ -21,12 +21,12 @@ import {
 import { nameAdvice } from '../tenant/common-fields.ts';
 
 export interface ReadDocuments {
-  /** As the files are written: plain API keys included. `hashKeys` before they go anywhere. */
+  /** The file contents, including plain API keys: call `hashKeys` before sending them anywhere. */
   readonly documents: ConfigDocuments;
   readonly issues: readonly ConfigIssue[];
 }
 
-/** Reads every document of a configuration folder. Never throws for what is in it. */
+/** Reads every document of a configuration folder. Never throws because of its contents. */
 export async function readDocuments(configDir: string): Promise<ReadDocuments> {
   const reading = new Reading(configDir);
   await reading.everything();
@@ -34,8 +34,8 @@ export async function readDocuments(configDir: string): Promise<ReadDocuments> {
 }
 
 /**
- * Text of a file that a schema imports; null when there is none. @throws ModuleRefused for one that is outside the
- * tenant's folder by a link, or is the tenant file by another name, or is too large, or is not a string
+ * The text of a file that a schema imports; null if there is none. @throws ModuleRefused if it is a link out of the tenant's
+ * folder or to the tenant file, too large, or not UTF-8
  */
 export async function readModule(configDir: string, path: string): Promise<string | null> {
   const tenantFolder = path.split('/').slice(0, 2).join('/');
@@ -91,7 +91,7 @@ class Reading {
     const schemaFolder = schemaFolders.find((known) => known === name);
     if (kind === 'folder' && schemaFolder !== undefined) return this.#schemaFolder(folder, schemaFolder);
     if (kind === 'file' && name === 'tenant.json') return this.#document(path);
-    // Notes such as a README or credits may be next to tenant.json. They are not mistaken for configuration.
+    // Notes such as a README may be next to tenant.json.
     if (kind === 'file' && name.endsWith('.md')) return;
     const known = ['tenant.json', ...schemaFolders];
     const nearest = nearestName(name, known);
@@ -100,7 +100,7 @@ class Reading {
     this.#issue(path, `a ${kind} that does not belong here`, `${guess}${allowed}`);
   }
 
-  /** @param folders between `folder` and the files, from the outermost to the innermost */
+  /** @param folders subfolders between `folder` and the files, from the outermost to the innermost */
   async #schemaFolder(
     tenantPath: string,
     folder: SchemaFolder,
@@ -152,8 +152,8 @@ class Reading {
   }
 
   /**
-   * Names in a folder, in code-unit order so that reports do not depend on the file system. Left out are hidden ones and
-   * what an editor keeps beside a file.
+   * Names in a folder, in code-unit order, so that reports do not depend on the file system. Hidden files and editor backups
+   * are skipped.
    */
   async #entries(folder: string): Promise<string[]> {
     try {
@@ -168,7 +168,7 @@ class Reading {
     }
   }
 
-  /** Follows symbolic links. A `thing` is a broken link, a socket or a pipe; it must not be opened. */
+  /** Follows symbolic links. A `thing` is a broken link, a socket or a pipe, which must not be opened. */
   async #kind(path: string): Promise<'file' | 'folder' | 'thing'> {
     try {
       const found = await stat(join(this.#configDir, path));
@@ -198,7 +198,7 @@ class Reading {
   }
 }
 
-/** True for a backup of vi, Emacs and others (`page.json~`), and what Emacs saves by itself (`#page.json#`). */
+/** True for editor backups (`page.json~`) and auto-saved files of Emacs (`#page.json#`). */
 function isOfEditor(name: string): boolean {
   return name.endsWith('~') || /^#.*#$/.test(name);
 }

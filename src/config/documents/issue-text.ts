@@ -1,8 +1,8 @@
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
 
 /**
- * Issues as people read them: one block a file, each issue as `file: path: message` and its advice on the next line.
- * Issues of one file must be together, as `loadConfiguration` gives them.
+ * Formats issues for people: a block per file, each issue as `file: path: message` with its advice on the next line. Issues of
+ * a file must be adjacent, as `loadConfiguration` returns them.
  */
 export function issueText(issues: readonly ConfigIssue[]): string {
   const lines: string[] = [];
@@ -15,12 +15,12 @@ export function issueText(issues: readonly ConfigIssue[]): string {
   return lines.join('\n');
 }
 
-/** `file: $.path`, or `file:line:column`, which editors take for a link. */
+/** `file: $.path`, or `file:line:column`, which editors show as a link. */
 function issuePlace({ file, path }: Pick<ConfigIssue, 'file' | 'path'>): string {
   return /^[0-9]/.test(path) ? `${file}:${path}` : `${file}: ${path}`;
 }
 
-/** The same for findings that stop nothing. */
+/** The same for warnings. */
 export function warningsText(warnings: readonly ConfigIssue[]): string {
   return issueText(warnings.map((warning) => ({ ...warning, message: `warning: ${warning.message}` })));
 }
@@ -30,7 +30,7 @@ export function counted(count: number, singular: string, plural = `${singular}s`
   return `${count} ${count === 1 ? singular : plural}`;
 }
 
-/** A mistake of a tenant's configuration in one line, its document with the path in the tenant's folder. */
+/** A mistake in a tenant's configuration on one line, with the path relative to the tenant's folder. */
 export function issueLine({ file, path, message, advice }: ConfigIssue, tenant: string): string {
   const folder = `tenants/${tenant}/`;
   const shown = file.startsWith(folder) ? file.slice(folder.length) : file;

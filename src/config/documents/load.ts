@@ -1,6 +1,6 @@
 /**
- * Makes a configuration of documents. Everything is checked, every mistake is reported, nothing half-valid comes out
- * (docs/guide/live-configuration.md "What happens").
+ * Builds a configuration from documents. Everything is checked and every mistake is reported; a configuration is never
+ * partially valid (docs/guide/live-configuration.md "What happens").
  */
 
 import { Cursor, type Findings } from '../../contract/config-cursor.ts';
@@ -19,7 +19,7 @@ import { warnOfUnknownSchemas } from '../tenant/read-webhooks.ts';
 import { checkSizes } from '../tenant/sizes.ts';
 import { tenantOf } from '../tenant/tenant.ts';
 import { readTenantFile, type TenantFile } from '../tenant/tenant-file.ts';
-import { warnOfLonelyTypes } from '../tenant/trigger-types.ts';
+import { warnOfRareTypes } from '../tenant/trigger-types.ts';
 import { byTenant, configurationDigest, fingerprintOf, hashKeys } from './canonical.ts';
 import { parseDocuments, type TenantDocuments } from './tenant-documents.ts';
 
@@ -34,32 +34,32 @@ export type LoadOutcome =
   | {
       readonly ok: false;
       readonly issues: readonly ConfigIssue[];
-      /** Found besides: what is unknown stays unknown when the mistakes are corrected. */
+      /** Warnings, which remain when the mistakes are corrected. */
       readonly warnings: readonly ConfigIssue[];
     };
 
-/** Said of a schema in JavaScript that has mistakes of its own. */
+/** The message for a JavaScript schema with mistakes in its code. */
 export const notCompiled = 'the schema could not be compiled';
 
-/** Index aliases that are part of the query interface's own paths. */
+/** Index aliases that would collide with paths of the query interface. */
 const reservedIndexAliases = new Set(['source', 'sourceGroupAlias']);
 
 /**
- * Where documents come from. `stored`: a store or a backup. An earlier version may have accepted what is a mistake
- * now, and that continues to work.
+ * The origin of documents. `stored`: a store or a backup. These may contain mistakes that an earlier version accepted, which
+ * keep working.
  */
 export type DocumentsFrom = 'folder' | 'stored';
 
-/** Options in which callers of a load differ. */
+/** Options of a load. */
 interface LoadHow {
   readonly from: DocumentsFrom;
   readonly observer: PathObserver | null;
 }
 
-/** The loaded documents of one tenant. Reusable for equal documents, whatever those of others are. */
+/** A loaded tenant. It is reused while the tenant's documents are the same, whatever changes in other tenants. */
 interface LoadedTenant {
   readonly from: DocumentsFrom;
-  /** Digest of the texts as they are. */
+  /** Digest of the unchanged texts. */
   readonly fingerprint: string;
   readonly tenant: Tenant;
   readonly clients: readonly ClientPrincipal[];
@@ -72,13 +72,13 @@ interface HeldKey {
   readonly principal: Principal;
 }
 
-/** The tenants of a configuration as they were loaded, so that the next one need not load those that are the same. */
+/** The loaded tenants of each configuration, so that the next one reuses unchanged tenants. */
 const loadedTenants = new WeakMap<Configuration, ReadonlyMap<string, LoadedTenant>>();
 
 /**
- * Loads documents with plain or hashed keys. Pure: the same documents give an equal configuration in every process.
- * @param observer hears what the paths of schemas' expressions give
- * @param former configurations whose tenants are taken over where their documents are the same
+ * Loads documents with plain or hashed keys. Pure: the same documents result in equal configurations in every process.
+ * @param observer observes the values of paths in schema expressions
+ * @param former configurations whose tenants are reused if their documents are the same
  */
 export function loadConfiguration(
   documents: ConfigDocuments,
@@ -89,7 +89,7 @@ export function loadConfiguration(
   return atOnce(loadingSteps(documents, from, observer, former));
 }
 
-/** As `loadConfiguration`, in steps: a front and a worker do other work in between. */
+/** Like `loadConfiguration`, in steps, so that a front or a worker can do other work in between. */
 export function* loadingSteps(
   documents: ConfigDocuments,
   from: DocumentsFrom,
@@ -107,11 +107,11 @@ export function* loadingSteps(
 /** The documents of one tenant. */
 export interface TenantTexts {
   readonly fingerprint: string;
-  /** In the order of their paths; null where they were not read, because a former configuration has the tenant. */
+  /** Sorted by path; null if they were not read, because a former configuration has the tenant. */
   readonly documents: ConfigDocuments | null;
 }
 
-/** Loads stored documents, in steps. Tenants that `isLoaded` finds in a previous configuration need none. */
+/** Loads stored documents, in steps. Tenants need no documents if `isLoaded` finds them in a former configuration. */
 export function loadingStored(
   tenants: ReadonlyMap<string, TenantTexts>,
   former: readonly Configuration[],
@@ -119,7 +119,7 @@ export function loadingStored(
   return loadingTenants(tenants, { from: 'stored', observer: null }, former);
 }
 
-/** True when a configuration has the tenant as stored documents with this fingerprint make it. */
+/** True if the configuration contains the tenant, loaded from documents with this fingerprint. */
 export function isLoaded(configuration: Configuration, tenant: string, fingerprint: string): boolean {
   return loadedTenants.get(configuration)?.get(tenant)?.fingerprint === fingerprint;
 }
@@ -191,7 +191,7 @@ function assembled(
   return { ok: true, configuration, keyCount: keys.size, warnings: inFileOrder(findings.warnings) };
 }
 
-/** Of the documents as they would be stored. */
+/** Fingerprints of the documents as they would be stored. */
 function fingerprintsOf(tenants: ReadonlyMap<string, TenantTexts>, from: DocumentsFrom): [string, string][] {
   return [...tenants].map(([name, { fingerprint, documents }]) => [
     name,
@@ -199,7 +199,7 @@ function fingerprintsOf(tenants: ReadonlyMap<string, TenantTexts>, from: Documen
   ]);
 }
 
-/** Null where there is too much of something. */
+/** Null if the tenant exceeds a limit. */
 function* loadTenant(
   alias: string,
   { tenantFile, folders, programs, modules, askedLookups }: TenantDocuments,
@@ -231,7 +231,7 @@ function* loadTenant(
     indexes: parsedOnly(folders.indexes),
     code: programs,
   };
-  // Layouts are made from sound plans alone; with mistakes around, the tenant is thrown away anyway.
+  // Layouts need valid plans; after a mistake the tenant is discarded anyway.
   const compiled = yield* compilingSchemas(sources, observer);
   const tenant = tenantOf(alias, read, compiled, layoutOf, askedLookups);
   yield;
@@ -243,7 +243,7 @@ function parsedOnly(files: ReadonlyMap<string, Cursor>): ReadonlyMap<string, Cur
   return new Map([...files].filter(([, root]) => !root.isAbsent));
 }
 
-/** JavaScript schemas are compiled where documents are read, not here. */
+/** JavaScript schemas are compiled when documents are read, not here. */
 function checkAllCompiled({
   folders,
   programs,
@@ -259,7 +259,7 @@ function checkAllCompiled({
       root.issue(notCompiled, 'Correct its mistakes first.');
     }
   }
-  // What a schema that is not compiled would import is not known.
+  // The imports of an uncompiled schema are unknown.
   if (!areAllCompiled) return;
   const imported = new Set(programs.flatMap(({ files }) => files));
   for (const file of modules) {
@@ -274,7 +274,7 @@ function* checkSchemaNames(
 ): Steps<void> {
   const webhooks = read?.webhooks ?? [];
   const known: KnownNames = {
-    // Without the tenant's file every group and webhook would look unknown.
+    // Without the tenant file, every group and webhook would look unknown.
     sourceGroups: read === null ? new AnyName() : new Set(read.sourceGroups.keys()),
     webhooks: read === null ? new AnyName() : new Set(webhooks.map(({ webhook }) => webhook.alias)),
     aliases: {
@@ -291,9 +291,9 @@ function* checkSchemaNames(
   }
   for (const program of programs) checkCodeNames(program, known, findings);
   warnOfUnknownSchemas(webhooks, known);
-  // What a program with mistakes triggers on is not known.
+  // The triggers of a program with mistakes are unknown.
   if (programs.some(({ members }) => members.length === 0)) return;
-  warnOfLonelyTypes([...folders.indexes.values(), ...folders.schemas.values()], programs, findings);
+  warnOfRareTypes([...folders.indexes.values(), ...folders.schemas.values()], programs, findings);
 }
 
 class AnyName extends Set<string> {
@@ -346,7 +346,7 @@ function warnOfUnused(read: TenantFile): void {
   }
 }
 
-/** Stable: within a file the findings keep the order in which they were made. */
+/** Stable: findings within a file keep their order. */
 function inFileOrder(issues: readonly ConfigIssue[]): ConfigIssue[] {
   return [...issues].sort((a, b) => (a.file === b.file ? 0 : a.file < b.file ? -1 : 1));
 }

@@ -1,8 +1,8 @@
-/** Finds what a configuration has no longer, under the names that people know. Pure. */
+/** Finds what a new configuration removes, by the names that users know. Pure. */
 import { groupBy } from '../../lib/lists.ts';
 import type { Configuration, Source, Tenant } from '../configuration.ts';
 
-/** What an output belongs to: its source, environment and schema. The entity does not matter here. */
+/** The source, environment and schema of an output. */
 export interface MadeOf {
   readonly sourceId: string;
   readonly environmentId: string;
@@ -22,17 +22,17 @@ export interface Removal {
     | 'schema'
     | 'index'
     | 'auto-index';
-  /** The name that people wrote: `blog`, `production`; empty for a tenant. */
+  /** The name in the configuration: `blog`, `production`; empty for a tenant. */
   readonly name: string;
-  /** Ids of the sources whose entities are no longer reachable. */
+  /** Ids of the sources whose entities become unreachable. */
   readonly sourceIds: ReadonlySet<string>;
-  /** True for outputs of the tenant that go with the removed thing. */
+  /** True for outputs of the tenant that are removed with it. */
   readonly takes: (made: MadeOf) => boolean;
 }
 
 /**
- * The widest removals come first: what goes with a tenant is not listed again as its sources and schemas.
- * @param itemIndex as `indexName`, whose room is above this one
+ * Larger removals come first, and their parts are not listed again: a removed tenant, but not its sources and schemas.
+ * @param itemIndex `indexName` of a higher layer
  */
 export function removalsBetween(
   before: Configuration,
@@ -83,7 +83,7 @@ function gone(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, u
   return [...before.keys()].filter((name) => !after.has(name));
 }
 
-/** A source that went with its group is listed as the group. A source that is in another group now is still there. */
+/** Sources that are removed with their group are listed as the group. A source that moved to another group is not removed. */
 function groupsAndSources(tenant: Tenant, next: Tenant): Removal[] {
   const lost = [...tenant.sources.values()].filter(({ id }) => !next.sources.has(id));
   const ofGroups = groupBy(lost, ({ sourceGroup }) => sourceGroup);
@@ -112,7 +112,7 @@ function environments(tenant: Tenant, next: Tenant): Removal[] {
     );
 }
 
-/** Sources that an environment no longer uses, though both are there. */
+/** Sources that an environment no longer uses, although both still exist. */
 function uses(tenant: Tenant, next: Tenant): Removal[] {
   return [...tenant.sources.values()].flatMap((source) => {
     const after = next.sources.get(source.id);
@@ -132,8 +132,8 @@ function uses(tenant: Tenant, next: Tenant): Removal[] {
 }
 
 /**
- * Groups that are no longer auto-indexed. A removed group counts, even if its sources are in another
- * group now: that one has indexes of its own.
+ * Groups that are no longer auto-indexed. This includes removed groups whose sources moved, because the other group has its own
+ * indexes.
  */
 function autoIndexes(
   tenant: Tenant,

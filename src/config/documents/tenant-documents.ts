@@ -7,9 +7,9 @@ import { documentPlace, runtimeLookupsPath, type SchemaFolder, type SchemaPlace 
 import { parseJsonText } from '../json-text.ts';
 import type { RuntimeLookup } from '../tenant/tenant.ts';
 
-/** The files of one tenant, each at its root. A root is absent where the text is not JSON, which is reported already. */
+/** The files of one tenant, as cursors at their roots. A root is absent if the text is not JSON, which has been reported. */
 export interface TenantDocuments {
-  /** Null if there is no such file. */
+  /** Null if there is none. */
   tenantFile: Cursor | null;
   /** Files of each folder by alias. */
   readonly folders: Readonly<Record<SchemaFolder, Map<string, Cursor>>>;
@@ -17,11 +17,11 @@ export interface TenantDocuments {
   readonly programs: CodeProgram[];
   /** Files that they import. */
   readonly modules: Cursor[];
-  /** Lookups that they asked for when they were run. */
+  /** Lookups that they requested at run time. */
   readonly askedLookups: RuntimeLookup[];
 }
 
-/** Documents parsed, by the name of their tenant; what is wrong with a path or a text is reported. */
+/** Parses the documents and groups them by tenant; reports invalid paths and texts. */
 export function* parseDocuments(
   documents: ConfigDocuments,
   findings: Findings,
@@ -61,7 +61,7 @@ function noDocuments(): TenantDocuments {
   return { tenantFile: null, folders, programs: [], modules: [], askedLookups: [] };
 }
 
-/** Folders are not part of an alias, and a kind has several names for files: so two files may mean one thing. */
+/** Two files may have the same alias, because folders are not part of it and a kind has several file extensions. */
 function addSchema(files: Map<string, Cursor>, { kind, alias }: SchemaPlace, root: Cursor): void {
   const first = files.get(alias);
   if (first === undefined) {

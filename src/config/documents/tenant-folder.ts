@@ -1,4 +1,4 @@
-/** The documents of one tenant among those of all, with paths as in the tenant's folder: `tenant.json`, `schemas/page.json`. */
+/** Selects the documents of one tenant, with paths relative to its folder: `tenant.json`, `schemas/page.json`. */
 
 import { runtimeLookupsKeptMax } from '../../contract/limits.ts';
 import type { ConfigDocuments } from '../configuration.ts';
@@ -6,13 +6,13 @@ import { documentPlace, isTenantName, runtimeLookupsPath } from '../document-pat
 
 const root = 'tenants/';
 
-/** Names of the tenants that have documents, in their order. */
+/** Sorted names of the tenants with documents. */
 export function tenantsOf(documents: ConfigDocuments): string[] {
   const names = [...documents.keys()].map((path) => path.slice(root.length).split('/')[0] ?? '');
   return [...new Set(names)].filter(isTenantName).sort();
 }
 
-/** The documents of a tenant by their paths in its folder, without those that are made from others. */
+/** The documents of a tenant by their paths in its folder, without generated ones. */
 export function documentsOfTenant(documents: ConfigDocuments, tenant: string): Map<string, string> {
   return inFolder(
     new Map([...documents].filter(([path]) => documentPlace(path)?.kind !== 'program')),
@@ -20,7 +20,7 @@ export function documentsOfTenant(documents: ConfigDocuments, tenant: string): M
   );
 }
 
-/** All documents that are in the folder of a tenant, by their paths in it. */
+/** All documents in the folder of a tenant, by their paths in it. */
 export function inFolder(documents: ConfigDocuments, tenant: string): Map<string, string> {
   const folder = `${root}${tenant}/`;
   return new Map(
@@ -30,7 +30,7 @@ export function inFolder(documents: ConfigDocuments, tenant: string): Map<string
   );
 }
 
-/** All documents, with those of one tenant in the place of what it had. @param own by their paths in its folder */
+/** All documents, with those of one tenant replaced. @param own the new documents by their paths in its folder */
 export function withDocumentsOfTenant(
   documents: ConfigDocuments,
   tenant: string,
@@ -44,8 +44,8 @@ export function withDocumentsOfTenant(
 }
 
 /**
- * New documents with the lookups that code had asked for under those before them: so views that need them are not without
- * an index meanwhile. Of very many some may be of no use any more: then those that are needed are asked for again.
+ * Adds the lookups that code requested at run time under the previous documents, so that views keep their indexes. If there are
+ * very many, some are probably obsolete: then none is added, and code requests those that it needs again.
  */
 export function withRuntimeLookups(documents: ConfigDocuments, before: ConfigDocuments): ConfigDocuments {
   const kept = tenantsWithCode(documents).flatMap((tenant) => {

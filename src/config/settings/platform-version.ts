@@ -1,4 +1,4 @@
-/** The version of the platform, which `package.json` alone says. */
+/** The version of the platform, from `package.json`. */
 import { readFileSync } from 'node:fs';
 
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {

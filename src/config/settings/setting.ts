@@ -4,10 +4,10 @@ import { excerpt } from '../../lib/quote.ts';
 import { hashedForm } from '../tenant/api-keys.ts';
 import { canonicalHost, portMax } from '../urls/url.ts';
 
-/** A setting as it is listed. */
+/** A setting as listed in the reference and `--help`. */
 export interface ListedSetting {
   readonly variable: string;
-  /** As the variable would be written, or in words; empty where there is none. */
+  /** In the format of the variable, or in words; empty if there is none. */
   readonly default: string;
   /** The unit of the variable; empty for none. */
   readonly unit: string;
@@ -20,8 +20,8 @@ export interface ListedSetting {
 /** One environment variable. */
 export class Setting<Value, Default extends Value | null> {
   /**
-   * @param absent its value where the variable is absent; null: none
-   * @param absentText the default in words, where it is no one value
+   * @param absent the default, if the variable is not set; null: none
+   * @param absentText the default in words, if it is not a single value
    */
   constructor(
     readonly variable: string,
@@ -31,7 +31,9 @@ export class Setting<Value, Default extends Value | null> {
     private readonly absentText: string | null = null,
   ) {}
 
-  /** The value in an environment, where an empty variable counts as absent. A wrong value gives the default and a mistake. */
+  /**
+   * The value in an environment; an empty variable counts as not set. An invalid value results in the default and a mistake.
+   */
   valueIn(env: NodeJS.ProcessEnv, mistakes: string[]): Value | Default {
     const text = env[this.variable]?.trim() ?? '';
     if (text === '') return this.absent;
@@ -49,18 +51,18 @@ export class Setting<Value, Default extends Value | null> {
   }
 }
 
-/** Kinds of values that settings have: what is allowed, and how a text becomes a value. */
+/** The type of a setting: which values are allowed, and how they are parsed and written. */
 
 interface Kind<Value> {
   /** Completes the sentence "it must be …": `a whole number from 0 to 65535`. */
   readonly allowed: string;
   /** The unit of a variable; empty for none. */
   readonly unit: string;
-  /** Null when the text is not a value of this kind. */
+  /** Null if the text is not a valid value. */
   readonly read: (text: string) => Value | null;
-  /** A value as the variable is written. */
+  /** Formats a value as the variable would have it. */
   readonly write: (value: Value) => string;
-  /** A wrong text as a message may show it. */
+  /** An invalid value as messages may show it, without secrets. */
   readonly shown: (text: string) => string;
 }
 
@@ -77,12 +79,12 @@ function kind<Value>(
   return { allowed, unit: '', read, write: String, shown: (text) => text, ...more };
 }
 
-/** A whole number in decimal digits, bounds included. */
+/** A whole number in decimal digits, within inclusive bounds. */
 export function wholeNumber(min: number, max: number, unit = ''): Kind<number> {
   return kind(`a whole number from ${min} to ${max}`, (text) => wholeNumberIn(text, min, max), { unit });
 }
 
-/** A whole number of units, whose value is counted in smaller ones. @param size small units in a unit */
+/** A whole number of units that is stored in smaller units. @param size smaller units per unit */
 function multiple(min: number, max: number, unit: string, size: number): Kind<number> {
   const read = (text: string) => {
     const count = wholeNumberIn(text, min, max);
@@ -102,7 +104,7 @@ export function seconds(min: number, max: number): Kind<number> {
   return multiple(min, max, 's', 1000);
 }
 
-/** Written in days, with decimals where wanted, read in milliseconds. */
+/** Written in days, with optional decimals, read in milliseconds. */
 export function days(min: number, max: number): Kind<number> {
   const read = (text: string) => {
     const value = /^[0-9]{1,6}(\.[0-9]{1,9})?$/.test(text) ? Number(text) : Number.NaN;
@@ -119,7 +121,7 @@ function wholeNumberIn(text: string, min: number, max: number): number | null {
   return /^[0-9]{1,15}$/.test(text) && value >= min && value <= max ? value : null;
 }
 
-/** One of some words, in any case. */
+/** One of several words, case-insensitive. */
 export function oneOf<Choice extends string>(...choices: readonly Choice[]): Kind<Choice> {
   const read = (text: string) => choices.find((known) => known === text.toLowerCase()) ?? null;
   return kind(`one of ${choices.join(', ')}`, read);
@@ -140,7 +142,7 @@ export const onOrOff: Kind<boolean> = kind(
   { write: (value) => (value ? 'on' : 'off') },
 );
 
-/** 0 (as others) to 19; idle: only while no other process needs the core (sched(7), SCHED_IDLE). */
+/** 0 (the default of processes) to 19; idle: runs only while no other process needs the core (sched(7), SCHED_IDLE). */
 export type Niceness = number | 'idle';
 export const nicenessMax = 19;
 
@@ -153,7 +155,7 @@ export const path: Kind<string> = kind('a path', (text) => text);
 
 export const folderOrOff: Kind<string> = kind('a folder or `off`', (text) => text);
 
-/** A key, written as itself or as `sha256:<hex>`. */
+/** A key in plain text or as `sha256:<hex>`. */
 export const writtenKey: Kind<string> = kind(
   `1 to ${apiKeyCharactersMax} visible ASCII characters, or sha256:<64 hex digits>`,
   (text) => (hashedForm(text) === null ? null : text),
@@ -187,14 +189,14 @@ export const clusterSeeds = kind<readonly HostAndPort[]>(
   },
 );
 
-/** Where others connect to; without a port, it is known otherwise. */
+/** An address that others connect to; null: the port that it listens on. */
 export const reachableAddress = kind<{ readonly host: string; readonly port: number | null }>(
   'a host or host:port',
   (text) => (listenHost.read(text) === null ? hostAndPort(text) : { host: text, port: null }),
   { write: ({ host, port }) => (port === null ? host : `${isIP(host) === 6 ? `[${host}]` : host}:${port}`) },
 );
 
-/** A name at Redis Sentinel, as `sentinel monitor NAME …` takes it. */
+/** The name of a master in Redis Sentinel, as in `sentinel monitor NAME …`. */
 export const sentinelName: Kind<string> = kind('1 to 100 letters, digits, `.`, `-` or `_`', (text) =>
   /^[\w.-]{1,100}$/.test(text) ? text : null,
 );
@@ -203,26 +205,26 @@ function hostAndPort(seed: string): HostAndPort | null {
   const [, bracketed, name, port] = /^(?:\[([^\]]+)\]|([^:@/\s]+)):([0-9]{1,5})$/.exec(seed) ?? [];
   const host = bracketed ?? name;
   if (host === undefined || Number(port) < 1 || Number(port) > portMax) return null;
-  const isSound = bracketed === undefined ? canonicalHost(host) !== null : isIP(host) === 6;
-  return isSound ? { host, port: Number(port) } : null;
+  const isValid = bracketed === undefined ? canonicalHost(host) !== null : isIP(host) === 6;
+  return isValid ? { host, port: Number(port) } : null;
 }
 
 /** `token` of RFC 9110, section 5.6.2, which header names are built from. */
 const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** Prefixes of header names, each once whatever its case, without the hyphen that follows them. */
+/** Prefixes of header names without the final hyphen, deduplicated case-insensitively. */
 export const headerPrefixes = kind<readonly string[]>(
   `1 to ${headerPrefixesMax} beginnings of header names, separated by commas, such as X-Service,X-Acme`,
   (text) => {
     const prefixes = [...new Map(listOf(text).map((prefix) => [prefix.toLowerCase(), prefix])).values()];
-    const isSound = (prefix: string) =>
+    const isValid = (prefix: string) =>
       tokenPattern.test(prefix) && !prefix.endsWith('-') && prefix.length <= headerPrefixCharactersMax;
-    return prefixes.length <= headerPrefixesMax && prefixes.every(isSound) ? prefixes : null;
+    return prefixes.length <= headerPrefixesMax && prefixes.every(isValid) ? prefixes : null;
   },
   { write: (prefixes) => prefixes.join(',') },
 );
 
-/** Names of hosts, addresses, and ranges of addresses. */
+/** Host names, addresses and address ranges. */
 export const allowedHosts = kind<readonly string[]>(
   'host names, addresses and CIDRs, separated by commas, such as 10.0.0.0/8,hooks.internal',
   (text) => {
@@ -240,12 +242,12 @@ function isAllowedHost(text: string): boolean {
   return more.length === 0 && family !== 0 && isBits;
 }
 
-/** Where people reach the platform; without the slash at its end. */
+/** The URL at which people reach the platform, without a trailing slash. */
 export const publicUrl = kind<string>('https://… or http://…, without a query', (text) => {
   const url = parsedUrl(text);
   const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
-  const isSound = isHttp && url.search === '' && url.hash === '' && url.username === '';
-  return isSound ? url.href.replace(/\/+$/, '') : null;
+  const isValid = isHttp && url.search === '' && url.hash === '' && url.username === '';
+  return isValid ? url.href.replace(/\/+$/, '') : null;
 });
 
 function listOf(text: string): string[] {
@@ -260,7 +262,7 @@ function parsedUrl(text: string): URL | null {
   }
 }
 
-/** Cuts to the last `@`, for a broken value may have a password with any character in it. */
+/** Hides everything up to the last `@`, because the password in an invalid value may contain any character. */
 function withoutPassword(text: string): string {
   const at = text.lastIndexOf('@');
   return at === -1 ? text : `${/^[a-z]+:\/\//i.exec(text)?.[0] ?? ''}***${text.slice(at)}`;

@@ -1,6 +1,6 @@
 /**
- * Settings are environment variables (docs/reference/settings.md). A wrong value stops the start with one clear line, and so
- * does a file for HTTPS that cannot be used.
+ * Settings are environment variables (docs/reference/settings.md). An invalid value or an unusable HTTPS file prevents the
+ * start with a one-line message.
  */
 
 import { readFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import type { FrontLimits } from '../../contract/front-limits.ts';
 import type { HostAndPort, Setting } from './setting.ts';
 import { type SettingValues, settingsTable } from './table.ts';
 
-/** Which Redis holds everything. `private`: a child process of `npm start` with its files under `dataDir`. */
+/** The Redis that stores everything. `private`: a child process of `npm start` with its files in `dataDir`. */
 export type RedisSetting =
   | { readonly kind: 'private' }
   | { readonly kind: 'url'; readonly url: string }
@@ -22,12 +22,12 @@ export type RedisSetting =
 
 /** PEM files, by absolute path. */
 export interface TlsFiles {
-  /** The front's certificate, followed by those that it was signed with. */
+  /** The front's certificate, followed by its chain. */
   readonly certFile: string;
   readonly keyFile: string;
 }
 
-/** Values of the table that become another setting here. */
+/** Settings in the table that `Settings` has in another form. */
 type Raw =
   | 'publicUrl'
   | 'redisUrl'
@@ -41,20 +41,20 @@ type Raw =
   | 'demo'
   | keyof FrontLimits;
 
-/** Documented in `table.ts`. Times are in milliseconds, sizes in bytes, and paths are absolute. */
+/** See `table.ts` for their meaning. Times are in milliseconds, sizes in bytes, and paths are absolute. */
 export interface Settings extends Omit<SettingValues, Raw> {
-  /** Where the fronts are reached, without a slash at its end. */
+  /** URL of the fronts, without a trailing slash. */
   readonly publicUrl: string;
   readonly redis: RedisSetting;
-  /** Files with which the fronts speak HTTPS; null: plain HTTP. `checkTlsFiles` checks them. */
+  /** Files for HTTPS on the fronts; null: plain HTTP. `checkTlsFiles` checks them. */
   readonly tls: TlsFiles | null;
   readonly configDir: string;
   /**
-   * False when the setting is absent. The folder then replaces no other active configuration
+   * False if the setting is absent. The folder then does not replace another active configuration
    * (`cli/configuration/publish-configuration.ts`).
    */
   readonly isConfigDirGiven: boolean;
-  /** True for the folder `config` of this repository, which has the demo tenant with its public keys. */
+  /** True for this repository's `config` folder, which contains the demo tenant with its public keys. */
   readonly isConfigDirOwn: boolean;
   /** Null: workers keep no snapshots. */
   readonly snapshotDir: string | null;
@@ -62,7 +62,7 @@ export interface Settings extends Omit<SettingValues, Raw> {
   readonly frontLimits: FrontLimits;
 }
 
-/** The user's mistake; its message is the one line to print. */
+/** A user error; its message is the line to print. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
@@ -70,9 +70,9 @@ export class SettingsError extends Error {
 const repositoryDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
 
 /**
- * Reads every setting. An empty variable counts as absent, because a `.env` file writes it so.
- * Relative folders are relative to the working directory.
- * @throws SettingsError naming every wrong variable, its value and what is allowed
+ * Reads every setting. An empty variable counts as absent, because `.env` files often have empty variables. Relative folders
+ * are relative to the working directory.
+ * @throws SettingsError with every invalid variable, its value and what is allowed
  */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const mistakes: string[] = [];
@@ -185,9 +185,9 @@ function redisOf(
 }
 
 /**
- * The environment with the variables of `.env` in the working directory below it (docs/reference/settings.md); what the
- * real environment sets, even to nothing, wins. `env` itself is not changed.
- * @throws SettingsError when there is a `.env` that cannot be read
+ * The environment, with the variables of `.env` in the working directory as defaults (docs/reference/settings.md). Variables in
+ * the real environment take precedence, even if they are empty. Does not change `env`.
+ * @throws SettingsError if there is a `.env` that cannot be read
  */
 export function environmentWithFile(env: NodeJS.ProcessEnv, workingDir: string): NodeJS.ProcessEnv {
   let text: string;
@@ -201,26 +201,26 @@ export function environmentWithFile(env: NodeJS.ProcessEnv, workingDir: string):
   return { ...parseEnv(text), ...env };
 }
 
-/** Settings of earlier versions. They do nothing, and stop no start. */
+/** Settings of earlier versions, which are ignored. */
 const formerSettings: Readonly<Record<string, string>> = {
   MESSAGES_URL: 'fronts and workers are connected directly, and need no Redis for messages',
 };
 
-/** A line for each setting of an earlier version that is still set. */
+/** A message for each setting of an earlier version that is still set. */
 export function formerSettingsIn(env: NodeJS.ProcessEnv): string[] {
   return Object.entries(formerSettings).flatMap(([name, reason]) =>
     (env[name]?.trim() ?? '') === '' ? [] : [`${name} is no longer used: ${reason}. Remove it`],
   );
 }
 
-/** The settings of a command, from the environment and the `.env` of the working folder. @throws SettingsError */
+/** The settings of a command, from the environment and the `.env` in the working directory. @throws SettingsError */
 export function commandSettings(): Settings {
   return readSettings(environmentWithFile(process.env, process.cwd()));
 }
 
 /**
- * Makes sure that a front can speak HTTPS with these files; uWebSockets.js itself would only say that it cannot.
- * @throws SettingsError with one line that names the file and what is wrong with it
+ * Checks that a front can use these files for HTTPS, because uWebSockets.js reports no reason if it cannot.
+ * @throws SettingsError with a one-line message about the file and the problem
  */
 export function checkTlsFiles({ certFile, keyFile }: TlsFiles): void {
   const cert = readPem('TLS_CERT', certFile);

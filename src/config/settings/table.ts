@@ -1,4 +1,4 @@
-/** Every setting, once. The environment is read, invalid values are rejected and settings are listed by this table. */
+/** The table of all settings. Reading, validation and listings use it. */
 import { availableParallelism } from 'node:os';
 import {
   answersMebibytesMax,

@@ -4,22 +4,22 @@ import { apiKeyCharactersMax } from '../../contract/limits.ts';
 import type { Principal } from '../configuration.ts';
 
 const hashedPattern = /^sha256:[0-9a-f]{64}$/i;
-/** Characters that an HTTP header transports unchanged. */
+/** Characters that HTTP headers transport unchanged. */
 export const plainKeyPattern = /^[\x21-\x7e]+$/;
 
-/** `sha256:<hex>` of a key's text. */
+/** Returns `sha256:<hex>` of a plain key. */
 export function hashKey(apiKey: string): string {
   return `sha256:${createHash('sha256').update(apiKey).digest('hex')}`;
 }
 
-/** Whether a key is written as `sha256:…`. */
+/** True if a key is written as `sha256:…`. */
 export function isHashed(written: string): boolean {
   return /^sha256:/i.test(written);
 }
 
 /**
- * The hashed form of a key as a tenant file writes it, plain or hashed; null when it is neither. Nobody could send
- * such a key, and the loader reports it.
+ * The hash of a key in a tenant file, which may be plain or hashed; null if it is neither. Such a key could never be sent; the
+ * loader reports it.
  */
 export function hashedForm(written: string): string | null {
   if (isHashed(written)) return hashedPattern.test(written) ? written.toLowerCase() : null;
@@ -27,20 +27,20 @@ export function hashedForm(written: string): string | null {
   return hashKey(written);
 }
 
-/** Where a key is. It is kept as long as the key, so it is not a cursor, which would keep the whole file. */
+/** Position of a key. It is not a cursor, because a cursor would keep the whole file in memory. */
 export type KeyPlace = Pick<ConfigIssue, 'file' | 'path'>;
 
-/** A key as a file gives it: its hash, and its place for when another place has it too. */
+/** A key in a file: its hash, and its position for messages about duplicates. */
 export interface WrittenKey {
   /** `sha256:<hex>` */
   readonly hash: string;
   readonly at: KeyPlace;
 }
 
-/** Said of a key that is taken. */
+/** The message for a duplicate key. */
 export const keyGivenTwice = 'this API key is given twice';
 
-/** The mistake of a key that another place has. */
+/** The issue for a key that is already used elsewhere. */
 export function issueOfTakenKey({ at }: WrittenKey, first: KeyPlace): ConfigIssue {
   const where = first.file === at.file ? first.path : `${first.path} of ${first.file}`;
   const advice = `${where} has it too: keys are unique over all tenants.`;
@@ -50,15 +50,14 @@ export function issueOfTakenKey({ at }: WrittenKey, first: KeyPlace): ConfigIssu
 /**
  * All keys of all tenants (docs/reference/configuration.md "API keys": unique, compared in constant time).
  *
- * A key that comes in is hashed first, which takes the same time for any two texts of one length, and everything after
- * sees the hash alone. The map's lookup may take longer for one hash than for another. But that tells only about the
- * hash of a text that the caller has sent. To come nearer to a valid key, a caller would have to choose texts by their
- * SHA-256, that is, to break it. The last comparison does not stop at the first difference, so nothing relies on the
- * equality of the map.
+ * A received key is hashed first, which takes the same time for all texts of the same length; everything after that only uses
+ * the hash. The time of the map lookup may depend on the hash, but that only reveals something about the hash of the sent text.
+ * To get closer to a valid key, a caller would have to choose texts by their SHA-256, which means breaking it. The final
+ * comparison takes constant time, so nothing relies on the map's own comparison.
  *
- * Keys that were proven so are remembered as texts, which spares the hash at every further request. That lookup goes by
- * the engine's hash of the whole text, with a new seed for each process, and compares texts only when the hashes are equal. So
- * a guess that shares its beginning with a key fails as fast as a guess that shares nothing.
+ * Valid keys are then cached as plain text, which saves hashing in later requests. That lookup uses the engine's hash of the
+ * whole text, with a random seed per process, and compares texts only if these hashes are equal. So a guess that shares a
+ * prefix with a key fails as fast as any other guess.
  */
 export class KeyRing {
   readonly #holders = new Map<string, { readonly hash: Buffer; readonly principal: Principal }>();
@@ -70,7 +69,7 @@ export class KeyRing {
     return this.#holders.size;
   }
 
-  /** Gives a key to a principal. @returns where the key is already used; null when it was free */
+  /** Assigns a key to a principal. @returns where the key is already used; null if it was free */
   add(key: WrittenKey, principal: Principal): KeyPlace | null {
     const first = this.#places.get(key.hash);
     if (first !== undefined) return first;
@@ -80,7 +79,7 @@ export class KeyRing {
     return null;
   }
 
-  /** The caller that a key stands for; null for an unknown key. */
+  /** The caller of a key; null for an unknown key. */
   authenticate(apiKey: string): Principal | null {
     const proven = this.#proven.get(apiKey);
     if (proven !== undefined) return proven;

@@ -1,4 +1,4 @@
-/** The fields that several parts of a tenant file have: ids, aliases, names of other things, API keys. */
+/** Readers of fields that several parts of a tenant file share: ids, aliases, references by name, API keys. */
 
 import type { Cursor } from '../../contract/config-cursor.ts';
 import type { WholeNumberShape } from '../../contract/document-shape.ts';
@@ -13,7 +13,7 @@ const keyAdvice =
   `Write the key itself (visible ASCII characters without spaces, at most ${apiKeyCharactersMax}) ` +
   'or "sha256:" and 64 hex digits.';
 
-/** Null with an issue when the text is none. */
+/** Null with an issue if the value is invalid. */
 export function readId(at: Cursor): string | null {
   const text = at.filledText();
   if (text === null || isId(text)) return text;
@@ -21,7 +21,7 @@ export function readId(at: Cursor): string | null {
   return null;
 }
 
-/** Null with an issue when the text is none. */
+/** Null with an issue if the value is invalid. */
 export function readAlias(at: Cursor): string | null {
   const text = at.filledText();
   if (text === null || isAlias(text)) return text;
@@ -29,30 +29,30 @@ export function readAlias(at: Cursor): string | null {
   return null;
 }
 
-/** @param marks the characters that a name may have besides letters and digits */
+/** @param marks the characters that a name may contain besides letters and digits */
 export function nameAdvice(marks: string): string {
   return `Use letters, digits, ${marks}; at most ${configNameCharactersMax} characters.`;
 }
 
-/** The thing that a field names; null with an issue when there is none. */
+/** The entry that a field refers to by name; null with an issue if there is none. */
 export function readNamed<T>(at: Cursor, names: Names<T>): T | null {
   const name = at.filledText();
   return name === null ? null : names.find(name, at);
 }
 
-/** API keys of a list, hashed; an issue for each that no client could send. */
+/** The hashed API keys of a list, with an issue for each invalid key. */
 export function readKeys(list: Cursor): WrittenKey[] {
   return list.items().flatMap((at) => {
     const text = at.filledText();
     if (text === null) return [];
     const hash = hashedForm(text);
-    // The message must not repeat the key: it may be a secret with one wrong character.
+    // The message must not show the key: it may be a secret with a typo.
     if (hash === null) at.issue('not an API key', keyAdvice);
     return hash === null ? [] : [{ hash, at: { file: at.file, path: at.path } }];
   });
 }
 
-/** `absent` when it is not there, and with an issue for what is not a whole number within the limits. */
+/** Returns `absent` if there is no value; also, with an issue, if the value is not a whole number within the limits. */
 export function readWholeNumber<T>(at: Cursor, shape: WholeNumberShape, absent: T): number | T {
   const { minimum, maximum } = shape;
   const { json } = at;
@@ -62,12 +62,12 @@ export function readWholeNumber<T>(at: Cursor, shape: WholeNumberShape, absent: 
   return absent;
 }
 
-/** Things of one kind by the name that other places use for them. The first thing with a name keeps it. */
+/** Entries of one kind by name, for references from elsewhere. The first entry with a name keeps it. */
 export class Names<T> extends Map<string, T> {
   readonly #kind: string;
   readonly #places = new Map<string, Cursor>();
 
-  /** @param kind what the names name, as messages say it: `source group` */
+  /** @param kind the kind of entry, for messages: `source group` */
   constructor(kind: string, entries: Iterable<readonly [string, T]> = []) {
     super(entries);
     this.#kind = kind;
@@ -86,7 +86,7 @@ export class Names<T> extends Map<string, T> {
     this.set(name, thing);
   }
 
-  /** The thing of that name; null with an issue at `at` when there is none. */
+  /** The entry with that name; null with an issue at `at` if there is none. */
   find(name: string, at: Cursor): T | null {
     const thing = this.get(name);
     if (thing !== undefined) return thing;

@@ -15,18 +15,18 @@ import { clientScopes, clientShape, depthShape, domainShape, hostedScopes } from
 
 /** Cache headers of an environment client (docs/guide/caches.md): `cacheControl`, `cacheTags`. */
 
-/** Visible ASCII, and spaces within: what every HTTP program lets through as it is (RFC 9110, section 5.5). */
+/** Visible ASCII with inner spaces, which all HTTP software passes on unchanged (RFC 9110, section 5.5). */
 const headerValue = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 /** RFC 9110, section 5.6.2. */
 const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** Headers whose caches take tags that are separated by spaces. */
+/** Cache tag headers whose tags are separated by spaces. */
 const spaced = new Set(['surrogate-key', 'xkey']);
-/** Headers that mean something else, to the front or to readers of its answers. */
+/** Headers with another meaning to the front or to HTTP clients. */
 const taken =
   /^(?:access-control-.*|age|allow|(?:.*-)?cache-control|clear-site-data|connection|content-.*|date|etag|expires|keep-alive|last-modified|link|location|pragma|proxy-.*|refresh|retry-after|server|set-cookie2?|surrogate-control|edge-control|status|strict-transport-security|te|trailer|transfer-encoding|upgrade|vary|via|warning|www-authenticate|x-accel-.*|.*-version)$/;
 
-/** Null when the client says nothing, and with an issue for what is not a header value. */
+/** Null if it is absent; also, with an issue, if it is not a valid header value. */
 function readCacheControl(at: Cursor): string | null {
   const text = at.isAbsent ? null : at.filledText();
   if (text === null || (headerValue.test(text) && text.length <= cacheControlCharactersMax)) return text;
@@ -38,7 +38,7 @@ function readCacheControl(at: Cursor): string | null {
   return null;
 }
 
-/** Null when the client wants no tags, and with an issue for what no header for them can be called. */
+/** Null if it is absent; also, with an issue, if the header name is invalid or reserved. */
 function readCacheTags(at: Cursor): CacheTagHeader | null {
   const name = at.isAbsent ? null : at.filledText();
   if (name === null) return null;
@@ -66,7 +66,7 @@ export interface ClientEntry {
   readonly domains: readonly Domain[];
   readonly scopes: ReadonlySet<Scope>;
   readonly indexes: IndexPatterns;
-  /** Null: every origin. */
+  /** Null: all origins. */
   readonly origins: AllowedOrigins | null;
   readonly cacheControl: string | null;
   readonly cacheTags: CacheTagHeader | null;
@@ -75,9 +75,9 @@ export interface ClientEntry {
   readonly at: Cursor;
 }
 
-/** A tenant without domains answers as if it had this one: relative URLs and every host. */
+/** The domain of tenants without domains: relative URLs and all hosts. */
 const everyHost: Domain = { alias: 'default', hostnames: ['*'] };
-/** Stands for an environment that could not be read, so that the rest of its client is checked. */
+/** Placeholder for an invalid environment, so that the rest of its client is still checked. */
 const unknownEnvironment: Environment = { id: '', alias: '' };
 
 /** Reads `domains` of a tenant file. */
@@ -100,7 +100,7 @@ function readHostnames(list: Cursor, taken: Names<true>): string[] {
   for (const at of items) {
     const host = readHostname(at);
     if (host === null) continue;
-    // Several domains may have `*`, for different clients: `readClient` sees that no client gets two of them.
+    // Several domains may have `*` for different clients; `readClient` checks that no client has two of them.
     if (host !== '*') taken.add(host, true, at);
     hostnames.add(host);
   }
@@ -119,7 +119,7 @@ function readHostname(at: Cursor): string | null {
   return null;
 }
 
-/** Reads one of `environmentClients`; `index` is its place in the list. Null with an issue for what is not an object. */
+/** Reads one of `environmentClients`; `index` is its position in the list. Null with an issue if it is not an object. */
 export function readClient(
   at: Cursor,
   index: number,
@@ -142,7 +142,7 @@ export function readClient(
   };
 }
 
-/** The domains of a tenant, and what its clients have of them. */
+/** The domains of a tenant, and queries over those of its clients. */
 export class Domains extends Names<Domain> {
   readonly #open = new Set<Domain>();
   #all: readonly Domain[] | null = null;
@@ -156,19 +156,19 @@ export class Domains extends Names<Domain> {
     if (domain.hostnames.includes('*')) this.#open.add(domain);
   }
 
-  /** All of them, in one list that clients share. */
+  /** All domains, in one array that clients share. */
   get all(): readonly Domain[] {
     this.#all ??= [...this.values()];
     return this.#all;
   }
 
-  /** Those of the list that have the hostname `*`. */
+  /** The domains in the list with the hostname `*`. */
   openOf(list: readonly Domain[]): readonly Domain[] {
     return list === this.all ? [...this.#open] : list.filter((domain) => this.#open.has(domain));
   }
 }
 
-/** A client that names no domain has all of its tenant's. */
+/** A client without `domains` has all domains of its tenant. */
 function readClientDomains(list: Cursor, domains: Domains): readonly Domain[] {
   const items = list.items();
   const named = items.flatMap((item) => readNamed(item, domains) ?? []);
@@ -195,7 +195,7 @@ const originAdvice =
   'Write scheme, host and, if it is not the default, the port, as https://www.example.com or http://localhost:*; ' +
   '* stands for one whole label of the host or for the port. To allow every origin leave "origins" out.';
 
-/** A client that says nothing about origins has all of them; one with an empty list none. */
+/** Without `origins`, a client allows all origins; with an empty list, none. */
 function readOrigins(list: Cursor): AllowedOrigins | null {
   if (list.isAbsent) return null;
   const items = list.items();

@@ -1,6 +1,6 @@
 /**
- * `indexes` of an environment client (docs/reference/configuration.md "tenant.json"): which indexes and which types of
- * source groups it may query.
+ * `indexes` of an environment client (docs/reference/configuration.md "tenant.json"): the indexes and the entity types of
+ * source groups that it may query.
  */
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { quote } from '../../lib/quote.ts';
@@ -14,7 +14,7 @@ interface TypePattern {
 }
 
 export class IndexPatterns {
-  /** A kind without a pattern is not narrowed. */
+  /** A kind without patterns is not restricted. */
   constructor(
     private readonly aliases: readonly Matches[],
     private readonly types: readonly TypePattern[],
@@ -35,7 +35,7 @@ export const everyIndex = new IndexPatterns([], []);
 const aliasPattern = /^[\w*-]+$/;
 const advice = 'Write the alias of an index, as blog*, or group:type, as cms:*; * is any run of characters.';
 
-/** Reads the list of patterns. Absent or empty: every index. An issue for each text that nothing could match. */
+/** Reads the list of patterns. Absent or empty: all indexes. Reports an issue for each invalid pattern. */
 export function readIndexPatterns(list: Cursor): IndexPatterns {
   const aliases: Matches[] = [];
   const types: TypePattern[] = [];

@@ -5,10 +5,10 @@ import type { ConfigDocuments } from '../configuration.ts';
 import { documentPlace } from '../document-path.ts';
 import { parseJsonText } from '../json-text.ts';
 
-/** Stands for what is not shown. Where it is put, what was there stays. */
+/** The placeholder for a hidden value. Writing it keeps the former value. */
 export const keptMark = 'kept';
 
-/** All documents, with `kept` for each secret. */
+/** All documents, with `kept` in place of each secret. */
 export function withoutSecrets(documents: ConfigDocuments): Map<string, string> {
   return new Map([...documents].map(([path, text]) => [path, isTenantFile(path) ? hidden(text) : text]));
 }
@@ -17,14 +17,14 @@ function isTenantFile(path: string): boolean {
   return documentPlace(path)?.kind === 'tenant';
 }
 
-/** The text of a tenant file with `kept` for each secret. */
+/** The text of a tenant file, with `kept` in place of each secret. */
 function hidden(text: string): string {
   return changedWebhooks(text, (webhook) => withSecrets(webhook, () => keptMark));
 }
 
 /**
- * The text of a tenant file with the former secret in the place of each `kept`. It stays where nothing was, which is a
- * mistake for the loader. Webhooks are the same ones by their aliases, headers by their names.
+ * The text of a tenant file with each `kept` replaced by the former secret. A `kept` without a former secret remains, and the
+ * loader reports it. Webhooks are matched by alias, headers by name.
  */
 export function withKeptSecrets(text: string, former: string | undefined): string {
   const before = new Map(webhooksOf(former).map((webhook) => [getOwn(webhook, 'alias'), webhook]));
@@ -37,8 +37,8 @@ export function withKeptSecrets(text: string, former: string | undefined): strin
 }
 
 /**
- * Webhooks of a tenant file that lead to another origin than before and want to keep a secret or a header: who may write
- * the file would be sent what they may not read.
+ * Paths of kept secrets and headers in webhooks whose URL moves to another origin. Otherwise anyone who may write the file
+ * could have secrets sent to themselves that they may not read.
  */
 export function keptForOtherOrigins(text: string, former: string | undefined): string[] {
   const before = new Map(webhooksOf(former).map((webhook) => [getOwn(webhook, 'alias'), webhook]));
@@ -55,13 +55,13 @@ export function keptForOtherOrigins(text: string, former: string | undefined): s
   });
 }
 
-/** Null for a text that is not a URL, which the loader reports. */
+/** Null if the text is not a URL, which the loader reports. */
 function originOf(webhook: JsonObject): string | null {
   const url = getOwn(webhook, 'url');
   return typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : null;
 }
 
-/** A member of `headers` in lower case, or the number of a secret. */
+/** A header name in lower case, or the index of a secret. */
 type Place = string | number;
 
 function withSecrets(webhook: JsonObject, of: (value: Json, place: Place) => Json): JsonObject {

@@ -1,6 +1,6 @@
 /**
- * Source groups and aliases that schemas in JSON and JavaScript name as plain text. The schemas room compiles the files of
- * a tenant without its groups. So what they name is checked here on the files, also in files with other mistakes.
+ * Checks the source groups and aliases that JSON and JavaScript schemas refer to by constant names. `src/schemas` compiles
+ * files without knowing the tenant's groups, so the names are checked here, also in files with other mistakes.
  */
 
 import { Cursor, type Findings } from '../../contract/config-cursor.ts';
@@ -10,17 +10,17 @@ import { adviceForUnknown } from '../../lib/suggest.ts';
 import type { CodeProgram } from '../../schemas/code/program.ts';
 import type { SchemaFolder } from '../document-path.ts';
 
-/** Everything that schema files of a tenant can refer to by name. */
+/** All names that schema files of a tenant can refer to. */
 export interface KnownNames {
   readonly sourceGroups: ReadonlySet<string>;
-  /** Their aliases. */
+  /** Aliases of webhooks. */
   readonly webhooks: ReadonlySet<string>;
   readonly aliases: Readonly<Record<SchemaFolder, ReadonlySet<string>>>;
 }
 
 /**
- * Checks the names in one schema file: an unknown source group is a mistake. An unknown schema or partial is a
- * warning, because data is delivered without it (docs/guide/operating.md "Diagnostics": null and a diagnostic).
+ * Checks the names in one schema file: an unknown source group is a mistake. An unknown schema or partial is a warning, because
+ * views are delivered without it (docs/guide/operating.md "Diagnostics": null and a diagnostic).
  */
 export function checkNames(root: Cursor, known: KnownNames): void {
   checkTriggers(root.member('triggers'), known);
@@ -53,7 +53,7 @@ function checkDefinitions(properties: Cursor, known: KnownNames): void {
   for (const name of Object.keys(properties.json)) checkDefinition(properties.member(name), known);
 }
 
-/** Follows the grammar, so that a property that happens to be called `source` is not taken for a group. */
+/** Follows the grammar, so that a property named `source` is not mistaken for a group. */
 function checkDefinition(definition: Cursor, known: KnownNames): void {
   if (!isJsonObject(definition.json)) return;
   checkGroup(definition.member('input').member('$lookup').member('source'), known);
@@ -80,17 +80,17 @@ function checkAlias(written: Cursor, kind: string, aliases: ReadonlySet<string>)
   if (isPlainText(alias)) checkName(at, kind, alias, aliases);
 }
 
-/** `{"$exp": text}` is the text. */
+/** Unwraps `{"$exp": text}`. */
 function expressionAt(at: Cursor): Cursor {
   return isJsonObject(at.json) ? at.member('$exp') : at;
 }
 
-/** A text without holes, which is known before any entity comes. */
+/** True for a string without holes, which is the same for every entity. */
 function isPlainText(json: Json | undefined): json is string {
   return typeof json === 'string' && json !== '' && !/[{}]/.test(json);
 }
 
-/** The same for what a schema in JavaScript names. */
+/** The same for JavaScript schemas. */
 export function checkCodeNames(program: CodeProgram, known: KnownNames, findings: Findings): void {
   const written = new Set<string>();
   for (const { kind, name, file, line, column } of program.names) {
@@ -101,7 +101,7 @@ export function checkCodeNames(program: CodeProgram, known: KnownNames, findings
     if (kind === 'partial') checkName(at, kind, name, known.aliases.partials);
     if (kind === 'webhook') checkName(at, kind, name, known.webhooks);
   }
-  // What `triggers` named without writing it out has no place of its own.
+  // Group names that `triggers` computes have no position in the code.
   for (const [group] of program.triggers) {
     if (!written.has(group)) checkGroupName(new Cursor(program.file, '$', undefined, findings), group, known);
   }

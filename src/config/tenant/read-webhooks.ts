@@ -1,4 +1,4 @@
-/** Reads `webhooks` of a tenant file (docs/reference/webhooks.md). No finding shows a secret or a header's value. */
+/** Reads `webhooks` of a tenant file (docs/reference/webhooks.md). Issues never show secrets or header values. */
 import type { Cursor } from '../../contract/config-cursor.ts';
 import {
   webhookBatchSizeMax,
@@ -19,9 +19,9 @@ export interface WebhookEntry {
   readonly at: Cursor;
 }
 
-const usualBatch = { size: webhookBatchSizeMax, seconds: 1 };
+const defaultBatch = { size: webhookBatchSizeMax, seconds: 1 };
 
-/** @param mayBeKept secrets may be those that a backup does not have */
+/** @param mayBeKept true if secrets may be missing, as in a backup */
 export function readWebhooks(
   list: Cursor,
   environments: Names<Environment>,
@@ -52,7 +52,7 @@ export function readWebhooks(
   });
 }
 
-/** Of a schema that is not there nothing is ever sent. */
+/** A webhook never receives anything for a schema that does not exist. */
 export function warnOfUnknownSchemas(webhooks: readonly WebhookEntry[], { aliases }: KnownNames): void {
   for (const { at } of webhooks) {
     const list = at.member('schemas');
@@ -70,8 +70,8 @@ function readUrl(at: Cursor): string | null {
   if (text === null) return null;
   const url = URL.canParse(text) ? new URL(text) : null;
   const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
-  const isSound = isHttp && url.username === '' && url.password === '' && url.hash === '';
-  if (url !== null && isSound && text.length <= webhookUrlCharactersMax) return url.href;
+  const isValid = isHttp && url.username === '' && url.password === '' && url.hash === '';
+  if (url !== null && isValid && text.length <= webhookUrlCharactersMax) return url.href;
   at.issue(
     'not a URL of a receiver',
     `Write https://… or http://… without a user, a password and a fragment; at most ${webhookUrlCharactersMax} characters.`,
@@ -118,10 +118,10 @@ function readExpand(at: Cursor): boolean {
 }
 
 function readBatch(at: Cursor): Webhook['batch'] {
-  if (at.isAbsent || at.object(batchShape) === null) return usualBatch;
+  if (at.isAbsent || at.object(batchShape) === null) return defaultBatch;
   return {
-    size: readWholeNumber(at.member('size'), batchMembers.size, usualBatch.size),
-    seconds: readWholeNumber(at.member('seconds'), batchMembers.seconds, usualBatch.seconds),
+    size: readWholeNumber(at.member('size'), batchMembers.size, defaultBatch.size),
+    seconds: readWholeNumber(at.member('seconds'), batchMembers.seconds, defaultBatch.seconds),
   };
 }
 
@@ -137,7 +137,7 @@ function readFormat(at: Cursor): WebhookFormat {
 /** RFC 9110, sections 5.6.2 and 5.5: no line breaks. */
 const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const headerValue = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
-/** Headers that the platform sets itself, or that belong to the connection. */
+/** Headers that the platform sets itself, and connection headers. */
 const reservedHeader =
   /^(?:webhook-.*|host|content-.*|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect)$/;
 

@@ -1,6 +1,6 @@
 /**
- * How much a tenant may configure (docs/reference/limits.md). It is counted on the parsed files before anything is built from
- * them: some things are multiplied by others, as entity types by source groups, and each process keeps the product.
+ * Limits of a tenant's configuration (docs/reference/limits.md). They are checked on the parsed files before anything is built,
+ * because some numbers multiply, such as entity types by source groups, and each process keeps the product in memory.
  */
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
@@ -36,7 +36,7 @@ export interface TenantFiles {
   readonly programs: readonly CodeProgram[];
 }
 
-/** Reports everything of which there is too much. @returns whether the files may be loaded */
+/** Reports all exceeded limits. @returns true if the files may be loaded */
 export function checkSizes({ tenantFile, folders, programs }: TenantFiles): boolean {
   const sizes = new Sizes(tenantFile);
   sizes.checkTenantFile();
@@ -54,17 +54,17 @@ export function checkSizes({ tenantFile, folders, programs }: TenantFiles): bool
     partialLookupsMax,
   );
   for (const root of folders.schemas.values()) sizes.checkList(root.member('destinations'), destinationsMax);
-  return sizes.areSound;
+  return sizes.areValid;
 }
 
-/** The error for an exceeded limit, and what to do. */
+/** The message and advice for an exceeded limit. */
 export function tooMany(what: string, count: number, max: number): { message: string; advice: string } {
   const message = `has ${count} ${what}; at most ${max} are allowed`;
   return { message, advice: 'Remove some, or use several tenants.' };
 }
 
 class Sizes {
-  areSound = true;
+  areValid = true;
 
   constructor(private readonly tenantFile: Cursor) {}
 
@@ -92,13 +92,13 @@ class Sizes {
 
   check(what: string, count: number, max: number, at: Cursor = this.tenantFile): void {
     if (count <= max) return;
-    this.areSound = false;
+    this.areValid = false;
     const { message, advice } = tooMany(what, count, max);
     at.issue(message, advice);
   }
 }
 
-/** Source groups that a file is triggered by, and entity types, each counted for each of them. */
+/** The number of source groups that trigger a file, and of entity types, counted once per group. */
 function triggersOf(root: Cursor, groups: number): { readonly groups: number; readonly types: number } {
   const triggers = root.member('triggers');
   const named = triggers.names().map((group) => itemsOf(triggers, group).length);
@@ -116,7 +116,7 @@ function lookupsIn(json: Json | undefined): number {
   return sum(Object.entries(json), ([name, value]) => (name === '$lookup' ? 1 : 0) + lookupsIn(value));
 }
 
-/** The items of a member that is a list; none of anything else, which is reported elsewhere. */
+/** The items of a list; empty for any other value, which is reported elsewhere. */
 function itemsOf(at: Cursor, name: string): Cursor[] {
   const list = at.member(name);
   return Array.isArray(list.json) ? list.items() : [];

@@ -56,7 +56,7 @@ function readSources(
   });
 }
 
-/** In one source group an environment is used by at most one source, so that the two name one source. */
+/** Within a source group, an environment is used by at most one source, so that group and environment identify a source. */
 function readEnvironmentsOf(
   sourceName: string,
   list: Cursor,

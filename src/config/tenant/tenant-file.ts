@@ -1,7 +1,4 @@
-/**
- * Reads `tenant.json` (docs/reference/configuration.md "tenant.json"): every mistake is reported, and what is sound of the
- * rest is kept.
- */
+/** Reads `tenant.json` (docs/reference/configuration.md "tenant.json"): reports every mistake, and returns the valid parts. */
 
 import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Domain, Environment, ManagementScope } from '../configuration.ts';
@@ -29,8 +26,8 @@ export interface TenantFile extends SourceGroups {
 }
 
 /**
- * Reads the whole file after `root`; a list that is absent is an empty one.
- * @param isStored the file may be one of a backup, which has no secrets
+ * Reads the whole file; absent lists are empty.
+ * @param isStored the file may come from a backup, which has no secrets
  */
 export function readTenantFile(root: Cursor, isStored: boolean): TenantFile {
   root.object(tenantShape);
@@ -77,7 +74,7 @@ interface ManagementClientEntry {
   readonly at: Cursor;
 }
 
-/** Reads one of `managementClients`; `index` is its place in the list. Null with an issue for what is not an object. */
+/** Reads one of `managementClients`; `index` is its position in the list. Null with an issue if it is not an object. */
 function readManagementClient(at: Cursor, index: number): ManagementClientEntry | null {
   if (at.object(managementClientShape) === null) return null;
   return {

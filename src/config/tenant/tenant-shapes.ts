@@ -1,4 +1,4 @@
-/** Shapes of `tenant.json` and of what is in it (docs/reference/configuration.md "tenant.json"). */
+/** Shapes of `tenant.json` and its parts (docs/reference/configuration.md "tenant.json"). */
 
 import {
   described,
@@ -30,7 +30,7 @@ import { idPattern } from '../document-path.ts';
 import { plainKeyPattern } from './api-keys.ts';
 
 export const clientScopes: readonly Scope[] = ['delivery', 'routes', 'query', 'source', 'changes'];
-/** The names of the hosted service, whose `Query` includes source groups. */
+/** Scope names of the hosted service, where `Query` includes source groups. */
 export const hostedScopes: ReadonlyMap<Json | undefined, readonly Scope[]> = new Map([
   ['Delivery', ['delivery']],
   ['Routes', ['routes']],

@@ -4,7 +4,7 @@ import type { CompiledSchemas } from '../../schemas/schema.ts';
 import type { Source, SourceGroup, Tenant } from '../configuration.ts';
 import type { TenantFile } from './tenant-file.ts';
 
-/** A lookup that code requested when it was run. */
+/** A lookup that code requested at run time. */
 export interface RuntimeLookup {
   readonly sourceGroup: string;
   readonly plan: LookupPlan;
@@ -20,9 +20,9 @@ interface Triggered {
 type TriggerTable<S> = ReadonlyMap<string, ReadonlyMap<string, readonly S[]>>;
 
 /**
- * A tenant that keeps its answers in tables, because each entity asks for them.
- * @param layoutOf makes the lookup indexes that a source must keep for the plans that read it
- * @param askedLookups what builds have asked for that no schema says beforehand
+ * Builds a tenant with lookup tables for its queries, which run for every entity.
+ * @param layoutOf returns the lookup indexes that a source must maintain for the plans that read it
+ * @param askedLookups lookups that builds have requested at run time
  */
 export function tenantOf(
   alias: string,
@@ -76,7 +76,7 @@ function triggerTable<S extends Triggered>(schemas: Iterable<S>): TriggerTable<S
   return table;
 }
 
-/** Every plan goes to the group that it names, or else to each group that triggers its schema. */
+/** Assigns each plan to the group that it names, or else to each group that triggers its schema. */
 function lookupLayouts(
   groups: Iterable<SourceGroup>,
   readers: readonly Triggered[],

@@ -1,6 +1,6 @@
 /**
- * Finds probable typos in entity types. A source group accepts any type, so a file alone cannot decide. But a
- * type that only one file names is most likely a slip when it looks like a type that others name.
+ * Finds probable typos in entity types. A source group accepts any type, but a type in a single file is probably a typo if it
+ * looks like a type in other files.
  */
 
 import { Cursor, type Findings } from '../../contract/config-cursor.ts';
@@ -11,17 +11,17 @@ import { nearestName } from '../../lib/suggest.ts';
 import type { CodeProgram } from '../../schemas/code/program.ts';
 
 interface NamedType {
-  /** Null: of any source group. */
+  /** Null: any source group. */
   readonly group: string | null;
   readonly type: string;
   readonly at: Cursor;
 }
 
 /**
- * @param roots of all schemas and indexes of a tenant in JSON, in the order of their files
- * @param programs of those in JavaScript
+ * @param roots all JSON schemas and indexes of a tenant, sorted by file
+ * @param programs the JavaScript schemas
  */
-export function warnOfLonelyTypes(
+export function warnOfRareTypes(
   roots: readonly Cursor[],
   programs: readonly CodeProgram[],
   findings: Findings,
@@ -34,37 +34,37 @@ export function warnOfLonelyTypes(
   );
   const ofAny = byGroup.get(null) ?? [];
   for (const [group, own] of byGroup) {
-    // A type of any group is beside those of each, and is lonely only among all.
-    if (group === null) warnOfLonelyIn(named, group, comparisons);
-    else if (comparisons.may(own.length + ofAny.length)) {
+    // A type of any group counts in every group, and is compared with all types.
+    if (group === null) warnOfRareIn(named, group, comparisons);
+    else if (comparisons.spend(own.length + ofAny.length)) {
       const beside = [...own, ...ofAny].sort((a, b) => a.order - b.order);
-      warnOfLonelyIn(beside, group, comparisons);
+      warnOfRareIn(beside, group, comparisons);
     }
   }
 }
 
-/** Every type may be compared with every other, so their number is bounded; beyond it nothing is warned of. */
+/** Bounds the number of comparisons, which is quadratic in the number of types. Beyond it, there are no warnings. */
 class Comparisons {
   #left = typeComparisonsMax;
 
-  /** Counts so many comparisons. @returns whether they may be made */
-  may(count: number): boolean {
+  /** Counts comparisons. @returns false if the limit is exceeded */
+  spend(count: number): boolean {
     this.#left -= count;
     return this.#left >= 0;
   }
 }
 
-function warnOfLonelyIn(named: readonly NamedType[], group: string | null, comparisons: Comparisons): void {
+function warnOfRareIn(named: readonly NamedType[], group: string | null, comparisons: Comparisons): void {
   const uses = groupBy(named, ({ type }) => type);
   const known: { readonly type: string; readonly numberless: string }[] = [];
-  // Of two types that are alike, the slip is the one that is named less often, or else the later one.
+  // Of two similar types, the typo is the one that occurs less often, or else the later one.
   const byUse = [...uses].sort(([, a], [, b]) => b.length - a.length);
   for (const [type, [first, ...others]] of byUse) {
     const numberless = withoutNumbers(type);
     const compared = known.length;
     known.push({ type, numberless });
     if (first === undefined || first.group !== group || others.length > 0) continue;
-    if (!comparisons.may(compared)) return;
+    if (!comparisons.spend(compared)) return;
     const candidates = known.filter((other) => other.numberless !== numberless);
     const nearest = nearestName(
       type,
@@ -97,7 +97,7 @@ function typesOf(list: Cursor, group: string | null): NamedType[] {
     .flatMap((at) => (typeof at.json === 'string' && at.json !== '' ? [{ group, type: at.json, at }] : []));
 }
 
-/** `level1` and `level2` are two types: names that differ in their numbers alone are not alike. */
+/** Names that only differ in numbers, such as `level1` and `level2`, are not similar. */
 function withoutNumbers(type: string): string {
   return type.replace(/[0-9]+/g, '0');
 }

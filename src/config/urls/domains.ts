@@ -1,10 +1,10 @@
-/** Which hosts a client's routes answer on (docs/reference/configuration.md "URLs and domains"). */
+/** The hosts on which a client's routes are served (docs/reference/configuration.md "URLs and domains"). */
 import type { Domain } from '../configuration.ts';
 import { hostnameOf } from './url.ts';
 
 /**
- * The domain of a client that a host belongs to. `host` as `normalizeUrl` gives it: null for a relative URL; a port
- * does not matter, for domains name none. `*` takes relative URLs and every host that no other domain names.
+ * The client's domain with a host. `host` comes from `normalizeUrl`: null for a relative URL. Ports are ignored, because
+ * domains have none. `*` matches relative URLs and all hosts that no other domain lists.
  */
 export function domainOf(domains: readonly Domain[], host: string | null): Domain | null {
   const named = host === null ? undefined : domainNaming(domains, hostnameOf(host));
@@ -12,9 +12,8 @@ export function domainOf(domains: readonly Domain[], host: string | null): Domai
 }
 
 /**
- * Whether a route answers a request of a client with these domains; both hosts as `normalizeUrl` gives them. A relative
- * route answers on every host of the client's domains. An absolute route answers on the hosts of the domain that has
- * its host.
+ * True if a route matches a request of a client with these domains; both hosts come from `normalizeUrl`. A relative route
+ * matches on all hosts of the client's domains. An absolute route matches on all hosts of the domain with its host.
  */
 export function routeAnswers(
   routeHost: string | null,

@@ -1,15 +1,14 @@
-/** Origins of web pages (RFC 6454, section 6.2), and the patterns of those that may read as an environment client. */
+/** Origins of web pages (RFC 6454, section 6.2), and patterns of origins that may use an environment client's keys. */
 import { canonicalHost, defaultPorts, portMax } from './url.ts';
 
-/** An origin in parts; the host is an IPv6 address in brackets or a name. */
+/** The parts of an origin; the host is an IPv6 address in brackets or a name. */
 const originParts = /^([a-z][a-z0-9+.-]*):\/\/(\[[^\]]*\]|[^\s/?#@:[\]\\]+)(?::(\d{1,5}|\*))?$/i;
-/** Text of a host that no browser sends, in place of a `*` label. */
+/** Replaces a `*` label while the host is checked. */
 const anyLabel = 'any-label';
 
 /**
- * The regular expression of an origin pattern (docs/reference/configuration.md "Origins of a client"): `*` is
- * for one label of the host, or for the port. What it matches holds the characters of an origin alone. Null for what is
- * no pattern.
+ * The regular expression source of an origin pattern (docs/reference/configuration.md "Origins of a client"): `*` matches one
+ * label of the host, or the port. It only matches characters of origins. Null if the pattern is invalid.
  */
 export function originPattern(text: string): string | null {
   const [, scheme = '', host = '', port] = originParts.exec(text.toLowerCase()) ?? [];
@@ -29,7 +28,7 @@ function hostPattern(host: string): string | null {
     .join('\\.');
 }
 
-/** A browser leaves the default port out. `*` is any port, the default one too. */
+/** Browsers omit the default port. `*` matches any port, including the default. */
 function portPattern(scheme: string, port: string | undefined): string {
   if (port === '*') return '(?::[0-9]{1,5})?';
   if (port === undefined || Number(port) === Number(defaultPorts[scheme])) return '';
@@ -40,7 +39,7 @@ function escaped(text: string): string {
   return text.replaceAll(/[.+*?^$()[\]{}|\\-]/g, '\\$&');
 }
 
-/** The origins that a client names. */
+/** The origins that a client allows. */
 export class AllowedOrigins {
   readonly #allowed: RegExp | null;
 
@@ -49,7 +48,7 @@ export class AllowedOrigins {
     this.#allowed = patterns.length === 0 ? null : new RegExp(`^(?:${patterns.join('|')})$`);
   }
 
-  /** @param origin as a browser sends it: lower case, no default port */
+  /** @param origin as a browser sends it: lowercase, without the default port */
   allows(origin: string): boolean {
     return this.#allowed?.test(origin) ?? false;
   }

@@ -1,9 +1,12 @@
 import { domainToASCII } from 'node:url';
 
-/** A URL as it is compared: `host` null when it is relative, with its port when that is not the scheme's own. */
+/**
+ * A URL in the form in which URLs are compared: `host` is null for relative URLs, and includes any port other than the scheme's
+ * default.
+ */
 export interface NormalUrl {
   readonly host: string | null;
-  /** With its query string, whose members are in order. The path alone has no `?`. */
+  /** With its query string, whose parameters are sorted. Without a query string, there is no `?`. */
   readonly path: string;
 }
 
@@ -13,10 +16,10 @@ export const defaultPorts: Readonly<Record<string, string>> = { http: '80', http
 export const portMax = 65_535;
 
 /**
- * The form in which two spellings of a URL are equal (docs/reference/configuration.md "URLs and domains"). It ignores
- * the scheme, the case of the host, the scheme's own port, user names, the order of the members of a query string, a fragment,
- * trailing slashes, the writing of the percent-encoding, and whether letters and their marks are composed (NFC). Double slashes and dot segments inside the path are part of it: paths
- * are not resolved here. Null for what neither begins with `/` nor is an absolute http(s) URL with a host.
+ * Normalizes a URL for comparison (docs/reference/configuration.md "URLs and domains"). It ignores the scheme, the case of the
+ * host, the default port, user names, the order of query parameters, fragments, trailing slashes, variants of percent-encoding,
+ * and Unicode composition (NFC). It keeps double slashes and dot segments, because it does not resolve paths. Null if the text
+ * neither begins with `/` nor is an absolute http(s) URL with a host.
  */
 export function normalizeUrl(url: string): NormalUrl | null {
   if (url.startsWith('/')) return { host: null, path: normalPathAndQuery(url) };
@@ -26,7 +29,7 @@ export function normalizeUrl(url: string): NormalUrl | null {
   return host === null ? null : { host, path: normalPathAndQuery(rest) };
 }
 
-/** Paths whose claims answer a request, best first. @param path as `normalizeUrl` gives it */
+/** The paths whose claims match a request, in order of preference. @param path from `normalizeUrl` */
 export function answeringPaths(path: string): readonly string[] {
   const queryAt = path.indexOf('?');
   return queryAt === -1 ? [path] : [path, path.slice(0, queryAt)];
@@ -37,7 +40,7 @@ function normalPathAndQuery(text: string): string {
   return query === '' ? normalPath(text) : `${normalPath(text)}?${query}`;
 }
 
-/** Members in code-point order, each as `name=value`; `+` is a space, as forms write it. Empty where a URL has none. */
+/** Parameters sorted by code point, each as `name=value`; `+` is a space, as in forms. Empty if there are none. */
 function normalQuery(text: string): string {
   const [, query = ''] = /^[^?#]*\?([^#]*)/.exec(text) ?? [];
   if (query === '') return '';
@@ -51,7 +54,7 @@ function normalMember(member: string): string {
   return `${normalQueryText(name)}=${normalQueryText(value)}`;
 }
 
-/** Characters that forms and browsers do not encode, except those that separate members. */
+/** Characters that forms and browsers do not encode, except separators of parameters. */
 const plainQueryText = /^[A-Za-z0-9\-._~!$'()*,;:@/?]*$/;
 const queryToken = /%[0-9A-Fa-f]{2}|[A-Za-z0-9\-._~!$'()*,;:@/?]+|[^A-Za-z0-9\-._~!$'()*,;:@/?]/gu;
 
@@ -62,7 +65,7 @@ function normalQueryText(text: string): string {
   );
 }
 
-/** A host without its port: what domains name. */
+/** A host without its port. */
 export function hostnameOf(host: string): string {
   return host.replace(/:[0-9]+$/, '');
 }
@@ -80,10 +83,10 @@ function normalAuthority(scheme: string, authority: string): string | null {
 /** Characters that RFC 3986 allows unencoded in a path segment, and the slash between segments. */
 const plainPath = /^[A-Za-z0-9\-._~!$&'()*+,;=:@/]*$/;
 const pathToken = /%[0-9A-Fa-f]{2}|[A-Za-z0-9\-._~!$&'()*+,;=:@/]+|[^A-Za-z0-9\-._~!$&'()*+,;=:@/]/gu;
-/** The characters above, except the slash, mean the same when they are written as %XX; %2F is a slash inside a segment. */
+/** The characters above, except the slash, are equivalent to their %XX form; %2F is a slash inside a segment. */
 const decodableInPath = /^[A-Za-z0-9\-._~!$&'()*+,;=:@]$/;
 
-/** The path of a text that begins with one: up to `?` or `#`, in the writing in which paths are compared. */
+/** The normalized path at the beginning of a text, up to `?` or `#`. */
 function normalPath(text: string): string {
   const end = text.search(/[?#]/);
   const raw = end === -1 ? text : text.slice(0, end);
@@ -95,11 +98,11 @@ function normalPath(text: string): string {
   return length === 0 ? '/' : path.slice(0, length);
 }
 
-/** Characters beyond ASCII, as a normal path writes them. */
+/** Percent-encoded characters beyond ASCII. */
 const encodedCharacter =
   /%(?:[CD][0-9A-F]%[89AB][0-9A-F]|E[0-9A-F](?:%[89AB][0-9A-F]){2}|F[0-7](?:%[89AB][0-9A-F]){3})/gi;
 
-/** The character that such a text stands for; itself when it stands for none. */
+/** The decoded character, or the text itself if it is not valid UTF-8. */
 function decodedCharacter(encoded: string): string {
   try {
     return decodeURIComponent(encoded);
@@ -108,14 +111,14 @@ function decodedCharacter(encoded: string): string {
   }
 }
 
-/** A path in NFC, whether its characters came raw or encoded: an accented letter looks the same in one code point and in two. */
+/** A path in NFC, for raw and encoded characters: an accented letter may be one code point or two. */
 function composed(path: string): string {
   const text = path.replace(encodedCharacter, decodedCharacter);
   const normal = text.normalize('NFC');
   return normal === text ? path : normal;
 }
 
-/** A lone `%` becomes `%25`, and what is not ASCII its UTF-8 bytes: the same whether it came raw or encoded. */
+/** Encodes a lone `%` as `%25`, and non-ASCII characters as UTF-8, so that raw and encoded forms are equal. */
 function normalToken(token: string, plain: RegExp, decodable: RegExp): string {
   if (token.length === 3 && token.startsWith('%')) {
     const character = String.fromCharCode(Number.parseInt(token.slice(1), 16));
@@ -129,14 +132,14 @@ function normalToken(token: string, plain: RegExp, decodable: RegExp): string {
 }
 
 const hostCharactersMax = 253;
-/** Lower-case names that need no further look; a last label that begins with a letter is not an IPv4 address. */
+/** Lowercase names that are already canonical; a last label that begins with a letter excludes IPv4 addresses. */
 const plainHost = /^(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*$/;
 const ipv6Host = /^\[[0-9a-fA-F:.]+\]$/;
 const structural = /[\s/?#@:*\\[\]%]/;
 
 /**
- * A host name as it is compared: lower case, international names in their ASCII form (UTS #46), no final dot, IPv4
- * and IPv6 addresses in their usual writing. Null for what is not a host: a port, a scheme or a path is not part of one.
+ * A host name in canonical form: lowercase, international names in ASCII (UTS #46), no final dot, IPv4 and IPv6 addresses in
+ * their standard notation. Null if the text is not a host, for example with a port, scheme or path.
  */
 export function canonicalHost(text: string): string | null {
   if (text.length > hostCharactersMax) return null;
@@ -157,12 +160,12 @@ function parsedHost(text: string): string | null {
 }
 
 /**
- * The two forms in which paths of URLs are compared (docs/reference/configuration.md "URLs and domains"). `exact`: as they
- * are normalized. `folded`: the path in lower case, the query string as it is, for a tenant whose URLs are case-insensitive.
+ * The two forms for comparing URL paths (docs/reference/configuration.md "URLs and domains"). `exact`: the normalized path.
+ * `folded`: with a lowercase path but an unchanged query string, for tenants with case-insensitive URLs.
  */
 export type UrlForm = 'exact' | 'folded';
 
-/** @param path as `normalizeUrl` gives it */
+/** @param path from `normalizeUrl` */
 export function pathInForm(path: string, form: UrlForm): string {
   if (form === 'exact') return path;
   const queryAt = path.indexOf('?');
@@ -170,8 +173,8 @@ export function pathInForm(path: string, form: UrlForm): string {
 }
 
 /**
- * A normal path in lower case, a normal path again. Letters beyond ASCII are lowered as Unicode has them. An encoded
- * byte that encodes no letter (`%2F`, or one that is not UTF-8) stays as it is.
+ * A normalized path in lower case, normalized again. Non-ASCII letters follow Unicode. Encoded bytes that are not letters
+ * (`%2F`, or invalid UTF-8) are unchanged.
  */
 function foldedPath(path: string): string {
   if (!path.includes('%')) return path.toLowerCase();

@@ -1,4 +1,4 @@
-/** What `/management/v1` answers (docs/reference/management.md), as the server declares it. */
+/** The responses of `/management/v1` (docs/reference/management.md), with the server's types. */
 import type {
   ConfigurationAnswer,
   DiagnosticsAnswer,
@@ -30,7 +30,7 @@ export type Ids = ViewExplained['shownBy'];
 export type UrlExplained = ExplainUrlAnswer;
 export type Configuration = ConfigurationAnswer;
 export type Preview = PreviewAnswer;
-/** Of a preview, or with more members of an explained view. */
+/** A lookup of a preview; explained views have more members. */
 export type Lookup = Preview['lookups'][number] & Partial<ViewExplained['lookups'][number]>;
 export type Webhook = WebhookAnswer;
 

@@ -1,16 +1,16 @@
-/** Requests to `/management/v1` of our own origin, with the key of this tab. */
+/** Sends requests to `/management/v1` on the same origin, with the key of this tab. */
 const base = '/management/v1';
 
-/** An answer that is an error, or none at all (`status` 0). */
+/** An error response, or no response (`status` 0). */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
 
   constructor(
     readonly status: number,
     message: string,
-    /** All that is wrong, where the answer lists it. */
+    /** All errors, if the response lists them. */
     readonly errors: readonly string[] = [],
-    /** What else the answer holds. */
+    /** The response body. */
     readonly body: unknown = null,
   ) {
     super(message);
@@ -26,7 +26,7 @@ export interface RequestOptions {
 
 export type Parameters = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** A path with the parameters that have a value. */
+/** The path with all parameters that have a value. */
 export function withParameters(path: string, parameters: Parameters): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
@@ -42,7 +42,7 @@ export async function request<T>(path: string, options: RequestOptions = {}): Pr
   return (await response.json()) as T;
 }
 
-/** A good answer whose body is still to be read. @throws RequestError */
+/** Returns a successful response before its body is read. @throws RequestError */
 export async function send(path: string, options: RequestOptions = {}): Promise<Response> {
   const { method = 'GET', body, key = keptKey() ?? '', signal } = options;
   const response = await fetch(base + path, {
@@ -70,11 +70,11 @@ async function errorOf(response: Response): Promise<RequestError> {
   }
 }
 
-/** The management key: kept for this tab alone, and sent to our own origin alone (`request.ts`). */
+/** The management key is only stored in this tab, and only sent to this origin (`request.ts`). */
 
 const keyName = 'millrace-management-key';
 
-/** The key of this tab; null before one was given. */
+/** The key of this tab; null if there is none. */
 export function keptKey(): string | null {
   return sessionStorage.getItem(keyName);
 }

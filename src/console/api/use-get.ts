@@ -3,58 +3,58 @@ import type { Preview } from './answers.ts';
 import { RequestError, request } from './request.ts';
 
 export interface Got<T> {
-  /** The last answer; null before the first, and of another path. */
+  /** The latest response; null before the first one, and after the path changes. */
   readonly data: T | null;
   readonly error: RequestError | null;
   reload(): void;
 }
 
-interface Held<T> {
+interface GetState<T> {
   readonly path: string | null;
   readonly data: T | null;
   readonly error: RequestError | null;
 }
 
 /**
- * What the management interface says, now and every so often.
- * @param path after `/management/v1`; null: nothing is asked
- * @param everyMs absent: once. Nothing is asked while the tab is hidden.
+ * Requests a resource of the management interface, once or periodically.
+ * @param path after `/management/v1`; null: no request
+ * @param everyMs poll interval; absent: once. There is no polling while the tab is hidden.
  */
 export function useGet<T>(path: string | null, everyMs?: number): Got<T> {
-  const [held, setHeld] = useState<Held<T>>({ path: null, data: null, error: null });
+  const [state, setState] = useState<GetState<T>>({ path: null, data: null, error: null });
   const [turn, setTurn] = useState(0);
   useEffect(() => {
     if (path === null) return;
     const stop = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const ask = async () => {
-      if (!document.hidden || everyMs === undefined) await once(path, stop.signal, setHeld);
-      if (everyMs !== undefined && !stop.signal.aborted) timer = setTimeout(ask, everyMs);
+    const poll = async () => {
+      if (!document.hidden || everyMs === undefined) await once(path, stop.signal, setState);
+      if (everyMs !== undefined && !stop.signal.aborted) timer = setTimeout(poll, everyMs);
     };
-    void ask();
+    void poll();
     return () => {
       clearTimeout(timer);
       stop.abort();
     };
   }, [path, everyMs, turn]);
   const reload = useCallback(() => setTurn((former) => former + 1), []);
-  const isOfPath = held.path === path;
-  return { data: isOfPath ? held.data : null, error: isOfPath ? held.error : null, reload };
+  const isOfPath = state.path === path;
+  return { data: isOfPath ? state.data : null, error: isOfPath ? state.error : null, reload };
 }
 
 async function once<T>(
   path: string,
   signal: AbortSignal,
-  hold: (next: (former: Held<T>) => Held<T>) => void,
+  update: (next: (former: GetState<T>) => GetState<T>) => void,
 ): Promise<void> {
   try {
     const data = await request<T>(path, { signal });
-    if (!signal.aborted) hold(() => ({ path, data, error: null }));
+    if (!signal.aborted) update(() => ({ path, data, error: null }));
   } catch (error) {
     if (signal.aborted) return;
-    const told = error instanceof RequestError ? error : new RequestError(0, String(error));
-    // What was there stays: an operator wants to see the last state.
-    hold((former) => ({ path, data: former.path === path ? former.data : null, error: told }));
+    const requestError = error instanceof RequestError ? error : new RequestError(0, String(error));
+    // Keep the previous data, so that operators see the last state.
+    update((former) => ({ path, data: former.path === path ? former.data : null, error: requestError }));
   }
 }
 
@@ -66,8 +66,8 @@ export interface Previewed {
 }
 
 /**
- * What a schema makes of an entity. Asks a moment after the last change, and keeps the former answer meanwhile.
- * @param body of `POST /preview`; null: nothing is asked
+ * Previews a schema for an entity. Debounces changes, and keeps the previous result meanwhile.
+ * @param body of `POST /preview`; null: no request
  */
 export function usePreview(body: object | null): Previewed {
   const [previewed, setPreviewed] = useState<Previewed>({ preview: null, error: null });
@@ -82,8 +82,8 @@ export function usePreview(body: object | null): Previewed {
           (preview) => setPreviewed({ preview, error: null }),
           (error: unknown) => {
             if (stop.signal.aborted) return;
-            const told = error instanceof RequestError ? error : new RequestError(0, String(error));
-            setPreviewed({ preview: null, error: told });
+            const requestError = error instanceof RequestError ? error : new RequestError(0, String(error));
+            setPreviewed({ preview: null, error: requestError });
           },
         );
       },
@@ -97,7 +97,7 @@ export function usePreview(body: object | null): Previewed {
   return previewed;
 }
 
-/** What a preview made, as it is compared. */
+/** The parts of a preview that are compared. */
 export function madeOf({ view, item, urls, handles }: Preview): object {
   return item === undefined ? { view, urls, handles } : { item };
 }

@@ -24,7 +24,7 @@ export function ChangesPage() {
   );
 }
 
-/** The latest first; older ones leave the page. */
+/** Number of changes on the page, latest first. */
 const shownMax = 100;
 
 function Feed() {
@@ -42,9 +42,9 @@ function Feed() {
         setIsLive(true);
         setError(null);
       },
-      onError: (told: RequestError) => {
+      onError: (failure: RequestError) => {
         setIsLive(false);
-        setError(told);
+        setError(failure);
       },
     };
     void follow(environment, follower, stop.signal);

@@ -1,18 +1,18 @@
-/** Follows the changes of an environment. `EventSource` sends no key, so the events are read from a request. */
+/** Follows the changes of an environment. It uses fetch, because `EventSource` cannot send a key. */
 import type { Change } from '../api/answers.ts';
 import { RequestError, send, withParameters } from '../api/request.ts';
 
 export interface Follower {
   onChange(change: Change): void;
-  /** The connection is open. */
+  /** Called when the connection is open. */
   onOpen(): void;
-  /** It is broken, and tried again. */
+  /** Called when the connection fails. It is retried, except after a 4xx response. */
   onError(error: RequestError): void;
 }
 
-const againMs = 3000;
+const reconnectMs = 3000;
 
-/** From now on, until the signal aborts. What happens while the connection is broken is told afterwards. */
+/** Follows from now on until the signal is aborted. After a reconnect, missed changes are delivered. */
 export async function follow(environment: string, follower: Follower, signal: AbortSignal): Promise<void> {
   let since = 'now';
   while (!signal.aborted) {
@@ -26,12 +26,12 @@ export async function follow(environment: string, follower: Follower, signal: Ab
       }
     } catch (error) {
       if (signal.aborted) return;
-      const told = error instanceof RequestError ? error : new RequestError(0, 'The connection broke.');
-      follower.onError(told);
-      if (told.status === 410) since = 'now';
-      else if (told.status >= 400 && told.status < 500) return;
+      const failure = error instanceof RequestError ? error : new RequestError(0, 'The connection broke.');
+      follower.onError(failure);
+      if (failure.status === 410) since = 'now';
+      else if (failure.status >= 400 && failure.status < 500) return;
     }
-    await new Promise((resolve) => setTimeout(resolve, againMs));
+    await new Promise((resolve) => setTimeout(resolve, reconnectMs));
   }
 }
 
@@ -41,7 +41,7 @@ interface ServerEvent {
   readonly data: string;
 }
 
-/** Server-sent events of a body (HTML standard, "Server-sent events"), as Millrace writes them. */
+/** Server-sent events of a body (HTML standard, "Server-sent events"), in the subset that Millrace writes. */
 async function* eventsOf(response: Response): AsyncGenerator<ServerEvent> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   if (reader === undefined) return;

@@ -48,7 +48,7 @@ function List({ webhooks, reload }: { readonly webhooks: readonly Webhook[]; rea
         <span key="alias" title={webhook.url}>
           {webhook.alias} <small class="quiet">{webhook.url}</small>
         </span>,
-        <Standing key="state" webhook={webhook} />,
+        <WebhookState key="state" webhook={webhook} />,
         webhook.behind === null ? '' : numberText(webhook.behind),
         webhook.lastAttemptAt === null ? (
           ''
@@ -64,8 +64,8 @@ function List({ webhooks, reload }: { readonly webhooks: readonly Webhook[]; rea
   );
 }
 
-/** The state of a webhook, and what to do where it does not work. */
-function Standing({ webhook: { state, url } }: { readonly webhook: Webhook }) {
+/** The state of a webhook, with advice if it does not work. */
+function WebhookState({ webhook: { state, url } }: { readonly webhook: Webhook }) {
   return (
     <>
       <State means={meanings[state]}>{state}</State>
@@ -86,17 +86,17 @@ function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).hostname : url;
 }
 
-type Told = { readonly text: string; readonly isMistake: boolean };
+type Message = { readonly text: string; readonly isMistake: boolean };
 
 function Actions({ webhook, reload }: { readonly webhook: Webhook; readonly reload: () => void }) {
-  const [told, setTold] = useState<Told>({ text: '', isMistake: false });
+  const [message, setMessage] = useState<Message>({ text: '', isMistake: false });
   const path = `/webhooks/${encodeURIComponent(webhook.alias)}`;
   const act = async (what: () => Promise<string>) => {
-    setTold({ text: '…', isMistake: false });
+    setMessage({ text: '…', isMistake: false });
     try {
-      setTold({ text: await what(), isMistake: false });
+      setMessage({ text: await what(), isMistake: false });
     } catch (error) {
-      setTold({ text: error instanceof RequestError ? error.message : String(error), isMistake: true });
+      setMessage({ text: error instanceof RequestError ? error.message : String(error), isMistake: true });
     }
     reload();
   };
@@ -126,14 +126,14 @@ function Actions({ webhook, reload }: { readonly webhook: Webhook; readonly relo
       <button type="button" onClick={() => act(replay)}>
         Replay all
       </button>
-      <span role="status" class={told.isMistake ? 'mistake' : undefined}>
-        {told.text}
+      <span role="status" class={message.isMistake ? 'mistake' : undefined}>
+        {message.text}
       </span>
     </div>
   );
 }
 
-/** Of `POST /webhooks/{alias}/test`. */
+/** The response of `POST /webhooks/{alias}/test`. */
 interface TestAnswer {
   readonly status: number;
   readonly milliseconds: number;

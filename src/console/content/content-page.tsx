@@ -8,7 +8,7 @@ import { EntityPage } from './entity-page.tsx';
 import { FoundPage } from './found-page.tsx';
 import { SchedulePage } from './schedule-page.tsx';
 
-/** @param rest of the address: a source group, and an originId */
+/** @param rest the remaining segments of the address: a source group, and an originId */
 export function ContentPage({ rest }: { readonly rest: readonly string[] }) {
   const { search } = usePlace();
   const text = search.get('find') ?? '';
@@ -19,7 +19,7 @@ export function ContentPage({ rest }: { readonly rest: readonly string[] }) {
   return <EntityPage sourceGroup={sourceGroup} originId={originId.join('/')} />;
 }
 
-/** Source groups, and how many entities of which type each has. */
+/** The source groups, with the number of entities of each type. */
 function GroupsPage() {
   const { tenant } = useTenant();
   return (

@@ -11,7 +11,7 @@ import { PublishBadge } from './publish-state.tsx';
 
 const pageLength = 50;
 
-/** The entities of a source group, or of one type of it, page by page. */
+/** The entities of a source group, optionally of one type, page by page. */
 export function EntitiesPage({ sourceGroup }: { readonly sourceGroup: string }) {
   const { tenant, environment } = useTenant();
   const { search } = usePlace();
@@ -67,7 +67,7 @@ interface NameProps {
   readonly entity: Entities['entities'][number];
 }
 
-/** What people call an entity, its id, and whether it is published. */
+/** The name of an entity, its id, and whether it is published. */
 function Name({ sourceGroup, entity: { originId, name = null, state = 'published', ...times } }: NameProps) {
   const { publishAt = null, unpublishAt = null } = times;
   return (

@@ -17,7 +17,7 @@ interface EntityPageProps {
   readonly originId: string;
 }
 
-/** An entity as it was saved, and what was made of it. */
+/** An entity as it was saved, and its views and index items. */
 export function EntityPage({ sourceGroup, originId }: EntityPageProps) {
   const { tenant, environment } = useTenant();
   const isHere = groupsIn(tenant, environment).includes(sourceGroup);

@@ -1,4 +1,4 @@
-/** Looks for entities in the ways that people know them. */
+/** Finds entities by id, originId or text. */
 import type { Configuration, Entities, QueryResult, Tenant } from '../api/answers.ts';
 import { RequestError, request, withParameters } from '../api/request.ts';
 import { entityHref, entityParts, viewHref, viewParts } from '../parts/addresses.ts';
@@ -8,7 +8,7 @@ import { textFieldsOf } from '../query/targets.ts';
 export interface Found {
   readonly href: string;
   readonly name: string;
-  /** In what it was found. */
+  /** What matched. */
   readonly by: string;
 }
 
@@ -19,8 +19,12 @@ export async function findEntities(
   environment: string,
   text: string,
 ): Promise<{ readonly found: readonly Found[]; readonly error: RequestError | null }> {
-  const ways = [byId(tenant, text), byOriginId(tenant, environment, text), byText(tenant, environment, text)];
-  const results = await Promise.allSettled(ways);
+  const searches = [
+    byId(tenant, text),
+    byOriginId(tenant, environment, text),
+    byText(tenant, environment, text),
+  ];
+  const results = await Promise.allSettled(searches);
   const found = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
   const failed = results.find((result) => result.status === 'rejected')?.reason;
   const unique = [...new Map(found.map((one) => [one.href, one])).values()];

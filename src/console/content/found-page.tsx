@@ -11,7 +11,7 @@ interface Outcome {
   readonly error: RequestError | null;
 }
 
-/** What was found for a text. One thing alone is shown immediately. */
+/** The search results for a text. A single result is opened immediately. */
 export function FoundPage({ text }: { readonly text: string }) {
   const { tenant, environment } = useTenant();
   const [outcome, setOutcome] = useState<Outcome | null>(null);

@@ -10,7 +10,7 @@ const meanings: Readonly<Record<Entity['state'], Meaning>> = {
 
 type Times = Pick<Entity, 'publishAt' | 'unpublishAt' | 'state'>;
 
-/** Whether an entity is published, and what comes next; nothing for one without times. */
+/** Shows if an entity is published, and the next state; nothing for an entity without times. */
 export function PublishState({ publishAt, unpublishAt, state }: Times) {
   if (publishAt === null && unpublishAt === null) return null;
   return (
@@ -35,7 +35,7 @@ export function PublishState({ publishAt, unpublishAt, state }: Times) {
   );
 }
 
-/** The same in a list: the state, and the moment that ends it. */
+/** The same for a list: the state, and the time when it ends. */
 export function PublishBadge({ publishAt, unpublishAt, state }: Times) {
   if (publishAt === null && unpublishAt === null) return null;
   const until = state === 'waiting' ? publishAt : state === 'published' ? unpublishAt : null;

@@ -9,7 +9,7 @@ import { Table } from '../parts/table.tsx';
 
 const pageLength = 50;
 
-/** What is published and taken back, the next moment first. */
+/** Scheduled publications and unpublications, next first. */
 export function SchedulePage() {
   const after = usePlace().search.get('after');
   const { data, error, reload } = useGet<Schedule>(withParameters('/schedule', { first: pageLength, after }));

@@ -3,7 +3,7 @@ import type { Status } from '../api/answers.ts';
 import { Chart, type Line } from '../parts/chart.tsx';
 import { millisecondsText, numberText } from '../parts/figures.tsx';
 
-/** Rates of the last minutes, and the lag since this tab watches. */
+/** The rates of the last minutes, and the lag since this tab was opened. */
 export function Charts({ status }: { readonly status: Status }) {
   const [samples, setSamples] = useState<readonly Sample[]>(keptHistory);
   useEffect(() => {
@@ -45,8 +45,8 @@ export function Charts({ status }: { readonly status: Status }) {
 }
 
 /**
- * What the charts show: samples of the status, kept in the tab so that a reload keeps them too. They begin with what the
- * front remembers.
+ * The charts show samples of the status, which are stored in the tab so that they survive a reload. The first samples come from
+ * the front's history.
  */
 const spanMs = 300_000;
 const historyName = 'millrace-history';
@@ -56,7 +56,7 @@ interface Sample {
   readonly delivery: number;
   readonly ingest: number;
   readonly query: number;
-  /** Null where the front remembers rates alone. */
+  /** Null for samples of the front's history, which only has rates. */
   readonly lagMs: number | null;
 }
 
@@ -74,7 +74,7 @@ function withSample(samples: readonly Sample[], status: Status, nowMs: number): 
   return [...remembered(status, known[0]?.atMs ?? nowMs, nowMs), ...known, sample];
 }
 
-/** What the front remembers of the time before a moment. */
+/** The front's history before a time. */
 function remembered({ recent }: Status, beforeMs: number, nowMs: number): Sample[] {
   const { everyMs, rates } = recent;
   return rates

@@ -7,10 +7,10 @@ import { type Diagnosis, useDiagnostics } from './use-diagnostics.ts';
 
 const shownMax = 10;
 
-/** What is valid but probably a mistake. */
+/** Findings that are valid but probably mistakes. */
 export function Diagnostics() {
   const diagnosis = useDiagnostics();
-  const { diagnostics, state, error, goOn } = diagnosis;
+  const { diagnostics, state, error, resume } = diagnosis;
   const isWhole = state === 'whole';
   return (
     <section>
@@ -23,7 +23,7 @@ export function Diagnostics() {
           </State>
         )}
       </h2>
-      {error === null ? <HowFar diagnosis={diagnosis} /> : <ErrorBox error={error} retry={goOn} />}
+      {error === null ? <Progress diagnosis={diagnosis} /> : <ErrorBox error={error} retry={resume} />}
       {isWhole && diagnostics.length === 0 && <Empty>No findings.</Empty>}
       {diagnostics.length > 0 && (
         <ul class="rows">
@@ -44,8 +44,8 @@ export function Diagnostics() {
   );
 }
 
-/** Pages are all that can be told: what is left of the entities nobody knows before they are looked at. */
-function HowFar({ diagnosis: { pages, state, stop, goOn } }: { readonly diagnosis: Diagnosis }) {
+/** The progress of the scan in pages, because the number of remaining entities is unknown. */
+function Progress({ diagnosis: { pages, state, stop, resume } }: { readonly diagnosis: Diagnosis }) {
   if (state === 'whole') return null;
   const far = counted(pages, 'page');
   if (state === 'enough')
@@ -57,7 +57,7 @@ function HowFar({ diagnosis: { pages, state, stop, goOn } }: { readonly diagnosi
       <span class="quiet">
         {isLooking ? `Scanning entities: ${far} so far` : `Stopped after ${far} of entities`}
       </span>
-      <button type="button" onClick={isLooking ? stop : goOn}>
+      <button type="button" onClick={isLooking ? stop : resume}>
         {isLooking ? 'Stop' : 'Continue'}
       </button>
     </p>

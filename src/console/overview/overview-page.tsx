@@ -97,7 +97,7 @@ interface TileProps {
   readonly children?: ComponentChildren;
 }
 
-/** A figure with its name. */
+/** A number with its label. */
 function Tile({ name, value, means = 'quiet', href, children }: TileProps) {
   return (
     <div class="tile">

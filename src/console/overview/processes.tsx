@@ -47,7 +47,7 @@ type Partition = Status['partitions'][number];
 
 const lateMs = 1000;
 
-/** Each partition with its lag, under the worker that owns it: a thousand of them can still be read. */
+/** The partitions with their lag, grouped by owner so that a thousand of them remain readable. */
 export function Partitions({ partitions }: Pick<Status, 'partitions'>) {
   const owners = [...new Set(partitions.map(({ owner }) => owner))].sort(byOwner);
   return (
@@ -64,7 +64,7 @@ export function Partitions({ partitions }: Pick<Status, 'partitions'>) {
   );
 }
 
-/** What nobody owns comes first. */
+/** Partitions without an owner come first. */
 function byOwner(a: string | null, b: string | null): number {
   if (a === null || b === null) return a === null ? -1 : 1;
   return a.localeCompare(b);

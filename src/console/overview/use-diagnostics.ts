@@ -2,55 +2,55 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Diagnostic } from '../api/answers.ts';
 import { RequestError, request, withParameters } from '../api/request.ts';
 
-/** How far a look through all entities is, and what it found. */
-export interface Look {
+/** The progress and findings of a scan of all entities. */
+export interface Scan {
   readonly diagnostics: readonly Diagnostic[];
-  /** Pages of entities that were looked at. An answer does not say how many entities a page had. */
+  /** Number of scanned pages. Responses do not include the number of entities per page. */
   readonly pages: number;
-  /** After which place it goes on; null before the beginning, and after the end. */
+  /** Where the scan continues; null at the beginning and the end. */
   readonly after: string | null;
-  /** `enough`: it has more findings than anybody reads. `whole`: all entities were looked at. */
+  /** `enough`: it stopped at the maximum number of findings. `whole`: all entities were scanned. */
   readonly state: 'looking' | 'stopped' | 'enough' | 'whole';
   readonly error: RequestError | null;
 }
 
-export interface Diagnosis extends Look {
+export interface Diagnosis extends Scan {
   stop(): void;
-  /** After a stop or an error: from where it was. */
-  goOn(): void;
+  /** Continues after a stop or an error. */
+  resume(): void;
 }
 
-/** More findings than anybody reads. */
+/** Maximum number of findings; nobody reads more. */
 const foundMax = 200;
 
-const nothingYet: Look = { diagnostics: [], pages: 0, after: null, state: 'looking', error: null };
+const nothingYet: Scan = { diagnostics: [], pages: 0, after: null, state: 'looking', error: null };
 
 interface DiagnosticsPage {
   readonly diagnostics: readonly Diagnostic[];
   readonly next: string | null;
 }
 
-/** Looks through all entities, page by page. A page may find nothing and not be the last. */
+/** Scans all entities, page by page. A page without findings is not necessarily the last. */
 export function useDiagnostics(): Diagnosis {
   const [look, setLook] = useState(nothingYet);
   const running = useRef(new AbortController());
-  const goOn = () => {
+  const resume = () => {
     running.current = new AbortController();
-    void lookOn({ ...look, state: 'looking', error: null }, running.current.signal, setLook);
+    void scan({ ...look, state: 'looking', error: null }, running.current.signal, setLook);
   };
   const stop = () => {
     running.current.abort();
     setLook((former) => ({ ...former, state: 'stopped' }));
   };
   useEffect(() => {
-    goOn();
+    resume();
     return () => running.current.abort();
   }, []);
-  return { ...look, stop, goOn };
+  return { ...look, stop, resume };
 }
 
-/** @param show called with each state of the look, until `signal` is aborted */
-async function lookOn(from: Look, signal: AbortSignal, show: (look: Look) => void): Promise<void> {
+/** @param show called with each state of the scan, until `signal` is aborted */
+async function scan(from: Scan, signal: AbortSignal, show: (look: Scan) => void): Promise<void> {
   let look = from;
   try {
     while (look.state === 'looking') {
@@ -63,19 +63,19 @@ async function lookOn(from: Look, signal: AbortSignal, show: (look: Look) => voi
     show(look);
   } catch (error) {
     if (signal.aborted) return;
-    const told = error instanceof RequestError ? error : new RequestError(0, String(error));
-    show({ ...look, state: 'stopped', error: told });
+    const requestError = error instanceof RequestError ? error : new RequestError(0, String(error));
+    show({ ...look, state: 'stopped', error: requestError });
   }
 }
 
-function withPage(look: Look, page: DiagnosticsPage): Look {
+function withPage(look: Scan, page: DiagnosticsPage): Scan {
   const diagnostics = merged(look.diagnostics, page.diagnostics);
   const more = diagnostics.length < foundMax ? 'looking' : 'enough';
   const state = page.next === null ? 'whole' : more;
   return { ...look, diagnostics, pages: look.pages + 1, after: page.next, state };
 }
 
-/** The same finding of several pages is one. */
+/** Merges equal findings of several pages. */
 function merged(former: readonly Diagnostic[], more: readonly Diagnostic[]): Diagnostic[] {
   const byFinding = new Map(former.map((one) => [findingOf(one), one]));
   for (const one of more) {

@@ -1,6 +1,6 @@
 /**
- * Where in the console we are: the address bar is the only state that pages share. Addresses hold what is needed to share
- * a page, and nothing secret.
+ * The current location in the console. The address bar is the only state that pages share. Addresses contain everything that is
+ * needed to share a page, and no secrets.
  */
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { type Parameters, withParameters } from '../api/request.ts';
@@ -8,7 +8,7 @@ import { type Parameters, withParameters } from '../api/request.ts';
 const home = '/console';
 
 export interface Place {
-  /** After `/console`, without slashes around it; '' is the overview. */
+  /** After `/console`, without surrounding slashes; '' is the overview. */
   readonly path: string;
   readonly search: URLSearchParams;
 }
@@ -20,7 +20,7 @@ function here(): Place {
   return { path, search: new URLSearchParams(location.search) };
 }
 
-/** Goes to an address of the console. `replace` puts it in the place of where we are, for what is being typed. */
+/** Goes to an address of the console. `replace` replaces the current history entry, for text that is being typed. */
 export function go(href: string, how: 'push' | 'replace' = 'push'): void {
   if (how === 'push') history.pushState(null, '', href);
   else history.replaceState(history.state, '', href);
@@ -28,7 +28,7 @@ export function go(href: string, how: 'push' | 'replace' = 'push'): void {
   if (how === 'push') scrollTo(0, 0);
 }
 
-/** Goes to another page, and the keyboard with us: the next Tab leads into it. */
+/** Goes to another page and moves the keyboard focus there, so that the next Tab leads into it. */
 export function visit(href: string): void {
   go(href);
   document.getElementById('content')?.focus({ preventScroll: true });
@@ -36,7 +36,7 @@ export function visit(href: string): void {
 
 export function usePlace(): Place {
   const [place, setPlace] = useState(here);
-  // Not after the paint: somebody may go on before it.
+  // A layout effect, because users may navigate before the paint.
   useLayoutEffect(() => {
     const update = () => setPlace(here());
     changed.addEventListener('change', update);
@@ -49,14 +49,14 @@ export function usePlace(): Place {
   return place;
 }
 
-/** Links are plain anchors. Those into the console change the address instead of loading a page. */
+/** Handles clicks on links. Links into the console change the address instead of loading a page. */
 export function followLinks(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0) return;
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   const anchor = event.target instanceof Element ? event.target.closest('a') : null;
   const href = anchor?.getAttribute('href') ?? null;
   if (href === null || href.startsWith('#')) return;
-  // An anchor of a drawing has no parts of its address.
+  // SVG anchors do not have URL properties.
   const url = new URL(href, location.href);
   if (url.origin !== location.origin) return;
   if (url.pathname !== home && !url.pathname.startsWith(`${home}/`)) return;
@@ -96,7 +96,7 @@ export function schemaHref(path: string, parameters: Parameters = {}): string {
   return pageHref(`schemas/${path.split('/').map(encodeURIComponent).join('/')}`, parameters);
 }
 
-/** Ids of views and entities, and the names of what they are about. */
+/** The parts of a view id. */
 
 export interface ViewParts {
   readonly environmentId: string;

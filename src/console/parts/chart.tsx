@@ -1,4 +1,4 @@
-/** A line over the last minutes. */
+/** A line chart of the last minutes. */
 
 export interface Point {
   readonly atMs: number;
@@ -63,7 +63,7 @@ export function Chart({ title, lines, spanMs, nowMs, valueText }: ChartProps) {
   );
 }
 
-/** 1, 2 or 5 times a power of ten, at or above the value: an axis that does not move with every point. */
+/** The next 1, 2 or 5 times a power of ten, so that the axis does not change with every point. */
 function roundUp(value: number): number {
   if (value <= 1) return 1;
   const power = 10 ** Math.floor(Math.log10(value));

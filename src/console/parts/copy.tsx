@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** Copies a text. @param what names it for who does not see where the button is */
+/** A button that copies a text. @param what description of the text, for screen readers */
 export function Copy({ text, what }: { readonly text: string; readonly what: string }) {
   const [state, setState] = useState<'idle' | 'done' | 'failed'>('idle');
   useEffect(() => {
@@ -25,7 +25,7 @@ export function Copy({ text, what }: { readonly text: string; readonly what: str
 }
 
 async function copyText(text: string): Promise<void> {
-  // Absent on plain HTTP of another machine.
+  // Absent on plain HTTP, except on localhost.
   if ('clipboard' in navigator) {
     await navigator.clipboard.writeText(text);
     return;

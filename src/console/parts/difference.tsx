@@ -6,13 +6,13 @@ const aroundLines = 3;
 const signs = { same: ' ', added: '+', removed: '−' } as const;
 
 interface DifferenceProps {
-  /** Undefined: there is nothing yet. */
+  /** Undefined: there is no value yet. */
   readonly before: unknown;
   readonly after: unknown;
   readonly label: string;
 }
 
-/** What differs between two values as JSON, with a few lines around it. */
+/** The differences between two values as JSON, with a few lines of context. */
 export function Difference({ before, after, label }: DifferenceProps) {
   const lines = lineDiff(jsonText(before), jsonText(after));
   const count = (wanted: DiffLine['kind']) => lines.filter(({ kind }) => kind === wanted).length;
@@ -47,7 +47,7 @@ export function Difference({ before, after, label }: DifferenceProps) {
   );
 }
 
-/** The lines near a difference; a number stands for so many others. */
+/** The lines near a difference; a number replaces so many skipped lines. */
 function shownLines(lines: readonly DiffLine[]): (DiffLine | number)[] {
   const isNear = lines.map((_, at) =>
     lines.slice(Math.max(0, at - aroundLines), at + aroundLines + 1).some(({ kind }) => kind !== 'same'),

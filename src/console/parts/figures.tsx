@@ -11,7 +11,7 @@ const moment = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: '
 const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
 const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long' });
 
-/** How long ago, with the exact time on hover. */
+/** Relative time, with the exact time on hover. */
 export function Time({ at }: { readonly at: string }) {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return <span>{at}</span>;
@@ -22,7 +22,7 @@ export function Time({ at }: { readonly at: string }) {
   );
 }
 
-/** When something that was set for a time happens: that time, and how far it is. */
+/** A scheduled time, absolute and relative. */
 export function Moment({ at }: { readonly at: string }) {
   return (
     <>
@@ -31,7 +31,7 @@ export function Moment({ at }: { readonly at: string }) {
   );
 }
 
-/** The day of a moment, with the exact time on hover. */
+/** The date, with the exact time on hover. */
 export function Day({ at }: { readonly at: string }) {
   const date = new Date(at);
   return (

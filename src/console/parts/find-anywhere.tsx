@@ -2,14 +2,14 @@ import { useLayoutEffect, useState } from 'preact/hooks';
 import { findHref, urlHref, usePlace, visit } from './addresses.ts';
 
 /**
- * The only search field. A URL leads to how it is resolved, anything else to what has it as its id or in its text. On these pages the
- * field holds what was asked, so that it can be changed.
+ * The only search field. A URL leads to its resolution, any other text to entities with this id or text. On these pages the
+ * field shows the current search, so that it can be edited.
  */
 export function FindAnywhere() {
   const { path, search } = usePlace();
   const asked = search.get(path === 'urls' ? 'url' : 'find') ?? '';
   const [text, setText] = useState(asked);
-  // Not after the paint: somebody may type before it.
+  // A layout effect, because users may type before the paint.
   useLayoutEffect(() => setText(asked), [path, asked]);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
@@ -43,17 +43,17 @@ function isUrl(text: string): boolean {
   return text.startsWith('/') || /^https?:\/\//i.test(text);
 }
 
-/** Id of the search field of the shell. */
+/** Element id of the search field. */
 const searchFieldId = 'find-anywhere';
 
-/** Goes to the search field, and selects what it holds. */
+/** Focuses the search field and selects its text. */
 export function focusSearch(event: Event): void {
   event.preventDefault();
   const field = document.getElementById(searchFieldId);
   if (field instanceof HTMLInputElement) field.select();
 }
 
-/** Leads to the search field, for pages that show nothing before something was found. */
+/** Focuses the search field, for pages that are empty before a search. */
 export function SearchButton() {
   return (
     <p>

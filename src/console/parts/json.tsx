@@ -1,4 +1,4 @@
-/** JSON as a tree that folds. All of it is text; a reference is a link to the view that it names. */
+/** JSON as a folding tree. References are links to their views. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { viewHref } from './addresses.ts';
@@ -22,7 +22,7 @@ export function Json({ value, label }: { readonly value: unknown; readonly label
 interface NodeProps {
   readonly value: unknown;
   readonly depth: number;
-  /** Null for items of a list and at the top. */
+  /** Null for array items and the root. */
   readonly name: string | null;
   readonly isLast: boolean;
 }
@@ -114,7 +114,7 @@ function Reference({ id }: { readonly id: string }) {
   );
 }
 
-/** The id in `{"$view": id}`, as explain writes a reference; null for anything else. */
+/** The id in `{"$view": id}`, the form of references in explanations; null for anything else. */
 function referenceOf(value: unknown): string | null {
   if (typeof value !== 'object' || value === null || !('$view' in value)) return null;
   const id = value.$view;

@@ -1,11 +1,11 @@
-/** What differs between two texts, line by line (longest common subsequence). */
+/** A line diff of two texts (longest common subsequence). */
 
 export interface DiffLine {
   readonly kind: 'same' | 'added' | 'removed';
   readonly text: string;
 }
 
-/** Beyond so many pairs of lines everything in between counts as another text. */
+/** Maximum number of line pairs to compare; beyond it, all lines count as changed. */
 const pairsMax = 4_000_000;
 
 export function lineDiff(before: string, after: string): DiffLine[] {
@@ -24,7 +24,7 @@ function between(a: readonly string[], b: readonly string[]): DiffLine[] {
   const added = (text: string): DiffLine => ({ kind: 'added', text });
   if (a.length * b.length > pairsMax) return [...a.map(removed), ...b.map(added)];
   const width = b.length + 1;
-  /** At [i, j] the length of what a from i and b from j have in common. */
+  /** At [i, j], the length of the longest common subsequence of a from i and b from j. */
   const common = new Uint32Array((a.length + 1) * width);
   for (let i = a.length - 1; i >= 0; i -= 1) {
     for (let j = b.length - 1; j >= 0; j -= 1) {

@@ -1,8 +1,8 @@
-/** Short messages of pages: what is wrong, what is not there, what takes time, and states. */
+/** Short messages: errors, empty states, loading and states. */
 import type { ComponentChildren } from 'preact';
 import type { RequestError } from '../api/request.ts';
 
-/** What is wrong, all of it. */
+/** An error with all its details. */
 export function ErrorBox({ error, retry }: { readonly error: RequestError; readonly retry?: () => void }) {
   return (
     <div class="error-box" role="alert">
@@ -23,12 +23,12 @@ export function ErrorBox({ error, retry }: { readonly error: RequestError; reado
   );
 }
 
-/** In the place of what is not there: why, and what to do. */
+/** Shown instead of missing content: why it is missing, and what to do. */
 export function Empty({ children }: { readonly children: ComponentChildren }) {
   return <p class="empty">{children}</p>;
 }
 
-/** Shown where something takes longer than one notices (the style sheet delays it). */
+/** Shown while loading; the style sheet delays it. */
 export function Loading() {
   return (
     <p class="loading" role="status">
@@ -39,7 +39,7 @@ export function Loading() {
 
 export type Meaning = 'good' | 'warn' | 'bad' | 'quiet' | 'accent';
 
-/** A word whose colour says what it means; the word says it too. */
+/** A word in a colour with the same meaning. */
 export function State({
   means,
   children,

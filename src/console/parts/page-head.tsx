@@ -3,9 +3,9 @@ import { useEffect } from 'preact/hooks';
 
 export interface PageHeadProps {
   readonly title: string;
-  /** Where the page belongs, above the title. */
+  /** Breadcrumbs above the title. */
   readonly trail?: readonly { readonly name: string; readonly href: string }[];
-  /** One sentence: what one sees. */
+  /** One sentence about the page. */
   readonly about?: ComponentChildren;
   readonly children?: ComponentChildren;
 }

@@ -12,7 +12,7 @@ interface TableProps {
   readonly rows: readonly (readonly ComponentChildren[])[];
 }
 
-/** A table that scrolls within itself where the screen is narrow. */
+/** A table that scrolls horizontally on narrow screens. */
 export function Table({ label, heads, rows }: TableProps) {
   return (
     <section class="table-box" aria-label={label} tabIndex={0}>

@@ -1,4 +1,4 @@
-/** What every page knows: the tenant of the key, and the environment that is looked at. */
+/** The context of all pages: the tenant of the key, and the selected environment. */
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Tenant } from '../api/answers.ts';
@@ -19,7 +19,7 @@ export function useTenant(): TenantInView {
   return value;
 }
 
-/** Alias of the source group that a source belongs to; null for a source that is not there any more. */
+/** Alias of the source group of a source; null if the source no longer exists. */
 export function groupOf(tenant: Tenant, sourceId: string): string | null {
   return tenant.sourceGroups.find(({ sources }) => sources.some(({ id }) => id === sourceId))?.alias ?? null;
 }
@@ -31,7 +31,7 @@ export function groupsIn({ sourceGroups }: Tenant, environment: string): string[
     .map(({ alias }) => alias);
 }
 
-/** Where an entity is shown, by its id or a view's; null for a source that is not there any more. */
+/** The address of an entity, from its id or a view id; null if its source no longer exists. */
 export function entityHrefOf(tenant: Tenant, id: string): string | null {
   const parts = viewParts(id) ?? entityParts(id);
   const group = parts === null ? null : groupOf(tenant, parts.sourceId);

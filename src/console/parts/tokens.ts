@@ -1,4 +1,4 @@
-/** Colours for source text: JSON, JavaScript and TypeScript, token by token. */
+/** Tokens for syntax highlighting of JSON, JavaScript and TypeScript. */
 
 export type TokenKind = 'plain' | 'name' | 'string' | 'number' | 'keyword' | 'comment';
 
@@ -9,7 +9,7 @@ export interface Token {
 
 export type Language = 'json' | 'code' | 'plain';
 
-/** A longer text is shown without colours, so that typing stays fast. */
+/** Longer texts are not highlighted, so that typing stays fast. */
 const charactersMax = 100_000;
 
 export function languageOf(path: string): Language {
@@ -17,7 +17,7 @@ export function languageOf(path: string): Language {
   return /\.[cm]?[jt]s$/.test(path) ? 'code' : 'plain';
 }
 
-/** The tokens of a text, which together are the text. */
+/** The tokens of a text. Concatenated, they are the text. */
 export function tokensOf(text: string, language: Language): Token[] {
   if (language === 'plain' || text.length > charactersMax) return [{ kind: 'plain', text }];
   const tokens: Token[] = [];
@@ -57,7 +57,7 @@ const kinds = ['name', 'string', 'number', 'keyword', 'comment'] as const;
 const doubleQuoted = /"(?:[^"\\\n]|\\.)*"?/;
 const singleQuoted = /'(?:[^'\\\n]|\\.)*'?/;
 const template = /`(?:[^`\\]|\\[\s\S])*`?/;
-/** A slash begins a regular expression only where a value can begin. */
+/** A slash only begins a regular expression where a value may begin. */
 const regularExpression =
   /(?<=(?:^|[=(,:[!&|?{};]|=>|\breturn)\s*)\/(?![*/])(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/;
 const keywords =
@@ -79,7 +79,7 @@ const sources = {
   ],
 };
 
-/** The end of a text that is still being typed may be missing: a string then ends with its line, a comment with the text. */
+/** While a text is being typed, closing marks may be missing: then a string ends with its line, a comment with the text. */
 const patterns = {
   json: new RegExp(sources.json.join('|'), 'g'),
   code: new RegExp(sources.code.join('|'), 'g'),

@@ -1,4 +1,4 @@
-/** What somebody typed as a value: JSON where it is a number, a truth, null or a list, else the text. */
+/** Parses a typed value: a JSON number, boolean, string, null or array, otherwise the text itself. */
 export function typedValue(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);

@@ -9,7 +9,7 @@ interface ViewLinksProps {
   readonly shownMax: number;
 }
 
-/** The first of many views, and how many more there are. */
+/** Links to the first views, and the number of further ones. */
 export function ViewLinks({ ids: { total, views }, shownMax }: ViewLinksProps) {
   const shown = views.slice(0, shownMax);
   if (total === 0) return null;
@@ -25,7 +25,7 @@ export function ViewLinks({ ids: { total, views }, shownMax }: ViewLinksProps) {
   );
 }
 
-/** A view by what people know of it: its title, else the originId of its entity, and its schema. */
+/** The name of a view: its title or the originId of its entity, and its schema. */
 export function ViewName({ id }: { readonly id: string }) {
   const title = useTitle(id);
   const parts = viewParts(id);
@@ -45,7 +45,7 @@ export function ViewLink({ id }: { readonly id: string }) {
   );
 }
 
-/** By view id. */
+/** Titles by view id. */
 export const TitlesContext = createContext<ReadonlyMap<string, string>>(new Map());
 
 export function useTitle(id: string): string | null {

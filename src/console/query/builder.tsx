@@ -15,7 +15,7 @@ interface BuilderProps {
   readonly targets: readonly Target[];
   readonly target: Target;
   readonly fields: readonly IndexField[];
-  /** Names of those that facets and sort keys can name. */
+  /** Names of fields that facets and sort keys can use. */
   readonly facetable: ReadonlySet<string>;
   readonly query: QueryObject;
   readonly onTarget: (name: string) => void;
@@ -118,7 +118,7 @@ export function Builder({ targets, target, fields, facetable, query, onTarget, o
   );
 }
 
-/** The fields that can be chosen, and the one that the query names already. */
+/** The selectable fields, including the one in the query. */
 function named(chosen: string, fields: readonly IndexField[], facetable: ReadonlySet<string>): string[] {
   const names = fields.map(({ name }) => name).filter((name) => facetable.has(name));
   return chosen === '' || names.includes(chosen) ? names : [chosen, ...names];

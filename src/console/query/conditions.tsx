@@ -8,7 +8,7 @@ interface ConditionsProps {
   readonly onQuery: (query: QueryObject) => void;
 }
 
-/** Conditions that all hold. Others are for the JSON beside. */
+/** The form for conditions combined with AND. Other filters can be edited as JSON. */
 export function Conditions({ fields, query, onQuery }: ConditionsProps) {
   const conditions = conditionsOf(query);
   if (conditions === null) {

@@ -12,7 +12,7 @@ import { Results } from './results.tsx';
 import { curlLine, fieldsOf, type IndexField, targetsOf } from './targets.ts';
 import { useFacetable, useQuery } from './use-query.ts';
 
-/** A query, built by hand or written, and what it finds. The address holds it. */
+/** A query, as a form and as JSON, and its results. The query is stored in the address. */
 export function QueryPage() {
   const { tenant, environment } = useTenant();
   const { search } = usePlace();
@@ -75,7 +75,7 @@ function NoIndex() {
   );
 }
 
-/** The query as JSON, to be changed by hand. */
+/** The query as editable JSON. */
 function Written({
   query,
   onQuery,
@@ -114,15 +114,15 @@ function Written({
   );
 }
 
-/** Fields that the results of a target had so far: those of the next results may have none. */
+/** Fields in all results of a target so far, because the next results may lack some. */
 function useFieldsSeen(target: string, items: readonly Readonly<Record<string, unknown>>[]): IndexField[] {
   const [known] = useState(new Map<string, Set<string>>());
   const names = known.get(target) ?? new Set();
   known.set(target, names);
-  for (const item of items.slice(0, itemsLookedAt)) {
+  for (const item of items.slice(0, sampledItems)) {
     for (const name of Object.keys(item)) if (!name.startsWith('_')) names.add(name);
   }
   return [...names].map((name) => ({ name, type: '' }));
 }
 
-const itemsLookedAt = 20;
+const sampledItems = 20;

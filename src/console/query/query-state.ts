@@ -1,4 +1,4 @@
-/** A query as the builder shows it. The JSON beside it is the truth: members that the builder does not know stay. */
+/** Reads and changes a query for the form. The JSON is authoritative: members that the form does not support are kept. */
 
 export type QueryObject = Readonly<Record<string, unknown>>;
 
@@ -24,7 +24,7 @@ export const operators = [
 
 export const firstQuery: QueryObject = { pagination: { pageSize: 20 } };
 
-/** The conditions that all hold; null when the filters are of another form, which the builder leaves alone. */
+/** The conditions combined with AND; null if the filters have another form, which the form does not change. */
 export function conditionsOf(query: QueryObject): readonly Condition[] | null {
   const { filters } = query;
   if (filters === undefined || filters === null) return [];
@@ -38,7 +38,7 @@ export function withConditions(query: QueryObject, conditions: readonly Conditio
   return withMember(query, 'filters', conditions.length === 0 ? null : { and: conditions });
 }
 
-/** The query with a member; null leaves it out. */
+/** The query with a member; null removes it. */
 function withMember(query: QueryObject, name: string, value: unknown): QueryObject {
   const others = Object.fromEntries(Object.entries(query).filter(([key]) => key !== name));
   return value === null ? others : { ...others, [name]: value };
@@ -52,7 +52,7 @@ export function searchOf({ search }: QueryObject): { readonly fields: string; re
   return { fields: named, value: String(search.value ?? '') };
 }
 
-/** @param fields names with commas between them */
+/** @param fields names separated by commas */
 export function withSearch(query: QueryObject, fields: string, value: string): QueryObject {
   if (fields === '' && value === '') return withMember(query, 'search', null);
   const former = isRecord(query.search) ? query.search : {};
@@ -70,11 +70,11 @@ export function withOperators(query: QueryObject, isOn: boolean): QueryObject {
   return withSearchMember(query, 'operators', isOn ? true : null);
 }
 
-/** The first boost of a search; further ones are for the JSON beside. */
+/** The first boost of a search; further ones can only be edited as JSON. */
 export interface Boost {
   readonly field: string;
   readonly weight: number;
-  /** Days, for a field of dates; null for one of numbers. */
+  /** In days, for date fields; null for numeric fields. */
   readonly halfLife: number | null;
 }
 
@@ -96,7 +96,7 @@ export function withBoost(query: QueryObject, { field, weight, halfLife }: Boost
   return withSearchMember(query, 'boost', field === '' ? null : [boost]);
 }
 
-/** Without a search there is nothing that a member could be of. */
+/** Without a search the query is unchanged. */
 function withSearchMember(query: QueryObject, name: string, value: unknown): QueryObject {
   const { search } = query;
   return isRecord(search) ? withMember(query, 'search', withMember(search, name, value)) : query;
@@ -113,10 +113,10 @@ export function withSort(query: QueryObject, field: string, order: string): Quer
   return withMember(query, 'sort', field === '' ? null : [{ field, order }]);
 }
 
-/** Fields that one query can ask for as facets. */
+/** Maximum number of facets in a query. */
 export const facetsMax = 100;
 
-/** Asks which fields can be faceted, and finds no item, so that nothing is counted. */
+/** A query that returns which fields support facets. It matches no item, so that nothing is counted. */
 export function facetQuestion(fields: readonly string[]): QueryObject {
   return {
     filters: { and: [{ field: '_originId', operator: 'equals', value: '' }] },
@@ -137,7 +137,7 @@ export function withFacet(query: QueryObject, field: string, isOn: boolean): Que
   return withMember(query, 'facets', facets.length === 0 ? null : facets);
 }
 
-/** Turns the condition that a facet's group stands for on or off. */
+/** Toggles the condition of a facet value. */
 export function toggled(query: QueryObject, field: string, value: unknown): QueryObject {
   const conditions = conditionsOf(query);
   if (conditions === null) return query;
@@ -160,7 +160,7 @@ export function withToken(query: QueryObject, nextPageToken: string): QueryObjec
   return { ...query, pagination: { ...pagination, nextPageToken } };
 }
 
-/** A token belongs to one query: another begins at its first page. */
+/** A page token is only valid for its query, so a changed query begins at the first page. */
 export function withoutToken(query: QueryObject): QueryObject {
   if (!isRecord(query.pagination)) return query;
   const { nextPageToken: _token, ...pagination } = query.pagination;

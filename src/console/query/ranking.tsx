@@ -17,7 +17,7 @@ interface RankingProps {
 const halfLifeDays = 30;
 const numberType = /^(integer|long|float|double)(\[\])?$/;
 
-/** What a search asks for besides its words: operators, and a field that boosts the score. */
+/** Search options: operators, and a field that boosts the score. */
 export function Ranking({ fields, query, onQuery }: RankingProps) {
   const boost = boostOf(query);
   const isDate = (name: string) =>

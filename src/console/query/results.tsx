@@ -105,7 +105,7 @@ function Items({ result: { results } }: { readonly result: QueryResult }) {
 
 const cellCharactersMax = 300;
 
-/** A value as text, as much of it as three lines hold. */
+/** A value as text, truncated to about three lines. */
 function Cell({ value }: { readonly value: unknown }) {
   if (value === undefined || value === null) return null;
   return <span class="cell">{plainText(value).slice(0, cellCharactersMax)}</span>;

@@ -1,4 +1,4 @@
-/** What can be queried: indexes by their alias, types of auto-indexed groups as `group:type`. */
+/** The query targets: indexes by alias, and types of auto-indexed groups as `group:type`. */
 import type { Tenant } from '../api/answers.ts';
 import type { QueryObject } from './query-state.ts';
 
@@ -19,14 +19,14 @@ export function targetsOf({ indexes, sourceGroups }: Tenant): Target[] {
   ];
 }
 
-/** The members with which `POST /management/v1/query` names the target. */
+/** The members of `POST /management/v1/query` for the target. */
 export function targetMembers(target: Target): QueryObject {
   return target.kind === 'index'
     ? { index: target.name }
     : { sourceGroupAlias: target.sourceGroup, sourceEntityType: target.type };
 }
 
-/** The same query with the key of an environment client, as an application sends it. */
+/** The same query as an application would send it, with the key of an environment client. */
 export function curlLine(target: Target, query: QueryObject): string {
   const path =
     target.kind === 'index'
@@ -36,7 +36,7 @@ export function curlLine(target: Target, query: QueryObject): string {
   return `curl '${location.origin}${path}' -H "X-Api-Key: $ENVIRONMENT_KEY" -d '${body}'`;
 }
 
-/** Fields of an index as far as its document says them. */
+/** The part of an index document with the fields. */
 
 interface IndexDocument {
   readonly index?: { readonly fields?: Readonly<Record<string, { readonly type?: unknown }>> };
@@ -44,13 +44,13 @@ interface IndexDocument {
 
 export interface IndexField {
   readonly name: string;
-  /** '' where it is not known. */
+  /** '' if unknown. */
   readonly type: string;
 }
 
 /**
- * The fields of an index that is written in JSON; nothing for one in code, which says its fields when it runs.
- * @param documents of the configuration, by path
+ * The fields of a JSON index; empty for an index in code, whose fields are only known at run time.
+ * @param documents documents of the configuration by path
  */
 export function fieldsOf(documents: Readonly<Record<string, string>>, alias: string): IndexField[] {
   const text = documents[`indexes/${alias}.json`] ?? documents[`schemas/${alias}.index.json`];
@@ -66,7 +66,7 @@ export function fieldsOf(documents: Readonly<Record<string, string>>, alias: str
   }
 }
 
-/** Fields that a search can look in. */
+/** Names of the searchable fields. */
 export function textFieldsOf(documents: Readonly<Record<string, string>>, alias: string): string[] {
   return fieldsOf(documents, alias)
     .filter(({ type }) => type === 'text' || type === 'text[]')

@@ -5,10 +5,10 @@ import { facetQuestion, facetsMax, type QueryObject } from './query-state.ts';
 import { type Target, targetMembers } from './targets.ts';
 
 export interface QueryOutcome {
-  /** The last good result, which stays while the next is on its way. */
+  /** The last successful result, which is kept while the next one loads. */
   readonly result: QueryResult | null;
   readonly error: RequestError | null;
-  /** From the request to its answer. */
+  /** Duration of the request. */
   readonly milliseconds: number | null;
 }
 
@@ -30,8 +30,8 @@ export function useQuery(environment: string, target: Target | null, query: Quer
       (result) => setOutcome({ result, error: null, milliseconds: performance.now() - began }),
       (error: unknown) => {
         if (stop.signal.aborted) return;
-        const told = error instanceof RequestError ? error : new RequestError(0, String(error));
-        setOutcome({ ...nothing, error: told });
+        const requestError = error instanceof RequestError ? error : new RequestError(0, String(error));
+        setOutcome({ ...nothing, error: requestError });
       },
     );
     return () => stop.abort();
@@ -40,8 +40,8 @@ export function useQuery(environment: string, target: Target | null, query: Quer
 }
 
 /**
- * Those of the fields that facets and sort keys can name. The index says it: an index in code and an auto-indexed type have no document
- * with the types of their fields. The first `facetsMax` fields are asked about.
+ * The fields that facets and sort keys can use. Queries the index, because indexes in code and auto-indexed types have no
+ * document with field types. Only checks the first `facetsMax` fields.
  */
 export function useFacetable(
   environment: string,
@@ -61,7 +61,7 @@ export function useFacetable(
       signal: stop.signal,
     }).then(
       ({ facets }) => setFacetable(new Set(facets.filter((one) => one.isValid).map(({ field }) => field))),
-      // The query itself says what is wrong.
+      // The query itself shows the error.
       () => {},
     );
     return () => stop.abort();

@@ -22,7 +22,7 @@ interface Job {
   readonly failure?: string;
 }
 
-type Told =
+type Message =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'diff'; readonly diff: DryRun }
@@ -30,9 +30,9 @@ type Told =
 
 const pollMs = 500;
 
-/** Says what the change would do to all that is made, and makes it. Nobody's newer change is overwritten. */
+/** Shows the effects of a change on all views, and applies it. It never overwrites a newer change. */
 export function Apply({ schema, configuration, text, edited, onApplied, onReset }: ApplyProps) {
-  const [told, setTold] = useState<Told>({ kind: 'nothing' });
+  const [message, setMessage] = useState<Message>({ kind: 'nothing' });
   const [isBusy, setIsBusy] = useState(false);
   const isSame = text === edited;
   const put = async (dryRun: boolean) => {
@@ -45,17 +45,20 @@ export function Apply({ schema, configuration, text, edited, onApplied, onReset 
       const documents = { ...configuration.documents, [schema.path]: edited };
       const { job } = await request<{ readonly job: string }>(path, { method: 'PUT', body: { documents } });
       const done = await finished(job, (state) =>
-        setTold({ kind: 'text', text: progressText(dryRun, state) }),
+        setMessage({ kind: 'text', text: progressText(dryRun, state) }),
       );
       if (done.state === 'failed')
-        setTold({ kind: 'text', text: done.failure ?? 'The job failed. See the log of the jobs process.' });
-      else if (done.diff !== undefined) setTold({ kind: 'diff', diff: done.diff });
+        setMessage({
+          kind: 'text',
+          text: done.failure ?? 'The job failed. See the log of the jobs process.',
+        });
+      else if (done.diff !== undefined) setMessage({ kind: 'diff', diff: done.diff });
       else {
-        setTold({ kind: 'text', text: 'Applied. All affected views are rebuilt.' });
+        setMessage({ kind: 'text', text: 'Applied. All affected views are rebuilt.' });
         onApplied();
       }
     } catch (error) {
-      setTold({
+      setMessage({
         kind: 'error',
         error: error instanceof RequestError ? error : new RequestError(0, String(error)),
       });
@@ -76,10 +79,10 @@ export function Apply({ schema, configuration, text, edited, onApplied, onReset 
         </button>
       </p>
       <div role="status">
-        {told.kind === 'text' && <p>{told.text}</p>}
-        {told.kind === 'diff' && <DryRunTable diff={told.diff} />}
+        {message.kind === 'text' && <p>{message.text}</p>}
+        {message.kind === 'diff' && <DryRunTable diff={message.diff} />}
       </div>
-      {told.kind === 'error' && <ErrorBox error={told.error} />}
+      {message.kind === 'error' && <ErrorBox error={message.error} />}
     </>
   );
 }

@@ -1,4 +1,4 @@
-/** The documents of a tenant by what they define (docs/reference/configuration.md "Files"). */
+/** The documents of a tenant, by kind (docs/reference/configuration.md "Files"). */
 
 export interface SchemaDocument {
   readonly path: string;
@@ -11,7 +11,7 @@ const pathPattern =
   /^(schemas|partials|indexes)\/(?:.*\/)?([^/]+?)(?:\.(full|partial|index))?\.(json|js|ts)$/;
 const kinds = { schemas: 'full', partials: 'partial', indexes: 'index' } as const;
 
-/** What a document defines; null for `tenant.json` and helpers beside schemas. */
+/** The schema that a document defines; null for `tenant.json` and helper modules. */
 export function schemaDocument(path: string): SchemaDocument | null {
   const [, folder, alias, named, language] = pathPattern.exec(path) ?? [];
   if (folder === undefined || alias === undefined) return null;

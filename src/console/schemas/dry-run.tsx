@@ -19,12 +19,12 @@ interface Sample {
 const kinds = ['views', 'routes', 'handles', 'items'] as const;
 const kindNames = { views: 'views', routes: 'routes', handles: 'handles', items: 'index items' } as const;
 
-/** What `PUT /configuration?dryRun=true` tells. */
+/** The result of `PUT /configuration?dryRun=true`. */
 export interface DryRun extends Readonly<Record<(typeof kinds)[number], Counts>> {
   readonly samples: Readonly<Record<'added' | 'changed' | 'removed', readonly Sample[]>>;
 }
 
-/** How many of everything would change, and some of the views. */
+/** The number of changes of each kind, and sample views. */
 export function DryRunTable({ diff }: { readonly diff: DryRun }) {
   const { added, changed, removed } = diff.samples;
   const samples = [...changed, ...added, ...removed];

@@ -10,13 +10,13 @@ import type { SchemaDocument } from './documents.ts';
 
 interface OutcomeProps {
   readonly schema: SchemaDocument;
-  /** Null while nothing is changed. */
+  /** Null if the schema is unchanged. */
   readonly edited: string | null;
   readonly entity: string;
   readonly sourceGroup: string;
 }
 
-/** What the schema makes of the entity now, and what the changed one would. */
+/** The result of the schema for the entity now, and after the change. */
 export function Outcome({ schema, edited, entity, sourceGroup }: OutcomeProps) {
   const { environment } = useTenant();
   const { kind, language, alias } = schema;
@@ -37,7 +37,7 @@ export function Outcome({ schema, edited, entity, sourceGroup }: OutcomeProps) {
       <>
         <Figures preview={now.preview} />
         <Json value={madeOf(now.preview)} label="Current result" />
-        <Told preview={now.preview} />
+        <Details preview={now.preview} />
       </>
     );
   }
@@ -51,7 +51,7 @@ export function Outcome({ schema, edited, entity, sourceGroup }: OutcomeProps) {
         after={madeOf(then.preview)}
         label="Difference from the current result"
       />
-      <Told preview={then.preview} />
+      <Details preview={then.preview} />
     </>
   );
 }
@@ -66,7 +66,7 @@ function Figures({ preview }: { readonly preview: Preview }) {
   );
 }
 
-function Told({
+function Details({
   preview: { diagnostics, lookups, missing, console: printed = [] },
 }: {
   readonly preview: Preview;

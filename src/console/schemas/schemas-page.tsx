@@ -9,7 +9,7 @@ import { SchemaList } from './schema-list.tsx';
 import { Source } from './source-text.tsx';
 import { Workbench } from './workbench.tsx';
 
-/** @param document path of the document that the address names; '' for the list */
+/** @param document path of the document in the address; '' for the list */
 export function SchemasPage({ document }: { readonly document: string }) {
   const { search } = usePlace();
   const { data, error, reload } = useGet<Configuration>('/configuration');

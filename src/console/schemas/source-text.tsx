@@ -3,15 +3,15 @@ import { Copy } from '../parts/copy.tsx';
 import { languageOf, type Token, tokenLines, tokensOf } from '../parts/tokens.ts';
 
 interface EditorProps {
-  /** Path of the file, whose ending says its language. */
+  /** Path of the file; its extension determines the language. */
   readonly path: string;
   readonly text: string;
   readonly onText: (text: string) => void;
 }
 
 /**
- * A text with the numbers of its lines, in colours: the field's own letters are transparent, and those below it have the colours. Tab
- * leaves it, as everywhere: people who work with keys alone are not caught.
+ * A text editor with line numbers and syntax highlighting. The text area is transparent, on top of the highlighted text. Tab
+ * moves the focus out of it, so that keyboard users are not trapped.
  */
 export function Editor({ path, text, onText }: EditorProps) {
   const numbers = useRef<HTMLPreElement>(null);
@@ -47,7 +47,7 @@ export function Editor({ path, text, onText }: EditorProps) {
   );
 }
 
-/** A document to be read. @param path its ending says its language */
+/** A read-only document. @param path its extension determines the language */
 export function Source({ text, path }: { readonly text: string; readonly path: string }) {
   return (
     <div class="code-box">
@@ -66,7 +66,7 @@ export function Source({ text, path }: { readonly text: string; readonly path: s
   );
 }
 
-/** Source text in colours. */
+/** Highlighted source text. */
 function Tokens({ tokens }: { readonly tokens: readonly Token[] }) {
   return (
     <>

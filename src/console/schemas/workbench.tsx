@@ -17,7 +17,7 @@ interface WorkbenchProps {
   readonly reload: () => void;
 }
 
-/** The source of a schema to be changed, and beside it what the change makes of an entity. */
+/** An editor for a schema, next to the result of the change for an entity. */
 export function Workbench({ schema, text, configuration, reload }: WorkbenchProps) {
   const { tenant, environment } = useTenant();
   const { search } = usePlace();

@@ -57,7 +57,7 @@ function Opened({ leave }: { readonly leave: () => void }) {
   );
 }
 
-/** The environment that the address names, else the one of this tab, else the first. */
+/** The environment in the address, else that of this tab, else the first. */
 function environmentOf({ environments }: Tenant, named: string | null): string {
   const aliases = environments.map(({ alias }) => alias);
   const wanted = [named, sessionStorage.getItem(environmentName)].find(

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { keepKey, RequestError, request } from '../api/request.ts';
 
-/** Asks for the key. It is kept when it works. */
+/** Asks for the key, and stores it if it is valid. */
 export function KeyForm({ onKey }: { readonly onKey: () => void }) {
   const [mistake, setMistake] = useState<string | null>(null);
   const [isAsking, setIsAsking] = useState(false);

@@ -5,11 +5,11 @@ import { useTenant } from '../parts/tenant-context.ts';
 import { pages } from './pages.tsx';
 import { Shortcuts } from './shortcuts.tsx';
 
-/** @param current first part of the address, after `/console/` */
+/** @param current first segment of the address after `/console/` */
 export function Navigation({ current, leave }: { readonly current: string; readonly leave: () => void }) {
   const { tenant, environment, setEnvironment } = useTenant();
   const tabs = useRef<HTMLElement>(null);
-  // Where the tabs are wider than the screen, the open one is scrolled to the middle.
+  // If the tabs are wider than the screen, scroll the open tab to the middle.
   useLayoutEffect(() => {
     const [box, open] = [tabs.current, tabs.current?.querySelector<HTMLElement>('[aria-current]')];
     if (box === null || open == null) return;

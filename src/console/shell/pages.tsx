@@ -1,4 +1,4 @@
-/** The pages, in the order in which the navigation lists them. */
+/** The pages, in the order of the navigation. */
 import type { ComponentChildren } from 'preact';
 import { ChangesPage } from '../changes/changes-page.tsx';
 import { ContentPage } from '../content/content-page.tsx';
@@ -12,9 +12,9 @@ export interface Page {
   readonly name: string;
   /** After `/console/`. */
   readonly path: string;
-  /** After `g`. */
+  /** The shortcut after `g`. */
   readonly letter: string;
-  /** @param rest of the path, after the page's own */
+  /** @param rest segments of the path after the page's own */
   show(rest: readonly string[]): ComponentChildren;
 }
 

@@ -1,4 +1,4 @@
-/** Keys that lead through the console, and the list of them under `?`. */
+/** Keyboard shortcuts, and a list of them under `?`. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { pageHref, visit } from '../parts/addresses.ts';
 import { focusSearch } from '../parts/find-anywhere.tsx';
@@ -8,7 +8,7 @@ const chordMs = 1500;
 
 export function Shortcuts() {
   const dialog = useRef<HTMLDialogElement>(null);
-  // Not after the paint: anyone who sees the page may use its keys.
+  // A layout effect, so that shortcuts work as soon as the page is visible.
   useLayoutEffect(() => {
     let begunMs = 0;
     const press = (event: KeyboardEvent) => {

@@ -11,7 +11,7 @@ import { Table } from '../parts/table.tsx';
 import { useTenant } from '../parts/tenant-context.ts';
 import { TitlesContext, ViewLink } from '../parts/view-links.tsx';
 
-/** How the URL in the search field is resolved, step by step. */
+/** Shows how the URL in the search field is resolved, step by step. */
 export function UrlsPage() {
   const { tenant, environment } = useTenant();
   const { search } = usePlace();

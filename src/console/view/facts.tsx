@@ -114,7 +114,7 @@ function Served({ claim: { served, beatenBy } }: { readonly claim: Claim }) {
 }
 
 interface CauseProps extends Pick<ViewExplained['built'], 'because'> {
-  /** Id of the view's own entity, which needs no naming. */
+  /** Id of the view's own entity, which is not linked. */
   readonly own: string;
 }
 

@@ -1,34 +1,37 @@
-/** The views around a view: what it shows and who shows it, two steps either way, few enough to be read. */
+/**
+ * The graph of views around a view: those that it shows and those that show it, up to two steps away and limited to a readable
+ * number.
+ */
 import type { ViewExplained } from '../api/answers.ts';
 
-/** Nodes of one step on one side. */
+/** Maximum number of nodes per column. */
 const perColumn = 12;
-/** Of the first step, for how many of each side the second is drawn. */
+/** Number of nodes per side whose neighbours are also drawn. */
 const expandedMax = 6;
 
 export interface GraphNode {
   readonly id: string;
-  /** −2 and −1: who shows it; 0: itself; 1 and 2: what it shows. */
+  /** −2 and −1: views that show it; 0: the view itself; 1 and 2: views that it shows. */
   readonly column: number;
 }
 
 export interface GraphEdge {
   readonly from: string;
   readonly to: string;
-  /** A lookup finds the entity, so the view would change with it, but does not refer to it. */
+  /** True if a lookup of the view finds the entity, without a reference to its view. */
   readonly isLookup: boolean;
 }
 
 export interface GraphData {
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
-  /** By column, how many are not drawn; absent columns draw all that is known. */
+  /** Number of nodes by column that are not drawn; absent: none. */
   readonly hidden: ReadonlyMap<number, number>;
 }
 
 type Neighbours = Pick<ViewExplained, 'id' | 'shows' | 'shownBy' | 'lookedUpBy'>;
 
-/** What the view itself tells. */
+/** The graph from the explanation of the view alone. */
 export function firstStep(view: Neighbours): GraphData {
   const graph = new Growing(view.id);
   graph.grow(view, 1);
@@ -36,14 +39,16 @@ export function firstStep(view: Neighbours): GraphData {
   return graph.data();
 }
 
-/** Ids one step away that are drawn. */
+/** Ids of the drawn nodes that are one step away. */
 export function neighbours(view: Neighbours): string[] {
   return firstStep(view)
     .nodes.filter(({ column }) => column !== 0)
     .map(({ id }) => id);
 }
 
-/** What the view and its neighbours tell. @param of a neighbour as it is explained; null where that is not known */
+/**
+ * The graph from the explanations of the view and its neighbours. @param of the explanation of a neighbour; null if unknown
+ */
 export function grown(view: Neighbours, of: (id: string) => Neighbours | null): GraphData {
   const graph = new Growing(view.id);
   graph.grow(view, 1);
@@ -70,7 +75,7 @@ class Growing {
     return [...this.#columns].filter(([, column]) => column === wanted).map(([id]) => id);
   }
 
-  /** Adds what a view shows (side 1) or who shows it or looks it up (−1). */
+  /** Adds the views that a view shows (side 1), or those that show it or look it up (−1). */
   grow({ id, shows, shownBy, lookedUpBy }: Neighbours, side: 1 | -1): void {
     const column = (this.#columns.get(id) ?? 0) + side;
     if (side === 1) {

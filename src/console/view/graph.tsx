@@ -19,15 +19,15 @@ interface GraphProps {
   readonly graph: GraphData;
   /** Id of the view in the middle. */
   readonly center: string;
-  /** Whether more views may still come. */
+  /** True while more views are loading. */
   readonly isLearning: boolean;
 }
 
-/** The view in the middle, who shows it on the left, what it shows on the right. */
+/** The view in the middle, views that show it on the left, and views that it shows on the right. */
 export function Graph({ graph, center, isLearning }: GraphProps) {
   const box = useRef<HTMLElement>(null);
   const columns = new Set(graph.nodes.map(({ column }) => column)).size;
-  // Where the drawing is wider than the screen, the view itself is what one sees first.
+  // If the graph is wider than the screen, scroll to the view itself.
   useLayoutEffect(() => {
     const node = box.current?.querySelector('.center');
     if (box.current === null || !(node instanceof SVGGraphicsElement)) return;
@@ -103,7 +103,7 @@ function edgePath({ from, to }: GraphEdge, spots: ReadonlyMap<string, Spot>): st
   if (a === undefined || b === undefined) return '';
   const startX = a.x + nodeWidth;
   const [startY, endY] = [a.y + nodeHeight / 2, b.y + nodeHeight / 2];
-  // Back to an earlier column, or within one: around the right side.
+  // An edge within a column or to an earlier one goes around the right side.
   if (b.x <= a.x) {
     const right = Math.max(startX, b.x + nodeWidth);
     return `M${startX} ${startY}C${right + gapX} ${startY} ${right + gapX} ${endY} ${b.x + nodeWidth} ${endY}`;
@@ -136,7 +136,7 @@ function Node({ id, spot, isCenter }: NodeProps) {
   );
 }
 
-/** What fits into a node. */
+/** Truncates a text to fit into a node. */
 function shortened(text: string): string {
   const characters = [...text];
   return characters.length <= 22 ? text : `${characters.slice(0, 21).join('')}…`;

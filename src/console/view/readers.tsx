@@ -6,13 +6,13 @@ import { listedOnce, type Reason } from './reasons.ts';
 
 interface ReadersProps {
   readonly explained: ViewExplained;
-  /** The other views of the same entity; null before they are known. */
+  /** The other views of the same entity; null while loading. */
   readonly siblings: readonly ViewExplained[] | null;
 }
 
 /**
- * The views that show this view or another view of the same entity, and those whose lookups find that entity. Each is listed once,
- * under the first reason that it has.
+ * The views that show this view or another view of the same entity, and those whose lookups find that entity. Each is listed
+ * once, under its first reason.
  */
 export function Readers({ explained, siblings }: ReadersProps) {
   const shown = [explained, ...(siblings ?? [])].filter(({ shownBy }) => shownBy.total > 0);

@@ -4,7 +4,7 @@ import { Empty, State } from '../parts/notices.tsx';
 import { Table } from '../parts/table.tsx';
 import { ViewLink } from '../parts/view-links.tsx';
 
-/** What a view is made of, besides its own entity. */
+/** What a view is built from, besides its own entity. */
 export function Reads({ explained: { lookups, shows } }: { readonly explained: ViewExplained }) {
   return (
     <>
@@ -43,7 +43,7 @@ export function Reads({ explained: { lookups, shows } }: { readonly explained: V
   );
 }
 
-/** Each lookup: what it asks for, how many entities it found and took, and where it is in the schema. */
+/** The lookups, with their conditions, the numbers of matches and results, and their paths in the schema. */
 export function Lookups({ lookups }: { readonly lookups: readonly Lookup[] }) {
   return (
     <ul class="rows" aria-label="Lookups">
@@ -62,7 +62,7 @@ export function Lookups({ lookups }: { readonly lookups: readonly Lookup[] }) {
   );
 }
 
-/** What a lookup asks for; null where only its place is known, as in a preview. */
+/** The condition of a lookup; null if only its path is known, as in a preview. */
 function questionOf(sourceGroup: string | undefined, condition: unknown): string | null {
   if (condition === undefined || condition === null) return null;
   const text = typeof condition === 'string' ? condition : JSON.stringify(condition);

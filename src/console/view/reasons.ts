@@ -1,19 +1,19 @@
 import type { Ids } from '../api/answers.ts';
 
-/** Why views change with a view, and which. */
+/** A reason why views change with a view, and these views. */
 export interface Reason {
   readonly about: string;
   readonly ids: Ids;
 }
 
 export interface ListedReason extends Reason {
-  /** How many views of this reason an earlier one lists. */
+  /** Number of its views that are listed under an earlier reason. */
   readonly above: number;
 }
 
 /**
- * The reasons that any view has, each without the views that an earlier one lists.
- * @param shownMax how many views of one reason are listed
+ * The reasons with any views, each without views that are listed under an earlier one.
+ * @param shownMax maximum number of listed views per reason
  */
 export function listedOnce(reasons: readonly Reason[], shownMax: number): ListedReason[] {
   const listed = new Set<string>();

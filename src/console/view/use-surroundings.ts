@@ -5,21 +5,21 @@ import { request, withParameters } from '../api/request.ts';
 import { firstStep, type GraphData, grown, neighbours } from './graph-data.ts';
 
 export interface Surroundings {
-  /** The other views of the same entity; null before they are known. */
+  /** The other views of the same entity; null while loading. */
   readonly siblings: readonly ViewExplained[] | null;
   readonly graph: GraphData;
-  /** Whether there is more to learn. */
+  /** True while more is loading. */
   readonly isLearning: boolean;
-  /** Of the views around, by id. */
+  /** Titles of the surrounding views, by id. */
   readonly titles: ReadonlyMap<string, string>;
 }
 
-/** Beyond the views one step away, so many are asked for their titles. */
+/** Number of views beyond the first step whose titles are loaded. */
 const moreTitlesMax = 24;
 
 /**
- * Learns what surrounds a view: its siblings first, then what it shows and who shows it, then two steps away.
- * @param siblingIds the other views of its entity; null before they are known
+ * Loads the surroundings of a view: first its siblings, then the views that it shows and that show it, then two steps away.
+ * @param siblingIds the other views of its entity; null while loading
  */
 export function useSurroundings(
   explained: ViewExplained,
@@ -31,22 +31,22 @@ export function useSurroundings(
     setSurroundings(begin(explained));
     if (siblingIds === null) return;
     const stop = new AbortController();
-    const change = (part: Change) => {
+    const change = (part: Update) => {
       if (!stop.signal.aborted) setSurroundings((former) => ({ ...former, ...part(former) }));
     };
-    void learn(explained, siblingIds, new Explanations(stop.signal), change);
+    void load(explained, siblingIds, new Explanations(stop.signal), change);
     return () => stop.abort();
   }, [explained, wanted]);
   return surroundings;
 }
 
-type Change = (former: Surroundings) => Partial<Surroundings>;
+type Update = (former: Surroundings) => Partial<Surroundings>;
 
-async function learn(
+async function load(
   explained: ViewExplained,
   siblingIds: readonly string[],
   explanations: Explanations,
-  change: (part: Change) => void,
+  change: (part: Update) => void,
 ): Promise<void> {
   const missing = new Set(missingOf(explained));
   const ask = async (ids: readonly string[]) => {
@@ -77,7 +77,7 @@ async function learn(
   change(() => ({ isLearning: false }));
 }
 
-/** Views that it refers to and that are not there: nothing can explain them. */
+/** Missing views that it refers to, which have no explanation. */
 function missingOf({ shows }: ViewExplained): string[] {
   return shows.filter(({ missing }) => missing).map(({ viewId }) => viewId);
 }
@@ -96,19 +96,22 @@ function withTitle(titles: ReadonlyMap<string, string>, { id, view }: ViewExplai
   return title === null ? titles : new Map([...titles, [id, title]]);
 }
 
-/** At once: a front explains one view at a time, and anyone who goes on to another view should not wait for these. */
+/**
+ * Maximum number of concurrent requests: a front explains one view at a time, and a user who opens another view should not wait
+ * for these.
+ */
 const atOnce = 2;
 
-/** Explanations of the views around the one that is shown. Each is asked for once. */
+/** Loads the explanations of the surrounding views, each once. */
 class Explanations {
   readonly #asked = new Map<string, Promise<ViewExplained | null>>();
   readonly #waiting: (() => void)[] = [];
   #busy = 0;
 
-  /** @param signal nothing is asked after it */
+  /** @param signal ends all requests */
   constructor(readonly signal: AbortSignal) {}
 
-  /** Null where a view is not there, or is not wanted any more. */
+  /** Null if the view does not exist or is no longer needed. */
   of(id: string): Promise<ViewExplained | null> {
     const known = this.#asked.get(id);
     if (known !== undefined) return known;

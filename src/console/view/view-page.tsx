@@ -17,7 +17,7 @@ import { Readers } from './readers.tsx';
 import { Reads } from './reads.tsx';
 import { useSurroundings } from './use-surroundings.ts';
 
-/** Why a view is as it is, who shows it, and what if its entity changes. */
+/** Explains a view: what it is built from, which views show it, and the effects of changing its entity. */
 export function ViewPage() {
   const id = usePlace().search.get('id') ?? '';
   return id === '' ? <ChooseView /> : <OneView key={id} id={id} />;

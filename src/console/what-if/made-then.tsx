@@ -7,22 +7,22 @@ import { ErrorBox, Loading, State } from '../parts/notices.tsx';
 import { useTenant } from '../parts/tenant-context.ts';
 import { ViewLinks } from '../parts/view-links.tsx';
 
-/** Views that are listed of those that show a change. */
+/** Maximum number of listed views that show a change. */
 export const consequencesShownMax = 12;
 
 interface MadeThenProps {
-  /** Of the schema or the index. */
+  /** Name of the schema or the index. */
   readonly name: string;
-  /** As `POST /preview` takes it. */
+  /** The `schema` of `POST /preview`. */
   readonly schema: string;
-  /** Null for the item of an index. */
+  /** Null for an index item. */
   readonly viewId: string | null;
   readonly entity: Entity['entity'];
-  /** The entity as ingest would take it. */
+  /** The changed entity, in the format of ingest. */
   readonly changed: object;
 }
 
-/** What one schema would make of the changed entity, beside what it makes now, and who would show that. */
+/** Compares the results of a schema for the changed and the current entity, with the views that would show the change. */
 export function MadeThen({ name, schema, viewId, entity, changed }: MadeThenProps) {
   const { environment } = useTenant();
   const { originId, sourceGroup } = entity;
@@ -59,7 +59,7 @@ export function MadeThen({ name, schema, viewId, entity, changed }: MadeThenProp
   );
 }
 
-/** Who delivers the change besides the view itself. */
+/** The other views that would deliver the change. */
 function ShownBy({ ids }: { readonly ids: Ids }) {
   if (ids.total === 0) return null;
   return (

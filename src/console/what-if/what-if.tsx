@@ -10,11 +10,13 @@ import { consequencesShownMax, MadeThen } from './made-then.tsx';
 
 interface WhatIfProps {
   readonly entity: Entity['entity'];
-  /** What is made of it in the environment that is looked at. */
+  /** Its views and items in the selected environment. */
   readonly made: Entity['made'][number];
 }
 
-/** What would be delivered if a property of an entity had another value. The address holds the value; nothing is stored. */
+/**
+ * Shows what would be delivered if a property of an entity had another value. The value is in the address; nothing is stored.
+ */
 export function WhatIf({ entity, made }: WhatIfProps) {
   const { search } = usePlace();
   const names = ['url', ...Object.keys(propertiesOf(entity))];
@@ -71,7 +73,7 @@ export function WhatIf({ entity, made }: WhatIfProps) {
   );
 }
 
-/** Views whose lookups find the entity, whatever view of it is asked about. */
+/** Views whose lookups find the entity, which are the same for all of its views. */
 function RebuiltByLookup({ viewId }: { readonly viewId: string | null }) {
   const { data } = useGet<ViewExplained>(
     viewId === null ? null : withParameters('/explain/view', { id: viewId }),

@@ -1,11 +1,11 @@
 /**
- * Keeps answers of delivery and of queries, and the views of rows, until something that they read changes. Each answer is computed
- * once, however many ask for it. A page and the views of a row are kept from the first time that they are asked for, the answer to a
- * query from the second, because most queries differ.
+ * Caches the answers of delivery and of queries, and the views of rows, until something that they read changes. Concurrent
+ * requests for an answer share one computation. Pages and the views of rows are cached on the first request, answers to queries
+ * on the second, because most queries are never repeated.
  *
- * A kept answer lists its subjects: the claims, views and missing views that it shows, or the items of its indexes. The changes
- * streams name what changed, and every answer that read it goes. So a kept answer is at least as new as the last change that this
- * front has received.
+ * A cached answer lists its subjects: the claims, views and missing views that it shows, or the items of its indexes. The
+ * changes streams name the subjects that changed, and every answer that read one of them is evicted. So a cached answer is at
+ * least as new as the last change that this front has received.
  */
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { assert } from '../../lib/assert.ts';
@@ -15,10 +15,10 @@ import type { FinishedAnswer, Keepable } from './finished-answer.ts';
 import { ReceivedChanges } from './received-changes.ts';
 import { SubjectIndex, subjectBytes } from './subject-index.ts';
 
-/** The interface that an answer is of: one text may be asked of each. */
+/** The interface that was called. It is part of the key, because the same text can be sent to each of them. */
 export type AnswerKind = 'delivery' | 'deliveryV1' | 'query' | 'rowViews';
 
-/** Everything that decides an answer. */
+/** Everything that determines an answer. */
 export interface AnswerKey {
   readonly kind: AnswerKind;
   readonly principal: ClientPrincipal;
@@ -28,11 +28,11 @@ export interface AnswerKey {
 
 export interface ComputedAnswer<A extends Keepable = FinishedAnswer> {
   readonly answer: A;
-  /** Keys of the subjects that were read. Null: the answer depends on more, and is not kept. */
+  /** Keys of the subjects that were read. Null if the answer depends on more than subjects: it is not cached. */
   reads(): readonly string[] | null;
 }
 
-/** An answer under way. */
+/** An answer that is being computed. */
 interface Flight<A> {
   readonly kind: 'flight';
   /** From `ReceivedChanges.begin`. */
@@ -42,7 +42,7 @@ interface Flight<A> {
 
 interface Settled<A> {
   readonly answer: A;
-  /** Nothing that the answer read has changed since its computation began, as far as this front knows. */
+  /** This front knows of no change, since the computation began, to anything that the answer read. */
   readonly isCurrent: boolean;
 }
 
@@ -52,7 +52,7 @@ interface Kept<A> {
   readonly answer: A;
   readonly subjects: readonly string[];
   readonly bytes: number;
-  /** How many answers had been kept when this one last became the last to go. */
+  /** Value of `#keptTotal` when this one last became the most recently used. */
   movedAt: number;
 }
 
@@ -63,14 +63,14 @@ function noAnswers<A>(): Readonly<Record<AnswerKind, Map<ClientPrincipal, Answer
   return { delivery: new Map(), deliveryV1: new Map(), query: new Map(), rowViews: new Map() };
 }
 
-/** Bytes that a kept answer takes besides its body and its text, roughly. */
+/** Approximate overhead of a cached answer in bytes, besides its body and its text. */
 const keptBytes = 800;
-/** One answer may take this much of the whole. */
+/** Largest share of the cache that one answer may take. */
 const largestShare = 1 / 8;
 /**
- * Moving an answer costs more than finding it. So it is moved only when this share of the others has come after it.
+ * Moving an answer in the LRU order costs more than finding it. So it is moved only after additions of this share of the cache.
  */
-const stillYoungShare = 1 / 8;
+const recentShare = 1 / 8;
 
 export class AnswerCache<A extends Keepable = FinishedAnswer> {
   readonly #received = new ReceivedChanges();
@@ -79,9 +79,9 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
   #answers = noAnswers<A>();
   #readers = new SubjectIndex<Kept<A>>();
   #kept: BoundedCache<Kept<A>, Kept<A>>;
-  #keptInAll = 0;
+  #keptTotal = 0;
 
-  /** @param bytesMax bound on the memory of all answers; 0: none is kept */
+  /** @param bytesMax bound on the memory of all answers; 0 turns the cache off */
   constructor(private readonly bytesMax: number) {
     this.#kept = this.#nothingKept();
   }
@@ -92,12 +92,11 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
     return { ...this.#counts, entries: this.#kept.size, bytes: this.#kept.weight };
   }
 
-  /** False when nothing is ever kept. */
   get isOn(): boolean {
     return this.bytesMax > 0;
   }
 
-  /** Finds a kept answer; null when there is none. */
+  /** Returns the cached answer, or null. */
   find(key: AnswerKey): A | null {
     const kept = this.#at(key);
     if (kept?.kind !== 'kept') {
@@ -105,13 +104,13 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
       return null;
     }
     this.#counts.hits += 1;
-    if (this.#keptInAll - kept.movedAt > this.#kept.size * stillYoungShare) this.#makeLastToGo(kept);
+    if (this.#keptTotal - kept.movedAt > this.#kept.size * recentShare) this.#markRecentlyUsed(kept);
     return kept.answer;
   }
 
   /**
-   * Gives the answer that is kept or under way, else a new one, which is kept if it is likely to be asked for again.
-   * The answer is at least as new as what this front had received when the call came. @throws what `compute` throws
+   * Returns the answer that is cached or being computed, or computes a new one and caches it if a repeated request is likely.
+   * The answer is at least as new as the last change that this front had received at the call. @throws what `compute` throws
    */
   async answerTo(key: AnswerKey, compute: () => Promise<ComputedAnswer<A>>): Promise<A> {
     if (key.kind === 'query' && !(this.isOn && this.#seenOnce.note(key.text))) {
@@ -122,15 +121,15 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
       const there = this.#at(key) ?? this.#begin(key, compute);
       if (there.kind === 'kept') return there.answer;
       const { answer, isCurrent } = await there.settled;
-      // A computation that began earlier may have read what changed before this caller came.
+      // A computation that began earlier may have read something before a change that this front received before this call.
       if (isCurrent || there.beganAt >= askedAt) return answer;
     }
   }
 
   /**
-   * Gives the answers that are kept, and computes the others together. They are kept, too, unless what they read has changed
-   * meanwhile.
-   * @param compute given the places of those that are missing; gives one answer for each. @throws what `compute` throws
+   * Returns the cached answers, and computes all missing ones in one call. They are cached too, unless something that they read
+   * has changed meanwhile.
+   * @param compute receives the indexes of the missing keys; returns one answer for each. @throws what `compute` throws
    */
   async answersTo(
     keys: readonly AnswerKey[],
@@ -157,7 +156,7 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
       const computed = await compute(missing);
       missing.forEach((at, index) => {
         const [key, one] = [keys[at], computed[index]];
-        // Another call may have kept it meanwhile.
+        // Another call may have cached it meanwhile.
         if (key !== undefined && one !== undefined && this.#at(key) === undefined) {
           this.#keepCurrent(key, beganAt, one);
         }
@@ -168,7 +167,7 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
     }
   }
 
-  /** Counts a compressed form that was added to an answer. The answer may have gone in the meantime. */
+  /** Counts the bytes of a compressed form that was added to an answer. The answer may have been evicted meanwhile. */
   noteGrown(key: AnswerKey, answer: A, bytes: number): void {
     const kept = this.#at(key);
     if (kept?.kind !== 'kept' || kept.answer !== answer) return;
@@ -176,10 +175,7 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
     this.#keep({ ...kept, bytes: kept.bytes + bytes });
   }
 
-  /**
-   * Evicts the responses that read the subjects. @param subjects from `Progress`; null when anything may have
-   * changed
-   */
+  /** Evicts the answers that read one of the subjects. @param subjects from `Progress`; null when anything may have changed */
   invalidate(subjects: readonly string[] | null): void {
     if (subjects === null) {
       this.empty();
@@ -194,7 +190,7 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
     }
   }
 
-  /** Drops everything. An answer that is being computed will not be kept. */
+  /** Evicts everything. An answer that is being computed will not be cached. */
   empty(): void {
     this.#received.note(null);
     this.#answers = noAnswers<A>();
@@ -204,7 +200,7 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
 
   #begin(key: AnswerKey, compute: () => Promise<ComputedAnswer<A>>): Flight<A> {
     const beganAt = this.#received.begin();
-    // `#settle` waits for the computation at least once, so the flight is noted before it is over.
+    // `#settle` awaits the computation, so it cannot remove the flight before it is added here.
     const flight = { kind: 'flight', beganAt, settled: this.#settle(key, beganAt, compute) } as const;
     this.#put(key, flight);
     return flight;
@@ -225,10 +221,10 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
     }
   }
 
-  /** Keeps an answer, unless something that it read has changed. @returns whether nothing has */
+  /** Caches an answer, unless something that it read has changed. @returns whether nothing has */
   #keepCurrent(key: AnswerKey, beganAt: number, computed: ComputedAnswer<A>): boolean {
     const isQuiet = this.#received.count === beganAt;
-    // Naming what was read costs a good part of an answer. Nobody asks for it while nothing is kept and nothing
+    // Listing what was read is a large part of the cost of an answer, so it is skipped when the cache is off and nothing
     // changed.
     if (isQuiet && !this.isOn) return true;
     const subjects = computed.reads();
@@ -236,19 +232,19 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
     if (this.#received.hasChangedSince(beganAt, subjects)) return false;
     const { answer } = computed;
     const bytes = answer.bytes + key.text.length * 2 + keptBytes + subjects.length * subjectBytes;
-    this.#keep({ kind: 'kept', key, answer, subjects, bytes, movedAt: this.#keptInAll });
+    this.#keep({ kind: 'kept', key, answer, subjects, bytes, movedAt: this.#keptTotal });
     return true;
   }
 
-  #makeLastToGo(kept: Kept<A>): void {
+  #markRecentlyUsed(kept: Kept<A>): void {
     this.#kept.get(kept);
-    kept.movedAt = this.#keptInAll;
+    kept.movedAt = this.#keptTotal;
   }
 
   #keep(kept: Kept<A>): void {
     if (kept.bytes > this.bytesMax * largestShare) return;
     const { size } = this.#kept;
-    this.#keptInAll += 1;
+    this.#keptTotal += 1;
     this.#put(kept.key, kept);
     this.#readers.add(kept.subjects, kept);
     this.#kept.set(kept, kept);
@@ -282,20 +278,22 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
   }
 }
 
-/** A key is overwritten by another one in its slot, after about this many others. */
-const places = 32_768;
+/** A key is overwritten after about this many other keys. */
+const slots = 32_768;
 
-/** Recently requested keys. A response that is never requested again is expensive: the garbage collector copies it twice. */
+/**
+ * Recently requested keys. Caching an answer that is never requested again is expensive: the garbage collector copies it twice.
+ */
 export class SeenOnceFilter {
-  /** Digests, each at the place that it says itself. Two texts of one digest only mean that an answer is kept too early. */
-  readonly #asked = new Uint32Array(places);
+  /** Digests, each in the slot of its remainder. If two texts have the same digest, an answer is only cached too early. */
+  readonly #requested = new Uint32Array(slots);
 
   /** Records a requested key. @returns true if it was requested recently */
   note(text: string): boolean {
     const digest = digestNumber(text);
-    const place = digest % places;
-    const isKnown = this.#asked[place] === digest;
-    this.#asked[place] = digest;
+    const slot = digest % slots;
+    const isKnown = this.#requested[slot] === digest;
+    this.#requested[slot] = digest;
     return isKnown;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What `answer-cache.ts` keeps: views of rows, and delivered bodies in every form in which they are sent. Each form is made once, a
- * compressed one when it is first asked for. What that is worth: bench/README.md "Fast paths".
+ * The values of `answer-cache.ts`: views of rows, and bodies of delivery and of queries in every form in which they are sent.
+ * Each form is made once, when it is first requested. Measurements: bench/README.md "Fast paths".
  */
 
 import { strongDigest } from '../../store/codec/digest.ts';
@@ -10,32 +10,32 @@ import { headLines, headOf } from '../uws/reply.ts';
 
 /** A cacheable response. */
 export interface Keepable {
-  /** Memory that it takes. */
+  /** Memory that it takes, in bytes. */
   readonly bytes: number;
 }
 
 type Coding = 'br' | 'gzip';
 
-/** The API key decides the answer too, so shared caches must not mix clients. */
+/** The answer also depends on the API key, so shared caches must not mix clients. */
 const vary: HeaderField = ['Vary', 'Accept-Encoding, X-Api-Key'];
 const type: HeaderField = ['Content-Type', jsonType];
-/** The headers after the tag, for each form. */
-const behindTag = {
+/** The header lines after `ETag`, for each form. */
+const linesAfterTag = {
   notModified: headLines([vary]),
   identity: headLines([vary, type]),
   br: headLines([vary, ['Content-Encoding', 'br'], type]),
   gzip: headLines([vary, ['Content-Encoding', 'gzip'], type]),
 } as const;
 
-/** Overhead of each form, besides its lines. */
-const headsMax = Object.keys(behindTag).length + 1;
+/** Number of forms, each of which holds the lines, and one for the lines themselves. */
+const headsMax = Object.keys(linesAfterTag).length + 1;
 
-/** An answer of delivery or of a query, tagged (RFC 9110, section 8.8.3). */
+/** An answer of delivery or of a query, with its entity tag (RFC 9110, section 8.8.3). */
 export class FinishedAnswer implements Keepable {
   #etag: string | null = null;
   #identity: Answer | null = null;
   #notModified: Answer | null = null;
-  /** A promise while the body is being compressed, so requests that come meanwhile wait for it. */
+  /** A promise while the body is being compressed, so concurrent requests share one compression. */
   readonly #coded: Record<Coding, Answer | Promise<Answer> | null> = { br: null, gzip: null };
 
   /**
@@ -47,7 +47,7 @@ export class FinishedAnswer implements Keepable {
     private readonly lines = '',
   ) {}
 
-  /** Memory that the answer takes, without its compressed forms. */
+  /** Memory of the answer in bytes, without its compressed forms. */
   get bytes(): number {
     return this.body.length + this.lines.length * headsMax;
   }
@@ -57,7 +57,7 @@ export class FinishedAnswer implements Keepable {
     return this.#etag;
   }
 
-  /** The answer with the body as it is. */
+  /** The answer with its body uncompressed. */
   identity(): Answer {
     this.#identity ??= {
       status: 200,
@@ -69,7 +69,7 @@ export class FinishedAnswer implements Keepable {
   }
 
   /**
-   * The answer with its body compressed. The body is compressed once for each coding, however many ask at a time.
+   * The answer with its body compressed, once for each coding.
    * @param onMade called once for each coding, with the bytes of the compressed body
    */
   coded(coding: Coding, onMade: (bytes: number) => void): Answer | Promise<Answer> {
@@ -100,8 +100,8 @@ export class FinishedAnswer implements Keepable {
     return this.#notModified;
   }
 
-  #headOf(status: number, form: keyof typeof behindTag): Uint8Array {
-    return headOf(status, `\r\nETag: ${this.etag}${this.lines}${behindTag[form]}`);
+  #headOf(status: number, form: keyof typeof linesAfterTag): Uint8Array {
+    return headOf(status, `\r\nETag: ${this.etag}${this.lines}${linesAfterTag[form]}`);
   }
 }
 
@@ -109,14 +109,14 @@ export class FinishedAnswer implements Keepable {
 const tagCharacters = 22;
 
 /**
- * Weak, because one tag stands for a body in all its content codings. SHA-256, because with a digest that is easy to hit, someone
- * could choose a text whose page keeps its tag after the text is removed.
+ * Weak, because all content codings of a body share one tag. SHA-256, because with a digest that is easy to collide, someone
+ * could choose a text whose page keeps its tag when the text is removed.
  */
 export function etagOf(body: Uint8Array): string {
   return `W/"${strongDigest(body, tagCharacters)}"`;
 }
 
-/** Whether an `If-None-Match` header names the tag, compared weakly (RFC 9110, section 13.1.2). */
+/** Whether an `If-None-Match` header includes the tag, by weak comparison (RFC 9110, section 13.1.2). */
 export function namesTag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === '') return false;
   if (ifNoneMatch.trim() === '*') return true;
@@ -124,11 +124,11 @@ export function namesTag(ifNoneMatch: string, etag: string): boolean {
   return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === opaque);
 }
 
-/** The end of a row after its fields: JSON from `,"_views":` on. */
+/** The end of a row, after its fields: JSON text that begins with `,"_views":`. */
 export class RowViews implements Keepable {
   /**
-   * @param references that were resolved for it
-   * @param subjects keys of the views that were read, found or missing
+   * @param references number of references that were resolved for it
+   * @param subjects keys of all views that were read, also of missing ones
    */
   constructor(
     readonly text: Buffer,

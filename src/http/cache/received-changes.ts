@@ -1,15 +1,15 @@
 /**
- * Changes that this front has received while answers are computed. An answer may be kept only if nothing that it read has
+ * Changes that this front receives while answers are being computed. An answer may be cached only if nothing that it read has
  * changed since its computation began: otherwise it could be older than a change that was received.
  */
 
-/** Subjects that are remembered. Beyond them everything is forgotten, and counts as changed. */
+/** Number of subjects to remember. Beyond it, all are forgotten, and everything counts as changed. */
 export const subjectsRemembered = 20_000;
 
 export class ReceivedChanges {
-  /** Subject -> the number of its last change. */
+  /** Subject -> `count` at its last change. */
   readonly #changedAt = new Map<string, number>();
-  /** It is not known what the changes up to this number changed. */
+  /** The subjects of changes up to this number are not known. */
   #knownSince = 0;
   #count = 0;
   #computing = 0;
@@ -20,7 +20,7 @@ export class ReceivedChanges {
   }
 
   /**
-   * Notes that a computation begins; `end` must follow. @returns the number of changes received so far, for
+   * Must be called when a computation begins; `end` must follow. @returns the number of changes received so far, for
    * `hasChangedSince`
    */
   begin(): number {
@@ -28,14 +28,14 @@ export class ReceivedChanges {
     return this.#count;
   }
 
-  /** Notes that a computation is over, whatever came of it. */
+  /** Must be called when a computation has succeeded or failed. */
   end(): void {
     this.#computing -= 1;
-    // No computation is left that could ask what changed before now.
+    // No running computation can ask about earlier changes.
     if (this.#computing === 0 && this.#changedAt.size > 0) this.#changedAt.clear();
   }
 
-  /** @param subjects that have changed; null: anything may have */
+  /** @param subjects those that have changed; null when anything may have */
   note(subjects: readonly string[] | null): void {
     this.#count += 1;
     if (subjects === null) {
@@ -48,7 +48,7 @@ export class ReceivedChanges {
   }
 
   /**
-   * Tells whether one of the subjects has changed, or may have, since a computation began.
+   * Whether one of the subjects has changed, or may have, since a computation began.
    * @param beganAt from `begin`; the computation has not ended
    */
   hasChangedSince(beganAt: number, subjects: readonly string[]): boolean {

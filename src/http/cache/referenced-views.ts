@@ -1,6 +1,6 @@
 /**
- * Caches views that others refer to until they change. Thousands of pages show the same country or author, and each of them
- * would read it again. A requested view itself is always read.
+ * Caches referenced views until they change. Thousands of pages show the same country or author, and each of them would read it
+ * again. The requested view itself is always read from the store.
  */
 import { inlineViewBytesMax } from '../../contract/limits.ts';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
@@ -8,15 +8,15 @@ import { decodeBody, type StoredBody, type ViewTarget } from '../../store/derive
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { ReceivedChanges } from './received-changes.ts';
 
-/** A view that a view of an answer refers to. */
+/** A view that another view of an answer references. */
 export interface ReferencedView {
   readonly scope: EnvironmentScope;
   readonly target: ViewTarget;
-  /** Key of its subject, as the changes streams announce it. */
+  /** Key of its subject in the changes streams. */
   readonly subject: string;
 }
 
-/** As it was read. */
+/** A referenced view with the bytes that were read. */
 export interface ReadView extends ReferencedView {
   /** From `encodeBody`. */
   readonly stored: Buffer;
@@ -28,17 +28,20 @@ interface Cached {
   readonly bytes: number;
 }
 
-/** Memory that a view takes besides its bytes, and that a reference in it takes besides its names, roughly. */
+/** Approximate overhead in bytes of a view, besides its body, and of a reference in it, besides its names. */
 const [viewBytes, referenceBytes] = [500, 400];
-/** Names are held as a text of their own and within the identity of their target, with up to 2 bytes for a character. */
+/** Each name is held twice, by itself and in the identity of its target, with up to 2 bytes per character. */
 const bytesPerNameCharacter = 4;
 
 export class ReferencedViewCache {
   readonly #received = new ReceivedChanges();
-  /** By subject. That is a digest which a tenant can hit on purpose, so each entry has the whole identity of its view. */
+  /**
+   * By subject. Subjects are digests for which a tenant can construct collisions, so each entry has the whole identity of its
+   * view.
+   */
   readonly #views: BoundedCache<string, Cached>;
 
-  /** @param bytesMax bound on the memory of all views; 0: none is cached */
+  /** @param bytesMax bound on the memory of all views; 0 turns the cache off */
   constructor(bytesMax: number) {
     this.#views = new BoundedCache({
       entriesMax: Number.POSITIVE_INFINITY,
@@ -55,13 +58,13 @@ export class ReferencedViewCache {
     return this.#views.weight;
   }
 
-  /** A view at least as new as the last change that this front has received; null when none is cached. */
+  /** The cached view, at least as new as the last change that this front has received, or null. */
   find(view: ReferencedView): StoredBody | null {
     const cached = this.#views.get(view.subject);
     return cached !== undefined && cached.identity === identityOf(view) ? cached.body : null;
   }
 
-  /** Notes that views are about to be read; `end` must follow. @returns for `add` and `hasChangedSince` */
+  /** Must be called before views are read; `end` must follow. @returns a value for `add` and `hasChangedSince` */
   begin(): number {
     return this.#received.begin();
   }
@@ -75,7 +78,7 @@ export class ReferencedViewCache {
     return this.#received.hasChangedSince(beganAt, subjects);
   }
 
-  /** Caches views, unless they have changed since. @param beganAt from `begin`, before they were read */
+  /** Caches those views that have not changed since they were read. @param beganAt from `begin`, before they were read */
   add(beganAt: number, views: readonly ReadView[]): void {
     for (const view of views) {
       if (view.stored.length > inlineViewBytesMax || this.find(view) !== null) continue;
@@ -84,26 +87,28 @@ export class ReferencedViewCache {
     }
   }
 
-  /** Evicts what has changed. @param subjects from `Progress`; null when anything may have changed */
+  /** Evicts changed views. @param subjects from `Progress`; null when anything may have changed */
   invalidate(subjects: readonly string[] | null): void {
     this.#received.note(subjects);
     if (subjects === null) this.#views.clear();
     else for (const subject of subjects) this.#views.delete(subject);
   }
 
-  /** Drops everything. A view that is being read will not be cached. */
+  /** Evicts everything. A view that is being read will not be cached. */
   empty(): void {
     this.invalidate(null);
   }
 }
 
-/** A text of its own: the ids themselves can be parts of a text with all names of the view that refers to this one. */
+/**
+ * A new string: the ids themselves can be slices of a string with all names of the referring view, and would keep it in memory.
+ */
 function identityOf({ scope, target }: ReferencedView): string {
   const { tenant, environmentId } = scope;
   return JSON.stringify([tenant, environmentId, target.sourceId, target.alias, target.originId]);
 }
 
-/** In memory of its own: what was read is a part of everything that came from Redis with it. */
+/** Copies the bytes: they are a slice of a larger reply from Redis, which would stay in memory. */
 function cached(view: ReadView): Cached {
   const { target, stored } = view;
   const own = Buffer.allocUnsafeSlow(stored.length);

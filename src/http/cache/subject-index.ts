@@ -1,15 +1,12 @@
-/** Approximate memory of a reader's subject in an index. */
+/** Approximate memory in bytes of one subject of one reader in the index. */
 export const subjectBytes = 120;
 
-/** Knows the readers of each subject: a change of the subject concerns them. */
+/** Maps each subject to the readers that depend on it. */
 export class SubjectIndex<Reader extends object> {
-  /**
-   * Most subjects have one reader, which is stored here without a Set: such Sets would be made and dropped with every
-   * change.
-   */
+  /** Most subjects have one reader, which is stored without a Set: otherwise every change would create and drop Sets. */
   readonly #readers = new Map<string, Reader | Set<Reader>>();
 
-  /** @param subjects keys from `subjectKey`, each once or several times */
+  /** @param subjects keys from `subjectKey`, possibly with duplicates */
   add(subjects: readonly string[], reader: Reader): void {
     for (const subject of subjects) this.#add(subject, reader);
   }
@@ -18,7 +15,7 @@ export class SubjectIndex<Reader extends object> {
     for (const subject of subjects) this.#remove(subject, reader);
   }
 
-  /** A copy, so readers may be removed while the caller goes through it. */
+  /** A copy, so readers may be removed during iteration. */
   readersOf(subject: string): readonly Reader[] {
     const readers = this.#readers.get(subject);
     if (readers === undefined) return [];

@@ -16,14 +16,13 @@ import { parameterValues, scopeOf } from '../routes/route-parts.ts';
 import type { Services } from '../services.ts';
 import { followEvents } from './event-follower.ts';
 
-/** A request for changes (docs/reference/http.md "Changes"). */
 interface ChangesRequest {
-  readonly way: 'once' | 'long-poll' | 'sse';
+  readonly mode: 'once' | 'long-poll' | 'sse';
   readonly expand: Expand;
   readonly since: Since;
 }
 
-/** @throws ProblemError 422 for a wrong parameter, 410 for an offset that this environment did not give */
+/** @throws ProblemError 422 for an invalid parameter, 410 for an offset that this environment did not issue */
 function changesRequest(call: Call, feed: Feed): ChangesRequest {
   const valuesOf = parameterValues(call.query);
   const one = (name: string, allowed: string): string => {
@@ -42,7 +41,7 @@ function changesRequest(call: Call, feed: Feed): ChangesRequest {
   const asked = call.header('last-event-id') || since;
   const asksForEvents = live === 'sse' || (live === '' && acceptsEvents(call.header('accept')));
   return {
-    way: asksForEvents ? 'sse' : live === 'long-poll' ? 'long-poll' : 'once',
+    mode: asksForEvents ? 'sse' : live === 'long-poll' ? 'long-poll' : 'once',
     expand: expand === 'shown' ? 'shown' : 'nothing',
     since: sinceOf(asked, feed),
   };
@@ -65,7 +64,7 @@ export function changesFeed(services: Services): Handler {
   return feedOf(services, (call) => scopeOf(call.client));
 }
 
-/** The same feed for the tenant's managers, who name the environment (docs/reference/management.md "Changes"). */
+/** The same feed for management clients, which name the environment (docs/reference/management.md "Changes"). */
 export function managementChanges(services: Services): Handler {
   return feedOf(services, (call) => ({
     tenant: call.manager.tenant.alias,
@@ -76,17 +75,17 @@ export function managementChanges(services: Services): Handler {
 function feedOf(services: Services, scopeOfCall: (call: Call) => EnvironmentScope): Handler {
   return async (call) => {
     const scope = scopeOfCall(call);
-    const { way, expand, since } = changesRequest(call, services.feeds.of(scope).feed);
+    const { mode, expand, since } = changesRequest(call, services.feeds.of(scope).feed);
     const live = services.feeds.of(scope, expand);
     const { current } = services.configuration;
     const version = requestedVersion(call, 422);
     if (version !== null) await waitForVersion(services, scope.tenant, version);
     try {
-      if (way === 'sse') return await followedAnswer(services.feeds, live, since);
+      if (mode === 'sse') return await followedAnswer(services.feeds, live, since);
       const from = typeof since === 'string' ? await live.start(since) : since;
       const page = await nextChanges(live, from);
-      // Under another configuration its key may no longer follow.
-      const mayWait = way === 'long-poll' && services.configuration.current === current;
+      // Under a new configuration the key may no longer be allowed to follow the feed.
+      const mayWait = mode === 'long-poll' && services.configuration.current === current;
       if (!mayWait || page.changes.length > 0) return changesAnswer(page);
       return changesAnswer(await firstChanges(services.feeds, live, page, call));
     } catch (error) {
@@ -95,7 +94,7 @@ function feedOf(services: Services, scopeOfCall: (call: Call) => EnvironmentScop
   };
 }
 
-/** A page with changes, or an empty one when there are none. Entries without a current change are skipped. */
+/** The next page with changes, or an empty one if there are none. Entries without a current change are skipped. */
 async function nextChanges(live: LiveFeed, from: Position): Promise<WrittenPage> {
   for (let position = from; ; ) {
     const page = await live.next(position, changesPageMax);
@@ -104,7 +103,10 @@ async function nextChanges(live: LiveFeed, from: Position): Promise<WrittenPage>
   }
 }
 
-/** The changes that come first, or none when the time is over or the client has disconnected. @param latest sent in that case */
+/**
+ * Waits for the next changes. An empty page after `longPollMs`, or when the client disconnects. @param latest the empty page so
+ * far
+ */
 function firstChanges(
   feeds: LiveFeeds,
   live: LiveFeed,

@@ -1,6 +1,6 @@
 /**
- * One client that follows the feed by server-sent events. Nothing is kept for a client that does not read: it is at
- * the position after what its connection was given, and reads on from there.
+ * One client that follows the feed by server-sent events. Nothing is buffered for a client that does not read: only the
+ * position after the last event sent is kept, and reading continues there.
  */
 import { eventsPageMax } from '../../contract/limits.ts';
 import type { Follower, LiveFeed } from '../../feed/live-feed.ts';
@@ -9,7 +9,7 @@ import type { Position } from '../../feed/offset.ts';
 import type { WrittenPage } from '../../feed/written-page.ts';
 import type { EventStream } from '../uws/event-streams.ts';
 
-/** @returns called when the stream is over */
+/** @returns function to call when the stream is over */
 export function followEvents(
   feeds: LiveFeeds,
   live: LiveFeed,
@@ -22,14 +22,14 @@ export function followEvents(
 }
 
 class EventFollower implements Follower {
-  /** It was notified of changes that its connection was not given. */
+  /** It was notified of changes that were not sent. */
   #isBehind = false;
 
   constructor(
     private readonly feeds: LiveFeeds,
     private readonly live: LiveFeed,
     private readonly stream: EventStream,
-    /** After what the connection was given. */
+    /** After the last change that was sent. */
     private position: Position,
   ) {}
 
@@ -38,8 +38,8 @@ class EventFollower implements Follower {
   }
 
   receive(page: WrittenPage): void {
-    const given = this.#give(page);
-    if (this.stream.isBlocked && given < page.pieces.length) this.#holdBack(page.pieces.slice(given));
+    const sent = this.#send(page);
+    if (this.stream.isBlocked && sent < page.pieces.length) this.#holdBack(page.pieces.slice(sent));
   }
 
   isFarBehind(): void {
@@ -50,8 +50,8 @@ class EventFollower implements Follower {
     this.stream.end();
   }
 
-  /** @returns how many pieces the connection was given */
-  #give({ pieces }: WrittenPage): number {
+  /** @returns number of pieces that were sent */
+  #send({ pieces }: WrittenPage): number {
     for (const [at, { bytes, position }] of pieces.entries()) {
       if (this.stream.isBlocked || this.stream.isOver) return at;
       this.stream.send(bytes);
@@ -72,12 +72,12 @@ class EventFollower implements Follower {
     this.join();
   }
 
-  /** Reads page by page, at the pace of the client, until the rest is no more than a page. */
+  /** Reads page by page, as fast as the client does, until at most one page is left. */
   async #catchUp(): Promise<void> {
     while (!this.stream.isOver) {
       const page = await this.live.next(this.position, eventsPageMax);
       if (page.isUpToDate) break;
-      this.#give(page);
+      this.#send(page);
       await this.stream.taken();
     }
     this.join();

@@ -8,8 +8,8 @@ import { chooseCoding } from '../content-coding.ts';
 import type { Services } from '../services.ts';
 
 /**
- * The page loads nothing from elsewhere, runs no script but its own, and is in no frame. So text of an entity can
- * become nothing but text, and a key can go nowhere but here.
+ * The page loads nothing from other origins, runs only its own scripts, and cannot be framed. So the text of an entity cannot
+ * become code, and keys can only be sent to this server.
  */
 const policy = [
   "default-src 'none'",
@@ -39,11 +39,11 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Names of scripts and styles hold their digests, so what has such a name never changes. */
+/** The names of scripts and styles contain their digests, so a file with such a name never changes. */
 const digestPattern = /-[A-Z0-9]{8}\.(?:js|css)$/;
 const assetPath = /^assets\/(.+)$/;
 
-/** The page, whatever view of the console the path names: the script reads it. @throws ProblemError 404 */
+/** An asset, or the page for any other path: the script in it reads the path and shows that view. @throws ProblemError 404 */
 export function consolePage({ consoleFiles }: Services): Handler {
   return async (call) => {
     if (consoleFiles === null) throw new ProblemError(problems.pathUnknown);

@@ -1,6 +1,4 @@
-/**
- * Builds the answer to a delivery request from the store (docs/reference/http.md "Delivery"). Knows nothing of HTTP.
- */
+/** Builds the answer to a delivery request from the store (docs/reference/http.md "Delivery"), independently of HTTP. */
 import { parseViewId } from '../../contract/ids.ts';
 import { type ServedClaims, unpackServed } from '../../store/claims/claim-records.ts';
 import type { ViewTarget } from '../../store/derived/stored-body.ts';
@@ -14,7 +12,7 @@ import { type ListedReference, type LoadedView, type ReferenceStyle, Rendering }
 import { type ClaimsToRead, claimOnUrl } from './served-claim.ts';
 import { LoadedViews, type ViewSources } from './view-loading.ts';
 
-/** An answer and what it was built from. It is a class, because closures would be made again for each answer. */
+/** An answer and what it was built from. A class, because closures would be allocated for each answer. */
 export class Delivered {
   /** @param body JSON text in UTF-8 */
   constructor(
@@ -26,14 +24,14 @@ export class Delivered {
   ) {}
 
   /**
-   * Keys of everything that it was built from, found or missing, as the changes streams announce it. The answer stays true until
-   * one of them changes.
+   * Keys of everything that was read, found or missing, as in the changes streams. The answer is valid until one of them
+   * changes.
    */
   reads(): readonly string[] {
     return [...this.toRead.claimKeys(), ...this.views.met.map(({ subject }) => subject)];
   }
 
-  /** Cache tags of all that the answer was built from. */
+  /** Cache tags of everything that the answer was built from. */
   tags(): readonly string[] {
     const { scope, request, claimFields } = this.toRead;
     const viewIds = [...request.ids, ...this.missing.map(({ viewId }) => viewId)];
@@ -46,18 +44,18 @@ export class Delivered {
   }
 }
 
-/** `meta.status` */
+/** `meta.status` of an answer. */
 export type DeliveryStatus = 200 | 301 | 404;
 
-/** How an endpoint writes its answers. */
+/** The format of an endpoint's answers. */
 export interface DeliveryForm {
-  /** True for a GET, whose answer has a `route`. */
+  /** True for GET: the answer has a `route`. */
   readonly withRoute: boolean;
   readonly references: ReferenceStyle;
 }
 
 /** A requested view, and its key in `views`. */
-interface AskedView {
+interface RequestedView {
   readonly key: string;
   readonly target: ViewTarget;
 }
@@ -79,18 +77,18 @@ export async function deliver(
     const found =
       url === null ? null : claimOnUrl(store, scope, url, principal.domains, toRead.urlFields, ofUrl);
     const claim = found instanceof Promise ? await found : found;
-    // `onRead` is called after this read and not with it. The read goes over another connection, where the question
-    // how far changes are received could overtake it.
+    // This read uses another connection, on which the request for the latest change could overtake it. So `onRead` is called
+    // after the read and not with it.
     if (found instanceof Promise) onRead();
-    const asked = askedViews(request, scope, served);
+    const requested = requestedViews(request, scope, served);
     const routeTarget = claim?.kind === 'page' ? viewTarget(claim.view) : null;
     const targets = routeTarget === null ? [] : [routeTarget];
-    for (const { target } of asked) targets.push(target);
+    for (const { target } of requested) targets.push(target);
     await views.load(targets);
     const routeView = routeTarget === null ? null : views.get(routeTarget);
     const redirect = claim?.kind === 'redirect' ? claim.redirect : null;
     const status = request.url === null || routeView !== null ? 200 : redirect === null ? 404 : 301;
-    const parts = { request, scope, form, status, redirect, routeView, asked, views, depth } as const;
+    const parts = { request, scope, form, status, redirect, routeView, requested, views, depth } as const;
     const { body, missing } = bodyOf(parts);
     return new Delivered(body, status, missing, toRead, views);
   } finally {
@@ -98,7 +96,9 @@ export async function deliver(
   }
 }
 
-/** Where claims move from one form to another, those that have not moved are read before those that have. */
+/**
+ * While claims move from an old form to a new one, the old form is read first, so a claim that moves meanwhile is not missed.
+ */
 async function readPlaces(store: Store, toRead: ClaimsToRead, onRead: () => void) {
   const first = toRead.placesToReadFirst;
   if (first.length === 0) return await readNoting(store, toRead.places, onRead);
@@ -112,24 +112,24 @@ function readNoting(store: Store, places: readonly HashField[], onRead: () => vo
   return reading;
 }
 
-/** Ids before handles, in the order given. An id of another environment names no view, nor does a malformed one. */
-function askedViews(
+/** Ids before handles, in the order of the request. Malformed ids and ids of another environment are skipped. */
+function requestedViews(
   { ids, handles }: DeliveryRequest,
   { environmentId }: EnvironmentScope,
   servedOfHandles: readonly ServedClaims[],
-): AskedView[] {
-  const asked: AskedView[] = [];
-  if (ids.length === 0 && servedOfHandles.length === 0) return asked;
+): RequestedView[] {
+  const requested: RequestedView[] = [];
+  if (ids.length === 0 && servedOfHandles.length === 0) return requested;
   for (const id of new Set(ids)) {
     const target = parseViewId(id);
     if (target !== null && target.environmentId === environmentId)
-      asked.push({ key: id, target: viewTarget(target) });
+      requested.push({ key: id, target: viewTarget(target) });
   }
   handles.forEach((handle, index) => {
     const claim = servedOfHandles[index]?.claims[0];
-    if (claim !== undefined) asked.push({ key: handle, target: viewTarget(claim.view) });
+    if (claim !== undefined) requested.push({ key: handle, target: viewTarget(claim.view) });
   });
-  return asked;
+  return requested;
 }
 
 interface AnswerParts {
@@ -139,7 +139,7 @@ interface AnswerParts {
   readonly status: DeliveryStatus;
   readonly redirect: string | null;
   readonly routeView: LoadedView | null;
-  readonly asked: readonly AskedView[];
+  readonly requested: readonly RequestedView[];
   readonly views: LoadedViews;
   readonly depth: number | null;
 }
@@ -148,7 +148,7 @@ const routeStart = Buffer.from(',"route":');
 const noRoute = Buffer.from('null');
 const viewsStart = Buffer.from(',"views":{');
 const end = Buffer.from('}}');
-/** Nearly every answer begins with it. */
+/** Nearly every answer begins with this. */
 const plainMeta = Buffer.from(metaText(200, null, [], null));
 
 interface WrittenAnswer {
@@ -157,7 +157,7 @@ interface WrittenAnswer {
 }
 
 function bodyOf(parts: AnswerParts): WrittenAnswer {
-  const { request, scope, form, status, redirect, routeView, asked, views, depth } = parts;
+  const { request, scope, form, status, redirect, routeView, requested, views, depth } = parts;
   const rendering = new Rendering(scope.environmentId, (target) => views.get(target), form.references, depth);
   if (form.withRoute) {
     rendering.write(routeStart);
@@ -165,7 +165,7 @@ function bodyOf(parts: AnswerParts): WrittenAnswer {
     else rendering.view(routeView, 'route');
   }
   rendering.write(viewsStart);
-  if (asked.length > 0) writeViews(rendering, request.includeDuplicateViews, asked, views);
+  if (requested.length > 0) writeViews(rendering, request.includeDuplicateViews, requested, views);
   rendering.write(end);
   const { missing, cut, pieces } = rendering;
   const isPlain = status === 200 && missing.length === 0 && cut === null;
@@ -186,12 +186,12 @@ function metaText(
 function writeViews(
   rendering: Rendering,
   includeDuplicates: boolean,
-  asked: readonly AskedView[],
+  requested: readonly RequestedView[],
   views: LoadedViews,
 ): void {
   const delivered = new Set<string>();
   const keys = new Set<string>();
-  for (const { key, target } of asked) {
+  for (const { key, target } of requested) {
     const view = views.get(target);
     if (view === null || keys.has(key) || (!includeDuplicates && delivered.has(target.identity))) continue;
     rendering.write(Buffer.from(`${keys.size === 0 ? '' : ','}${JSON.stringify(key)}:`));

@@ -14,12 +14,12 @@ import { mistakesOf } from '../routing/validate.ts';
 import { queryParameters } from '../uws/text-decoding.ts';
 
 export interface DeliveryRequest {
-  /** Null when no URL is requested. */
+  /** Null if no URL is requested. */
   readonly url: string | null;
   readonly ids: readonly string[];
   readonly handles: readonly string[];
   readonly includeDuplicateViews: boolean;
-  /** Null: as the client has it. */
+  /** Null for the depth that is configured for the client. */
   readonly depth: number | null;
 }
 
@@ -88,7 +88,7 @@ function depthOf(parameters: readonly (readonly [string, string])[]): number | n
   return depth;
 }
 
-/** The shape of the body checks it. */
+/** `deliveryBodyShape` checks the value. */
 function depthIn(body: Json): number | null {
   const depth = isJsonObject(body) ? getOwn(body, 'depth') : null;
   return typeof depth === 'number' ? depth : null;

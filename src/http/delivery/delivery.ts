@@ -20,17 +20,17 @@ import { ClaimsToRead } from './served-claim.ts';
 
 const tooLarge = new ProblemError(problems.bodyTooLarge);
 
-/** Each kind of kept answers with the form that it is written in. */
+/** Each kind of cached answer with its format. */
 const forms = {
   delivery: { withRoute: true, references: plainReferences },
   deliveryV1: { withRoute: true, references: wrappedReferences },
 } as const satisfies Record<string, DeliveryForm>;
 
-/** The API key decides what is in an answer, so without a word of the client a cache that others share keeps none. */
-const forOneReader: HeaderField = ['Cache-Control', 'private, no-cache'];
+/** The API key determines the answer, so shared caches must not store it unless the client configures otherwise. */
+const privateCaching: HeaderField = ['Cache-Control', 'private, no-cache'];
 
 const notStoredLines = headLines([notStored]);
-const forOneReaderLines = headLines([forOneReader]);
+const privateCachingLines = headLines([privateCaching]);
 
 const keysForm: DeliveryForm = { withRoute: false, references: plainReferences };
 
@@ -49,8 +49,8 @@ export function deliverByQuery(services: Services, kind: keyof typeof forms): Ha
   };
 }
 
-// Steps that only some requests need are functions of their own: a closure on the way of a cached answer would cost
-// each request an allocation.
+// Steps that only some requests need are separate functions: a closure on the path of a cached answer would be allocated for
+// every request.
 async function answerOfVersion(
   services: Services,
   call: Call,
@@ -61,7 +61,7 @@ async function answerOfVersion(
   return answerOfQuery(services, call, kind);
 }
 
-/** The answer now, and whenever it becomes another. */
+/** Sends the answer now, and again whenever it changes. */
 async function followAnswer(services: Services, call: Call, version: Version | null): Promise<Answer> {
   const { client: principal } = call;
   const request = requestOfQuery(call.query);
@@ -73,18 +73,20 @@ async function followAnswer(services: Services, call: Call, version: Version | n
   return eventsAnswer((stream) => live.follow(stream));
 }
 
-/** Answers from the cache immediately. Else the answer is computed, and kept if nothing that it read changed meanwhile. */
+/**
+ * Returns a cached answer without a promise. Otherwise computes it, and caches it if nothing that it read changed meanwhile.
+ */
 function answerOfQuery(services: Services, call: Call, kind: keyof typeof forms): Answer | Promise<Answer> {
   const { cache } = services;
   const key: AnswerKey = { kind, principal: call.client, text: call.query };
   const kept = cache.find(key);
-  if (kept !== null) return inItsForm(call, kept, cache, key);
-  return computed(services, key, forms[kind]).then((answer) => inItsForm(call, answer, cache, key));
+  if (kept !== null) return negotiated(call, kept, cache, key);
+  return computed(services, key, forms[kind]).then((answer) => negotiated(call, answer, cache, key));
 }
 
 function computed(services: Services, key: AnswerKey, form: DeliveryForm): Promise<FinishedAnswer> {
-  // A mistake is thrown immediately and not in a promise. Of many pipelined mistakes the later ones then wait for the next
-  // turn (`uws/connection-limits.ts`).
+  // Errors are thrown synchronously and not in a promise. So of many pipelined invalid requests, the later ones wait for the
+  // next turn (`uws/connection-limits.ts`).
   const request = requestOfQuery(key.text);
   return services.cache.answerTo(key, async () => {
     const toRead = claimsToRead(services, key.principal, request);
@@ -126,7 +128,7 @@ export function deliverByBody(services: Services): Handler {
     if (version !== null) await waitForVersion(services, call.client.tenant.alias, version);
     const toRead = claimsToRead(services, call.client, request);
     const delivered = await deliveredInOrder(services, toRead, keysForm);
-    return inItsForm(call, finished(delivered, call.client));
+    return negotiated(call, finished(delivered, call.client));
   };
 }
 
@@ -140,10 +142,10 @@ function claimsToRead(
 }
 
 /**
- * The answer in the form that the client asked for: 304, compressed, or the body as it is.
- * @param cache may have kept the answer under this key
+ * The answer in the form that the client requested: 304, compressed, or uncompressed.
+ * @param cache may hold the answer under this key
  */
-function inItsForm(
+function negotiated(
   call: Call,
   answer: FinishedAnswer,
   cache?: AnswerCache,
@@ -159,8 +161,8 @@ function inItsForm(
 }
 
 /**
- * What an answer to this client says to the caches before the front (docs/guide/caches.md). Its tags are made only where the
- * client wants them.
+ * Headers for the caches in front of Millrace (docs/guide/caches.md). Cache tags are computed only for clients that configure
+ * them.
  */
 function cachingLines({ cacheControl, cacheTags }: ClientPrincipal, delivered: Delivered): string {
   const control = delivered.status === 404 ? notStoredLines : controlLines(cacheControl);
@@ -169,5 +171,5 @@ function cachingLines({ cacheControl, cacheTags }: ClientPrincipal, delivered: D
 }
 
 function controlLines(cacheControl: string | null): string {
-  return cacheControl === null ? forOneReaderLines : headLines([['Cache-Control', cacheControl]]);
+  return cacheControl === null ? privateCachingLines : headLines([['Cache-Control', cacheControl]]);
 }

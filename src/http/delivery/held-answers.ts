@@ -1,26 +1,26 @@
 /**
- * Memory of the answers that clients follow: the present ones, and former ones that slow clients still take. It is bounded, and
- * no tenant's answers take all of it: each tenant has a share of what the others leave.
+ * Bounds the memory of live answers: the current ones, and former ones that slow clients are still receiving. No tenant can
+ * take all of it: each may use a share of what the others leave.
  */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { liveAnswersTenantShare } from '../../contract/limits.ts';
 
-/** The holder's view of a client that is receiving a response. */
+/** A client that is receiving an answer. */
 export interface Taker {
-  /** Ends the connection: its answer is not held any longer. */
+  /** Closes the connection, so that its answer can be released. */
   cutOff(): void;
 }
 
 export class HeldAnswer {
   readonly takers = new Set<Taker>();
-  /** False once another response has replaced it. */
+  /** False once another answer has replaced it. */
   isPresent = true;
 
   constructor(
     readonly tenant: string,
     readonly etag: string,
     readonly event: Uint8Array,
-    /** Memory that it takes, with what is known of it. */
+    /** Memory of the event and of its bookkeeping. */
     readonly bytes: number,
   ) {}
 }
@@ -28,7 +28,7 @@ export class HeldAnswer {
 export class HeldAnswers {
   readonly #bytesOf = new Map<string, number>();
   #bytes = 0;
-  /** Those that clients still take, the oldest first. */
+  /** Former answers that clients are still receiving, the oldest first. */
   readonly #former = new Set<HeldAnswer>();
 
   /** @param bytesMax of all answers together */
@@ -40,8 +40,9 @@ export class HeldAnswers {
   }
 
   /**
-   * Holds an answer in the place of another. Where there is no room for it, clients that still take former answers of the tenant
-   * are cut off. One answer may always be there alone, and one that is no larger than that in whose place it comes.
+   * Holds an answer, and releases the one that it replaces. If there is no room, clients that are still receiving former
+   * answers of the tenant are disconnected. There is always room for a single answer, and for one that is no larger than the
+   * one it replaces, unless that is still being received.
    * @throws ProblemError `liveAnswersFull`
    */
   hold(answer: HeldAnswer, before: HeldAnswer | null): void {
@@ -50,7 +51,7 @@ export class HeldAnswers {
     this.#count(answer, answer.bytes);
   }
 
-  /** The response is outdated. It is kept until all clients that are receiving it have it. */
+  /** Marks an answer as replaced. It is held until all clients that are receiving it are done. */
   release(answer: HeldAnswer): void {
     if (!answer.isPresent) return;
     answer.isPresent = false;
@@ -58,7 +59,7 @@ export class HeldAnswers {
     else this.#count(answer, -answer.bytes);
   }
 
-  /** A client has all of the answer, or is gone. */
+  /** The client has received the whole answer, or has disconnected. */
   taken(answer: HeldAnswer, by: Taker): void {
     if (!answer.takers.delete(by) || answer.takers.size > 0 || answer.isPresent) return;
     this.#former.delete(answer);
@@ -73,7 +74,7 @@ export class HeldAnswers {
     return ofTenant + bytes <= leftByOthers * liveAnswersTenantShare;
   }
 
-  /** @throws ProblemError `liveAnswersFull` when there is none */
+  /** @throws ProblemError `liveAnswersFull` if there is none */
   #giveUpFormer(tenant: string): void {
     const former = this.#oldestFormerOf(tenant);
     if (former === undefined) throw new ProblemError(problems.liveAnswersFull);

@@ -1,6 +1,6 @@
 /**
- * Answers of delivery that clients follow (docs/reference/http.md "Live answers"). What an answer costs, it costs once for
- * all its followers: it is computed again when something that it read has changed.
+ * Answers of delivery that clients follow (docs/reference/http.md "Live answers"). When something that an answer read has
+ * changed, it is computed again, once for all its followers.
  */
 import { setTimeout } from 'node:timers/promises';
 import type { ClientPrincipal } from '../../config/configuration.ts';
@@ -25,7 +25,7 @@ export interface ReadAnswer {
 }
 
 const retryMs = 500;
-/** Memory that an answer takes besides its event, its text and its subjects, roughly. */
+/** Approximate overhead of an answer in bytes, besides its event, its text and its subjects. */
 const liveBytes = 1000;
 
 export class LiveAnswers {
@@ -40,7 +40,7 @@ export class LiveAnswers {
   }
 
   /**
-   * The answer that clients of this key follow. It is dropped unless it gets a follower in this turn of the event loop.
+   * The live answer of this key. It is dropped unless it gets a follower in this turn of the event loop.
    * @param compute called now, and whenever something that it read has changed
    * @throws what `compute` throws when it is called now; ProblemError `liveAnswersFull`
    */
@@ -70,7 +70,7 @@ export class LiveAnswers {
       for (const ofClient of this.#byClient.values()) for (const live of ofClient.values()) live.outdated();
       return;
     }
-    for (const live of this.#computing) live.heardMeanwhile(subjects);
+    for (const live of this.#computing) live.noteChanged(subjects);
     for (const subject of subjects) for (const live of this.#readers.readersOf(subject)) live.outdated();
   }
 
@@ -99,10 +99,10 @@ export class LiveAnswer {
   /** Settles with the first computation. */
   readonly first: Promise<void>;
   readonly #followers = new Set<AnswerFollower>();
-  /** Keys of what the present answer read. */
+  /** Keys of what the current answer read. */
   subjects: readonly string[] = [];
   #current: HeldAnswer | null = null;
-  /** Subjects that changed while the answer was computed. */
+  /** Subjects that have changed since the last computation began. */
   #received = new Set<string>();
   #isOutdated = false;
   #isComputing = false;
@@ -120,7 +120,7 @@ export class LiveAnswer {
     return this.#current;
   }
 
-  heardMeanwhile(subjects: readonly string[]): void {
+  noteChanged(subjects: readonly string[]): void {
     for (const subject of subjects) this.#received.add(subject);
   }
 
@@ -132,7 +132,7 @@ export class LiveAnswer {
     else void this.#renew();
   }
 
-  /** The client may have disconnected meanwhile, and a HEAD request follows nothing. */
+  /** The client may have disconnected meanwhile, and a HEAD request does not follow. */
   forgetUnlessFollowed(): void {
     setImmediate(() => {
       if (this.#followers.size === 0 && !this.#isForgotten) this.#forget();
@@ -144,13 +144,13 @@ export class LiveAnswer {
     this.all.forget(this);
   }
 
-  /** Sends the answer now, and whenever it becomes another. @returns called when the stream is over */
+  /** Sends the answer now and whenever it changes. @returns function to call when the stream is over */
   follow(stream: EventStream): () => void {
     const follower = new AnswerFollower(this, this.all.held, stream);
     this.#followers.add(follower);
     follower.notify();
     if (this.#isForgotten) {
-      // The last follower went while this one came.
+      // The last follower left while this one was joining.
       this.#isForgotten = false;
       this.outdated();
     }
@@ -165,8 +165,8 @@ export class LiveAnswer {
       try {
         await this.#computeOnce();
       } catch (error) {
-        if (!passes(error)) {
-          // The response is too large, alone or with the others, or there is a bug: the next request gets the error.
+        if (!isTemporary(error)) {
+          // The answer is too large, alone or with the others, or there is a bug: the client gets the error when it reconnects.
           for (const follower of [...this.#followers]) follower.end();
           return;
         }
@@ -191,7 +191,7 @@ export class LiveAnswer {
       this.#isComputing = false;
       this.all.computed(this, this.subjects, now);
       this.subjects = now;
-      // The last follower went while it was computed.
+      // The last follower left during the computation.
       if (this.#isForgotten) this.all.forget(this);
     }
     if (this.#isOutdated) setImmediate(() => this.outdated());
@@ -213,14 +213,14 @@ export class LiveAnswer {
   }
 }
 
-function passes(error: unknown): boolean {
+function isTemporary(error: unknown): boolean {
   return (
     error instanceof StoreUnavailableError ||
     (error instanceof ProblemError && error.problem === problems.unavailable)
   );
 }
 
-/** One client of a live answer. It gets the latest answer as soon as it has taken the one before. */
+/** One client of a live answer. It gets the latest version as soon as it has received the previous one. */
 class AnswerFollower {
   #sent: string | null = null;
   #isSending = false;

@@ -1,12 +1,12 @@
-/** Waits for the state that a Min-Version header asks for (docs/reference/http.md "Reading your own writes"). */
+/** Waits for the version in a Min-Version header (docs/reference/http.md "Reading your own writes"). */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { parseVersion, type Version } from '../../store/visibility/version.ts';
 import type { Call } from '../call.ts';
 import type { Services } from '../services.ts';
 
 /**
- * The version that a call asks for, or null.
- * @param invalidStatus status of the interface for a token that is not ours
+ * The version that a call requires, or null.
+ * @param invalidStatus status that the interface uses for a malformed token
  * @throws ProblemError of that status
  */
 export function requestedVersion(call: Call, invalidStatus: 400 | 422): Version | null {
@@ -18,7 +18,7 @@ export function requestedVersion(call: Call, invalidStatus: 400 | 422): Version 
   throw new ProblemError(invalidStatus === 422 ? versionInvalid : queryInvalid([versionInvalid.message]));
 }
 
-/** @throws ProblemError `versionNotReached` when the version is not visible in time */
+/** @throws ProblemError `versionNotReached` if the version is not visible in time */
 export async function waitForVersion(
   { progress, limits }: Services,
   tenant: string,

@@ -1,18 +1,18 @@
-/** Reads of views that no later answer of this front is older than (docs/design/reads.md). */
+/** Reads of views such that no later answer of this front is older (docs/design/reads.md). */
 import { announcementWaitMs } from '../../contract/limits.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
 import { type HighWaterMark, readHighWaterMark } from '../../store/visibility/version.ts';
 import type { Services } from '../services.ts';
 import type { LoadedViews, ViewSources } from './view-loading.ts';
 
-/** Everything that a response was built from. */
+/** Everything that an answer was built from. */
 export interface FromStore {
   /** The hash fields that were read. */
   places(): readonly HashField[];
   readonly views: Pick<LoadedViews, 'referenced' | 'cachedSubjects'>;
 }
 
-/** Makes an answer of views from these sources. */
+/** Builds an answer from these sources. */
 type Read<T> = (sources: ViewSources) => Promise<T>;
 
 type ReadServices = Pick<
@@ -21,21 +21,21 @@ type ReadServices = Pick<
 >;
 
 /**
- * What was just read can show what the caches have not heard of. It is held back until the older answers are out of them: a
- * client that has seen the new one must not get an older one afterwards.
+ * An answer that was just read can show changes that this front has not received yet. It is held back until the older answers
+ * are evicted: a client that has seen the new one must not get an older one afterwards.
  * @throws StoreUnavailableError; what `read` throws
  */
 export async function readInOrder<T extends FromStore>(services: ReadServices, read: Read<T>): Promise<T> {
   const { store, largeAnswers, cache, referencedViews } = services;
-  if (!cache.isOn) return await read({ store, largeAnswers, referencedViews: null, onRead: nobody });
+  if (!cache.isOn) return await read({ store, largeAnswers, referencedViews: null, onRead: ignore });
   const beganAt = referencedViews.begin();
   try {
     const found = await readAndWait(services, referencedViews, read);
-    // A view that was read can be newer than a cached one that it refers to, though one commit changed both.
+    // A view that was read can be newer than a cached one that it references, although one commit changed both.
     const { cachedSubjects } = found.views;
     if (cachedSubjects.length > 0 && referencedViews.hasChangedSince(beganAt, cachedSubjects))
       return await readAndWait(services, null, read);
-    // Not before: another answer could show them to a client that then gets an older one from the cache.
+    // Not earlier: otherwise another answer could show them to a client that then gets an older answer from the cache.
     referencedViews.add(beganAt, found.views.referenced);
     return found;
   } finally {
@@ -43,7 +43,10 @@ export async function readInOrder<T extends FromStore>(services: ReadServices, r
   }
 }
 
-/** Reads, and waits until what was read has been announced to this front, or else empties all its caches. */
+/**
+ * Reads, and waits until this front has received the changes that the read can show. On a timeout it empties all caches
+ * instead.
+ */
 async function readAndWait<T extends FromStore>(
   { store, largeAnswers, cache, rowViews, referencedViews, progress }: ReadServices,
   cachedViews: ViewSources['referencedViews'],
@@ -63,4 +66,4 @@ async function readAndWait<T extends FromStore>(
   return found;
 }
 
-const nobody = () => {};
+const ignore = () => {};

@@ -1,7 +1,7 @@
 /**
- * Puts views together with the views that they reference (docs/reference/http.md "References in an answer"). It
- * concatenates stored bytes and parses nothing. It is pure: the views have been loaded before. The limits of an answer
- * bound the work, however many ways lead through a graph.
+ * Embeds referenced views into the views that reference them (docs/reference/http.md "References in an answer"). It
+ * concatenates stored bytes and parses nothing. It is pure: the views are loaded before. The limits of an answer bound the
+ * work, however many paths a graph has.
  */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { formatViewId } from '../../contract/ids.ts';
@@ -9,24 +9,24 @@ import { deliveryBodyBytesMax, deliveryReferencesMax } from '../../contract/limi
 import { ReferenceCounts } from '../../store/derived/reference-counts.ts';
 import type { StoredBody, StoredReference } from '../../store/derived/stored-body.ts';
 
-/** The stored body of a reference's target; null when there is none. */
+/** The loaded target of a reference; null if there is none. */
 export type ViewOf = (target: NonNullable<StoredReference['target']>) => LoadedView | null;
 
 export interface LoadedView {
-  /** One for each view. It shows when a view would be rendered within itself. */
+  /** Identifies the view, to detect a view that would be rendered within itself. */
   readonly key: string;
-  /** Of its schema. */
+  /** Alias of its schema. */
   readonly alias: string;
   readonly body: StoredBody;
 }
 
-/** A reference in whose place an answer has null: its view is missing, or is deeper than was asked. */
+/** A reference that an answer replaces with null: its view is missing, or deeper than requested. */
 export interface ListedReference {
   readonly path: string;
   readonly viewId: string;
 }
 
-/** A view that is being written. Next come `texts[next]` and the reference after it. */
+/** A view that is being written. `texts[next]` and the reference after it come next. */
 interface Frame {
   readonly view: LoadedView;
   /** Path of the view, or of the reference to it, within its parent. */
@@ -36,7 +36,7 @@ interface Frame {
 
 const nullBytes = Buffer.from('null');
 
-/** Gathers the bytes of one answer and keeps its limits. */
+/** Collects the bytes of one answer and enforces its limits. */
 export class Rendering {
   readonly #environmentId: string;
   readonly #viewOf: ViewOf;
@@ -45,7 +45,7 @@ export class Rendering {
   readonly #pieces: Uint8Array[] = [];
   readonly #missing: ListedReference[] = [];
   readonly #cut: ListedReference[] = [];
-  /** Views with references that are written to their end, as often as they were. */
+  /** Views with references that are completely written, once for each time. */
   readonly #written: LoadedView[] = [];
   #bytes = 0;
   #references = 0;
@@ -67,7 +67,7 @@ export class Rendering {
     return this.#depth === null ? null : this.#cut;
   }
 
-  /** References that were resolved so far. */
+  /** Number of references resolved so far. */
   get references(): number {
     return this.#references;
   }
@@ -84,7 +84,7 @@ export class Rendering {
 
   /**
    * Adds a view and resolves its references, at any depth.
-   * @param path place of the view in the answer: `route`. @throws ProblemError `answerTooLarge`, `tooManyReferences`
+   * @param path path of the view in the answer: `route`. @throws ProblemError `answerTooLarge`, `tooManyReferences`
    */
   view(view: LoadedView, path: string): void {
     if (this.#writeLeaf(view)) return;
@@ -117,7 +117,7 @@ export class Rendering {
     }
   }
 
-  /** Writes a view without references, as most referenced views are. @returns false when it has some */
+  /** Writes a view without references, as most referenced views are. @returns false if it has references */
   #writeLeaf({ body: { texts, references } }: LoadedView): boolean {
     const [text] = texts;
     if (references.length > 0 || text === undefined) return false;
@@ -142,7 +142,7 @@ export class Rendering {
     return view;
   }
 
-  /** Lists a reference by its place: after the views that are in those of the frames. */
+  /** Lists a reference by its path, which begins with the paths of the views around it. */
   #list(list: ListedReference[], reference: StoredReference, frames: readonly Frame[]): void {
     const places = [...frames.map((frame) => frame.path), reference.path];
     const [root = '', ...inner] = places;
@@ -167,7 +167,7 @@ export class Rendering {
   }
 }
 
-/** The mistake that names the property with most of the references. */
+/** The error names the property with the most references. */
 export function tooManyReferences(counts: ReferenceCounts): ProblemError {
   const { property, alias } = counts.most() ?? { property: '', alias: '' };
   return new ProblemError(problems.tooManyReferences(property, alias));
@@ -175,15 +175,15 @@ export function tooManyReferences(counts: ReferenceCounts): ProblemError {
 
 /** How an answer shows its references. */
 export interface ReferenceStyle {
-  /** JSON text in front of the view of a reference, or of the null in its place; null: none. */
+  /** JSON text before the view, or before the null that replaces it; null for none. */
   before(reference: StoredReference, environmentId: string): Uint8Array | null;
-  /** JSON text after it; null: none. */
+  /** JSON text after it; null for none. */
   readonly after: Uint8Array | null;
-  /** Path from the place of a reference to the view that is there. */
+  /** Path from a reference to its view. */
   readonly pathToView: string;
 }
 
-/** The view is in the place of its reference: `/v2`, and `_views` of a query. */
+/** The view replaces its reference: `/v2`, and `_views` of a query. */
 export const plainReferences: ReferenceStyle = { before: () => null, after: null, pathToView: '' };
 
 /** The view is within `{id, view, type: "ViewReference"}`: `/v1`. */
@@ -194,7 +194,7 @@ export const wrappedReferences: ReferenceStyle = {
   pathToView: '.view',
 };
 
-/** Id of the view that a reference names, or what its schema gave in the place of one. */
+/** Id of the referenced view, or the value that the schema gave instead of an id. */
 export function idOf({ target, viewId }: StoredReference, environmentId: string): string {
   return target === null ? (viewId ?? '') : formatViewId({ environmentId, ...target });
 }

@@ -1,6 +1,6 @@
 /**
- * The claims of a delivery request: those on its URL and its handles, which it reads first, and which of several on one URL is
- * served (docs/reference/configuration.md "URLs and domains"), also when more hosts claim it than the record of its path holds.
+ * Finds the claims on the URL and the handles of a delivery request, and decides which of several claims on one URL is served
+ * (docs/reference/configuration.md "URLs and domains"), even if more hosts claim it than the record of its path holds.
  */
 
 import type { ClientPrincipal, Domain } from '../../config/configuration.ts';
@@ -25,10 +25,13 @@ import type { DeliveryRequest } from './delivery-request.ts';
 export class ClaimsToRead {
   readonly scope: EnvironmentScope;
   readonly url: NormalUrl | null;
-  /** Of the URL: for each form that claims may have, in the order in which they must be read, one for each answering path. */
+  /**
+   * Fields of the URL: for each form that claims may have, in the order in which they must be read, one for each path that can
+   * answer.
+   */
   readonly urlFields: readonly string[];
   readonly #pathCount: number;
-  /** First those of the URL, then those of the handles. */
+  /** The fields of the URL, then those of the handles. */
   readonly claimFields: readonly string[];
   /** Where the claims are stored, in the order of the claim fields. */
   readonly places: readonly HashField[];
@@ -50,12 +53,12 @@ export class ClaimsToRead {
     this.places = this.claimFields.map((field) => placeOfClaims(store, scope, field));
   }
 
-  /** The places whose reads must be over before the others begin: claims are leaving them. */
+  /** Fields from which claims are moving away. Their reads must be done before the others begin. */
   get placesToReadFirst(): readonly HashField[] {
     return this.places.slice(0, this.urlFields.length - this.#pathCount);
   }
 
-  /** Keys of the claims as subjects of changes. */
+  /** Subject keys of the claims. */
   claimKeys(): string[] {
     return this.claimFields.map((field) => subjectKey(claimSubject(this.scope, field)));
   }
@@ -66,8 +69,7 @@ const everyHost = '*';
 /**
  * The claim that answers a request for a URL on a host. A page comes before a redirect, then an absolute claim before a
  * relative one, then the latest.
- * @param claims as the store orders them, a page before a redirect, the latest first. @param host null for a relative
- * URL
+ * @param claims in the order of the store: pages before redirects, the latest first. @param host null for a relative URL
  */
 export function servedClaim(
   claims: readonly Claim[],
@@ -85,9 +87,9 @@ export function servedClaim(
 }
 
 /**
- * The claim that answers; a promise when the records of the paths are not enough. A claim with the query string of the
- * request comes before all others.
- * @param fields for each form that claims may have, one for each answering path of the URL
+ * The claim that is served; a promise if the records of the paths are not enough. A claim with the query string of the request
+ * takes precedence.
+ * @param fields for each form that claims may have, one for each path that can answer
  * @param records claims of the fields. @throws StoreUnavailableError
  */
 export function claimOnUrl(
@@ -109,7 +111,7 @@ export function claimOnUrl(
   return found ?? claimOn(1);
 }
 
-/** @param fields of the path: several where claims move from one form to another */
+/** @param fields of the path: several while claims move from one form to another */
 function claimOnPath(
   store: Store,
   scope: EnvironmentScope,
@@ -139,13 +141,16 @@ async function bestOf(
   return servedClaim(claims.filter((claim) => claim !== null).sort(compareServed), url.host, domains);
 }
 
-/** As the store orders claims: a page before a redirect, the latest first, then the order of their schemas. */
+/** The order of the store: pages before redirects, the latest first, then by the alias of their schemas. */
 function compareServed(a: Claim, b: Claim): number {
   if (a.kind !== b.kind) return a.kind === 'page' ? -1 : 1;
   return b.sinceStamp - a.sinceStamp || compareCodePoints(a.view.alias, b.view.alias);
 }
 
-/** The record holds pages before redirects, and the latest first. So a claim on a host that is found in it is the best one. */
+/**
+ * The record is sorted: pages before redirects, the latest first. So if it has a matching claim on a host, that is the best
+ * one.
+ */
 function claimOnField(
   store: Store,
   scope: EnvironmentScope,
@@ -159,7 +164,7 @@ function claimOnField(
   return isCertain ? found : readClaimOnField(store, scope, url, domains, field);
 }
 
-/** Reads the claims that one domain needs, however many hosts there are. */
+/** Reads only the claims that can matter for the domain, however many hosts have claims. */
 async function readClaimOnField(
   store: Store,
   scope: EnvironmentScope,
@@ -175,7 +180,6 @@ async function readClaimOnField(
       ? firstInDomain(store, scope, field, host, domains)
       : firstOnHostnames(store, scope, field, domain, domains),
   ]);
-  // A page comes before a redirect in any case.
   const claims = [everywhere, onHost].filter((claim) => claim !== null);
   return servedClaim(
     claims.sort((a, b) => (a.kind === b.kind ? 0 : a.kind === 'page' ? -1 : 1)),
@@ -184,7 +188,7 @@ async function readClaimOnField(
   );
 }
 
-/** The best claim on a host of a domain that takes every host. Hosts that other domains name are passed over. */
+/** The best claim on a host of a domain that matches every host. Hosts of other domains are skipped. */
 async function firstInDomain(
   store: Store,
   scope: EnvironmentScope,
@@ -199,7 +203,7 @@ async function firstInDomain(
   return null;
 }
 
-/** The best claim on a host that a domain names. If two domains name a host, it belongs to the first. */
+/** The best claim on a host that the domain lists. If two domains list a host, it belongs to the first. */
 async function firstOnHostnames(
   store: Store,
   scope: EnvironmentScope,

@@ -1,6 +1,6 @@
 /**
- * Reads views and everything that they reference, breadth first, in batches
- * (docs/reference/http.md "References in an answer"). Answers that are built from many bytes take turns.
+ * Reads views and everything that they reference, breadth first, in batches (docs/reference/http.md "References in an answer").
+ * Large answers take turns.
  */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import {
@@ -23,57 +23,56 @@ import type { Store } from '../../store/store.ts';
 import type { ReadView, ReferencedViewCache } from '../cache/referenced-views.ts';
 import { type LoadedView, tooManyReferences } from './render.ts';
 
-/** Number of views of one read. While their size is unknown, few are read at a time. */
+/** Views per read. Few are read at a time until their size is known. */
 const batchMin = 16;
 const batchFirst = 64;
 const batchMax = 1024;
-/** Most reads of a large view that changes while it is read. */
+/** Maximum number of reads of a large view that changes while it is read. */
 const attemptsMax = 5;
 
-/** A requested view, or one that a view of the answer refers to. */
+/** A requested view, or one that a view of the answer references. */
 class MetView {
-  /** Null before it was read, when there is none, and when it came from the cache. */
+  /** Null before it is read, if it does not exist, and if it came from the cache. */
   stored: Buffer | null = null;
   /** Null until it is part of the answer. */
   loaded: LoadedView | null = null;
-  /** True when it came from the cache of the front. */
   wasCached = false;
   #subject: string | null = null;
 
   constructor(
     readonly target: ViewTarget,
-    /** The length of the shortest path of references to it from a requested view. */
+    /** Number of references on the shortest path from a requested view. */
     readonly depth: number,
     readonly scope: EnvironmentScope,
   ) {}
 
-  /** Key of its subject, as the changes streams announce it. */
+  /** Key of its subject in the changes streams. */
   get subject(): string {
     this.#subject ??= subjectKey(viewSubject(this.scope, this.target));
     return this.#subject;
   }
 }
 
-/** True when the body of a view was read with it, or the view does not exist. */
+/** True if the body was stored, and so read, with the view, or if the view does not exist. */
 function isWhole({ stored }: MetView): boolean {
   return stored === null || bytesApart(stored) === null;
 }
 
-/** The sources of the views of a response. */
+/** The sources of the views of an answer. */
 export interface ViewSources {
   readonly store: Store;
   readonly largeAnswers: LargeAnswers;
-  /** Views that others refer to; null: each is read from the store. */
+  /** Cache of referenced views; null to read every view from the store. */
   readonly referencedViews: ReferencedViewCache | null;
-  /** Called for every read of the store, in the same turn of the event loop, or when the read is done. */
+  /** Called for each read of the store, in the turn of the event loop that sends it, or after it. */
   readonly onRead: () => void;
 }
 
-/** The client whose answer it is, and what of its environment it sees. */
+/** The client of an answer, and what it may see. */
 export interface ViewReader {
   readonly principal: object;
   readonly scope: EnvironmentScope;
-  /** Views that only longer chains of references lead to are not read; null: all are. */
+  /** Views that are more references away are not read; null for no limit. */
   readonly depth: number | null;
 }
 
@@ -83,7 +82,7 @@ export class LoadedViews {
   #loaded = 0;
   #bytes = 0;
 
-  /** Null until the answer needs more bytes than any answer may take without a turn. */
+  /** Null until the answer is so large that it has to take a turn. */
   #turn: EndOfTurn | null = null;
 
   constructor(
@@ -91,18 +90,18 @@ export class LoadedViews {
     private readonly reader: ViewReader,
   ) {}
 
-  /** Must be called when the answer is made, and when it failed. */
+  /** Must be called when the answer is built or has failed. */
   release(): void {
     this.#turn?.();
     this.#turn = null;
   }
 
-  /** Everything that was read or cached, found or missing. A cached answer depends on it. */
+  /** All views that were read or taken from the cache, also missing ones: the dependencies of the answer. */
   get met(): readonly Pick<MetView, 'target' | 'subject'>[] {
     return [...this.#views.values()];
   }
 
-  /** Views that others refer to, as they were read. */
+  /** Referenced views that were read from the store. */
   get referenced(): readonly ReadView[] {
     const read: ReadView[] = [];
     for (const { scope, target, depth, subject, stored } of this.#views.values()) {
@@ -111,7 +110,7 @@ export class LoadedViews {
     return read;
   }
 
-  /** Keys of the subjects of those that came from the cache of the front. */
+  /** Subject keys of the views that came from the cache. */
   get cachedSubjects(): readonly string[] {
     const cached = [...this.#views.values()].filter(({ wasCached }) => wasCached);
     return cached.map(({ subject }) => subject);
@@ -129,8 +128,8 @@ export class LoadedViews {
   }
 
   /**
-   * Loads views and, through their references, all views that they reach. Every view that is reached is part of the
-   * answer at least once. So an answer that would break its limits is refused before all of it is read.
+   * Loads views and everything that they reference, directly or not. Each of these views is part of the answer at least once,
+   * so an answer beyond the limits is refused before all of it is read.
    * @throws StoreUnavailableError; ProblemError `answerTooLarge`, `tooManyReferences`
    */
   async load(targets: readonly ViewTarget[]): Promise<void> {
@@ -147,7 +146,7 @@ export class LoadedViews {
     }
   }
 
-  /** @returns false when the view is not cached */
+  /** @returns false if the view is not cached */
   #takeCached(view: MetView, waiting: MetView[]): boolean {
     const body = view.depth === 0 ? null : (this.sources.referencedViews?.find(view) ?? null);
     if (body === null) return false;
@@ -176,7 +175,7 @@ export class LoadedViews {
     });
   }
 
-  /** Reads large views one by one, once it is known that all together are not too much. */
+  /** Reads large views one by one, after a check that all together are within the limit. */
   async #readApart(batch: readonly MetView[]): Promise<void> {
     const large = batch.filter((view) => !isWhole(view));
     if (large.length === 0) return;
@@ -187,7 +186,7 @@ export class LoadedViews {
     for (const view of large) await this.#readBody(view);
   }
 
-  /** Reads the body of a large view. If the view changed between the two reads, it is read again. */
+  /** Reads the body of a large view. If the view changed after its record was read, both are read again. */
   async #readBody(view: MetView): Promise<void> {
     const { store, onRead } = this.sources;
     const place = placeOfView(store, view.scope, view.target);
@@ -196,8 +195,8 @@ export class LoadedViews {
       view.stored = body ?? (await store.fields.read([place]))[0] ?? null;
     }
     if (!isWhole(view)) throw new ProblemError(problems.unavailable);
-    // `onRead` is called after this read and not with it. The read goes over another connection, where the question
-    // how far changes are received could overtake it.
+    // This read uses another connection, on which the request for the latest change could overtake it. So `onRead` is called
+    // after the read and not with it.
     onRead();
   }
 
@@ -205,10 +204,7 @@ export class LoadedViews {
     this.#turn ??= await this.sources.largeAnswers.turn(this.reader.principal);
   }
 
-  /**
-   * Makes a view part of the answer. The targets of its references wait to be read, unless they were met
-   * before.
-   */
+  /** Adds a view to the answer, and queues the targets of its references that were not met before. */
   #take(view: MetView, body: StoredBody, waiting: MetView[]): void {
     const { target } = view;
     view.loaded = { key: target.identity, alias: target.alias, body };
@@ -248,8 +244,8 @@ export class LoadedViews {
 }
 
 /**
- * A front makes a few large answers at a time, and few for each client. So their memory is bounded, and no client's answers
- * wait behind all those of another. Clients are the owners. Where too many answers of one wait, more are `unavailable`.
+ * Limits how many large answers a front builds at a time, in all and per client. So their memory is bounded, and no client
+ * waits for all answers of another. If too many answers of a client wait, further ones fail with `unavailable`.
  */
 export class LargeAnswers extends Turns {
   constructor() {

@@ -1,6 +1,6 @@
 /**
- * Reads the body of a bulk save. A small body is parsed in one go. A large body is cut into its entities as it arrives,
- * and is never held as a whole.
+ * Reads the body of a bulk save. A small body is parsed as a whole. A large one is split into its entities as it arrives, and
+ * is never buffered as a whole.
  */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import {
@@ -26,7 +26,7 @@ import {
 const memberPattern = /"originId"\s*:\s*("(?:[^"\\]|\\.){1,4096}")/y;
 
 /**
- * The originId among the members of the entity itself; null when its first bytes do not show one.
+ * The originId of the entity, not of a nested object; null if it is not in the first bytes.
  * @param bytes the beginning of an object's JSON text
  */
 export function peekOriginId(bytes: Uint8Array): string | null {
@@ -60,7 +60,7 @@ function textOf(json: string): string | null {
   }
 }
 
-/** It is made once, because each new error would collect a stack. */
+/** Created once, because each new error would capture a stack trace. */
 const tooLarge = new ProblemError(problems.bulkTooLarge);
 
 /**
@@ -106,7 +106,7 @@ function readWhole(bytes: Uint8Array, form: EntityForm, known: KnownFields | nul
         hasLarge = true;
       }),
     );
-    // Only their bytes say whether such numbers are what was sent.
+    // Only the bytes show whether parsing changed such numbers.
     if (!hasLarge) return readings;
   }
   const readings: EntityReading[] = [];
@@ -151,7 +151,7 @@ async function readInPieces(
     place.pass(piece);
     current = noBytes;
   };
-  // The size of a compressed body is only known at its end. A small body is buffered and read as a whole.
+  // The size of a compressed body is known only at its end. So it is buffered while it is small enough to be parsed as a whole.
   const held: Buffer[] = [];
   let heldBytes = 0;
   try {
@@ -178,7 +178,7 @@ async function readInPieces(
 
 const noBytes = new Uint8Array(0);
 
-/** @param place of the mistake in the body */
+/** @param place position of the error in the body */
 function problemOf(error: unknown, place: Place): unknown {
   if (!(error instanceof SplitError)) return error;
   if (error.kind === 'notArray') return new ProblemError(problems.bulkNotArray);
@@ -186,7 +186,7 @@ function problemOf(error: unknown, place: Place): unknown {
   return new ProblemError(problems.bodyNotJson(notJsonAt({ ...place, expected: error.expected })));
 }
 
-/** A failure is noticed when all readings are awaited. Until then it must not count as unhandled. */
+/** All readings are awaited together at the end. Until then a rejection must not count as unhandled. */
 function settledLater(reading: Promise<EntityReading>): Promise<EntityReading> {
   reading.catch(() => {});
   return reading;

@@ -54,20 +54,20 @@ function bodyText(status: number, outcomes: BulkOutcomes, systemInformation: str
   return `${lists.slice(0, -1)},"errors":${outcomes.errorsJson},"ingestMetadata":${metadata}}`;
 }
 
-/** Sums up what became of the entities of a bulk request, in order. An originId is at most once in each list. */
+/** Summarizes the outcomes of a bulk request, in order. An originId is at most once in each list. */
 export class BulkOutcomes {
   readonly #changed = new Set<string>();
   readonly #accepted = new Set<string>();
   readonly #errors = new Map<string, string[]>();
 
-  /** Notes an entity that was not taken. */
+  /** Adds an entity that was refused. */
   refused(name: string, texts: readonly string[]): void {
     const known = this.#errors.get(name);
     if (known === undefined) this.#errors.set(name, [...texts]);
     else known.push(...texts.filter((text) => !known.includes(text)));
   }
 
-  /** Notes what became of an entity. @param conflictText what a type conflict says */
+  /** Adds the outcome of an entity. @param conflictText error message of a type conflict */
   outcome(originId: string, outcome: AcceptOutcome, conflictText: string): void {
     if (outcome === 'typeConflict') {
       this.refused(originId, [conflictText]);
@@ -86,7 +86,7 @@ export class BulkOutcomes {
     return [...this.#accepted].filter((originId) => !this.#changed.has(originId));
   }
 
-  /** JSON text: an originId may be `__proto__`, which a plain object would swallow. */
+  /** Written as JSON text, because an originId may be `__proto__`, which a plain object would lose. */
   get errorsJson(): string {
     const members = [...this.#errors].map(
       ([name, texts]) => `${JSON.stringify(name)}:${JSON.stringify(texts)}`,
@@ -94,7 +94,7 @@ export class BulkOutcomes {
     return `{${members.join(',')}}`;
   }
 
-  /** Some entities were sent and none of them was valid. */
+  /** Entities were sent, and none of them was accepted. */
   get allRefused(): boolean {
     return this.#errors.size > 0 && this.#accepted.size === 0;
   }

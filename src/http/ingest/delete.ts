@@ -1,4 +1,4 @@
-/** The deletes of ingest (docs/reference/http.md "Deleting entities"). */
+/** Deletes entities (docs/reference/http.md "Deleting entities"). */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import { jsonDepthMax, mistakesListedMax, smallBodyBytesMax } from '../../contract/limits.ts';
@@ -34,7 +34,7 @@ function parameterId(call: Call): string {
   throw new ProblemError(problems.requestInvalid({ id: `id ${text}` }));
 }
 
-/** @param name what the interface calls the originId */
+/** @param name name of the originId in this version of the interface */
 async function removeOne(services: Services, call: Call, originId: string, name: string): Promise<Written> {
   const [mistake] = mistakesOf(originIdShape, originId, 1, name);
   if (mistake !== undefined) throw new ProblemError(problems.requestInvalid({ [name]: mistake.text }));
@@ -53,17 +53,17 @@ export function deleteEntities(services: Services): Handler {
     if (body === undefined) throw new ProblemError(problems.bodyNotJson(notJsonText(bytes)));
     const items = itemsOf(body);
     const outcomes = new BulkOutcomes();
-    const asked = new Set<string>();
+    const requested = new Set<string>();
     items.forEach((item, index) => {
       const text = mistakeIn(item);
-      if (text === null) asked.add(String(item));
+      if (text === null) requested.add(String(item));
       else outcomes.refused(typeof item === 'string' && item !== '' ? item : `originIds[${index}]`, [text]);
     });
-    if (asked.size === 0 && items.length > 0) {
+    if (requested.size === 0 && items.length > 0) {
       const body = bodyText(422, [], [], outcomes);
       return { answer: { status: 422, body, contentType: jsonType }, version: null };
     }
-    const originIds = [...asked];
+    const originIds = [...requested];
     const { removed, version } = await remove(services, call, 'bulk', originIds);
     const deleted = originIds.filter((_, index) => removed[index] === true);
     const notFound = originIds.filter((_, index) => removed[index] !== true);
@@ -91,7 +91,7 @@ async function remove(
   });
 }
 
-/** The items of the list. Errors of items are reported for each item. Any other error rejects the request. */
+/** The items of `originIds`. Errors in items are reported per item later. @throws ProblemError 422 for any other error */
 function itemsOf(body: Json): readonly Json[] {
   const list = isJsonObject(body) ? getOwn(body, 'originIds') : undefined;
   const mistakes = mistakesOf(bulkDeleteBodyShape, body, mistakesListedMax);

@@ -1,7 +1,7 @@
 /**
- * Reads entities without keeping other requests waiting: small bodies on this thread, large ones on another. Parsing,
- * checking and encoding 5 MB takes a multiple of the 50 ms for which a request may block others (docs/reference/http.md
- * "Bad input and slow clients").
+ * Reads entities without blocking other requests: small bodies on this thread, large ones on another. Parsing, checking and
+ * encoding 5 MB takes several times the 50 ms for which a request may block others (docs/reference/http.md "Bad input and slow
+ * clients").
  */
 import { Worker } from 'node:worker_threads';
 import { ProblemError, problems } from '../../contract/errors.ts';
@@ -10,7 +10,7 @@ import type { Log } from '../log.ts';
 import type { EntityForm, EntityReading, KnownFields } from './entity-reading.ts';
 import type { ReadingResult, ReadingTask, SentEntity } from './entity-thread.ts';
 
-/** Heap of the thread: more than a hundred times the largest entity. */
+/** Heap limit of the thread: more than a hundred times the largest entity. */
 const threadHeapMegabytes = 768;
 
 interface Pending {
@@ -21,15 +21,15 @@ interface Pending {
 export class EntityReader {
   #thread: Worker | null = null;
   #lastTask = 0;
-  /** Time slices for what is read on this thread, in the order of the calls. */
+  /** Reads on this thread, in the order of the calls. */
   readonly here = new TimeSlices();
   readonly #pending = new Map<number, Pending>();
 
   constructor(private readonly log: Log) {}
 
   /**
-   * Reads on the other thread. The bytes are given away: their buffer is empty afterwards.
-   * @throws ProblemError `unavailable` when the thread dies; the next call starts another
+   * Reads on the other thread. The bytes are transferred: their buffer is empty afterwards.
+   * @throws ProblemError `unavailable` if the thread ends; the next call starts another
    */
   readElsewhere(
     bytes: Uint8Array<ArrayBuffer>,
@@ -77,7 +77,7 @@ export class EntityReader {
   }
 }
 
-/** Buffers cross threads as plain byte arrays. */
+/** Buffers arrive from another thread as plain `Uint8Array`s. */
 function withBuffers(reading: SentEntity): EntityReading {
   const { originId, type, size, contentHash, body, names } = reading.entity;
   const record = { body: asBuffer(body), names };

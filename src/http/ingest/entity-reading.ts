@@ -1,6 +1,6 @@
 /**
- * Turns the bytes of one entity into what the store takes, or into a list of every mistake (docs/reference/http.md
- * "Source entities"). Pure.
+ * Turns the bytes of an entity into an entity for the store, or into a list of errors (docs/reference/http.md "Source
+ * entities"). Pure.
  */
 import type { SourceEntity } from '../../contract/entity.ts';
 import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
@@ -18,11 +18,11 @@ import { notJsonText, parseJson, textOf, unstorable } from '../json-body.ts';
 import { type Mistake, mistakesOf } from '../routing/validate.ts';
 import { inexactMistakes, plainProperties, withMarkedNumbers } from './typed-properties.ts';
 
-/** Reads `publishAt` and `unpublishAt` of an entity (docs/reference/http.md "Scheduled publishing"). Pure. */
+/** `publishAt` and `unpublishAt` of an entity (docs/reference/http.md "Scheduled publishing"). */
 interface ReadTimes {
-  /** Null: it is always published. */
+  /** Null if it is always published. */
   readonly times: PublishTimes | null;
-  /** Those of texts alone: the shape of the entity says what else is wrong. */
+  /** Only errors in strings: the shape of the entity reports all others. */
   readonly mistakes: readonly Mistake[];
 }
 
@@ -50,11 +50,11 @@ function unreadable(field: string, text: string): string {
   return `\`${field}\` must be a time with its offset, such as 2027-01-04T09:00:00+01:00, but is ${quote(text)}`;
 }
 
-/** How the bytes are to be read, with the parts of the entity that are in path and headers. */
+/** The format of the bytes, with the parts of the entity from path and headers. */
 export type EntityForm =
   | ({ readonly kind: 'bulk' } & PropertiesRule)
   | ({ readonly kind: 'simplified'; readonly originId: string } & PropertiesRule)
-  /** As ingest v1 has it, with `id`, `parentId` and typed properties. */
+  /** The format of ingest v1, with `id`, `parentId` and typed properties. */
   | ({ readonly kind: 'typed' } & PropertiesRule)
   | {
       readonly kind: 'raw';
@@ -68,25 +68,25 @@ export type EntityForm =
     };
 
 interface PropertiesRule {
-  /** An entity without `properties` has none, instead of being refused. */
+  /** An entity without `properties` is accepted with none. */
   readonly propertiesOptional: boolean;
 }
 
-/** Gives the fields of an entity type whose types are known already; null for a type without any. */
+/** Returns the fields of an entity type whose field types are decided; null for a type without any. */
 export type KnownFields = (entityType: string) => ReadonlyMap<string, FieldType> | null;
 
-/** An entity that the store takes. */
+/** A valid entity, encoded for the store. */
 export interface ReadEntity {
   readonly kind: 'entity';
   readonly entity: EncodedEntity;
-  /** Fields that are new, or get another type; empty when the source group is not auto-indexed. */
+  /** Fields that are new or get another type; empty if the source group is not auto-indexed. */
   readonly shown: readonly ShownField[];
 }
 
 export type EntityReading =
   | ReadEntity
   | { readonly kind: 'invalid'; readonly originId: string | null; readonly mistakes: readonly Mistake[] }
-  /** The bytes are not JSON; `text` says where. */
+  /** The bytes are not JSON; `text` is the error message. */
   | { readonly kind: 'broken'; readonly text: string };
 
 /** Reads one entity from JSON text in UTF-8. @param known of an auto-indexed source group; null for any other */
@@ -100,7 +100,7 @@ export function readEntity(bytes: Uint8Array, form: EntityForm, known: KnownFiel
   return hasLarge ? (inexactReading(bytes, form) ?? reading) : reading;
 }
 
-/** The mistake of an entity with a number that a double cannot hold exactly; null when it has none that is stored. */
+/** The errors of an entity with numbers that a double cannot hold exactly; null if no such number would be stored. */
 function inexactReading(bytes: Uint8Array, form: EntityForm): EntityReading | null {
   const text = textOf(bytes);
   const marked = form.kind === 'typed' ? quoteInexact(text, '') : withMarkedNumbers(text);
@@ -114,8 +114,8 @@ function inexactReading(bytes: Uint8Array, form: EntityForm): EntityReading | nu
 }
 
 /**
- * As `readEntity`, for a value that is parsed already.
- * @param onLarge is called when the entity has a number that may have been changed as its text was parsed
+ * As `readEntity`, for a parsed value.
+ * @param onLarge called if the entity has a number that parsing may have changed
  */
 export function readEntityValue(
   value: Json,
@@ -137,7 +137,7 @@ export function readEntityValue(
   return { kind: 'invalid', originId: usableOriginId(candidate), mistakes };
 }
 
-/** As `readEntity`, for who stores nothing. @param value has its `originId` */
+/** As `readEntity`, for callers that do not store the entity. @param value with its `originId` */
 export function readSourceEntity(
   value: Json,
 ):
@@ -162,16 +162,16 @@ function shapeOf({ kind }: EntityForm): Shape {
   return kind === 'bulk' ? bulkEntityShape : rootedShape;
 }
 
-/** The single forms take their originId from the path. It is checked like any other. */
+/** The simplified and raw forms take the originId from the path. It is checked as in a bulk entity. */
 const rootedShape: Shape = {
   ...bulkEntityShape,
   required: [...(simplifiedEntityShape.required ?? []), 'originId'],
 };
 
-/** An entity that is still to be checked. */
+/** An entity that is not checked yet. */
 interface Candidate {
   readonly candidate: Json;
-  /** Findings while the candidate was built. */
+  /** Errors found while the candidate was built. */
   readonly mistakes: Mistake[];
 }
 
@@ -229,7 +229,7 @@ function unstorableField(
   return null;
 }
 
-/** A checked candidate as the store's entity. */
+/** Converts a checked candidate into an entity of the store. */
 function entityOf(candidate: Json, names: FormNames, times: PublishTimes | null): SourceEntity {
   const fields: JsonObject = isJsonObject(candidate) ? candidate : {};
   const text = (name: string) => {

@@ -1,4 +1,4 @@
-/** The thread that reads large entities. `entity-reader.ts` talks to it. */
+/** The thread that reads large entities for `entity-reader.ts`. */
 import { parentPort } from 'node:worker_threads';
 import type { EncodedEntity, EncodedRecord } from '../../store/entities/entity-record.ts';
 import { type EntityForm, type EntityReading, type ReadEntity, readEntity } from './entity-reading.ts';
@@ -16,7 +16,7 @@ export interface ReadingResult {
   readonly reading: SentReading;
 }
 
-/** A reading as it crosses threads: it has the record in place of `encode`. */
+/** A reading that can be sent between threads: it has the encoded record instead of `encode`. */
 export type SentReading = SentEntity | Exclude<EntityReading, ReadEntity>;
 
 export interface SentEntity extends Omit<ReadEntity, 'entity'> {
@@ -24,7 +24,7 @@ export interface SentEntity extends Omit<ReadEntity, 'entity'> {
 }
 
 const port = parentPort;
-/** Only the main thread has the known fields, so here none count as known. */
+/** Only the main thread has the known fields, so all fields count as new here. */
 const noneKnown = () => null;
 
 port?.on('message', ({ task, bytes, form, isIndexed }: ReadingTask) => {
@@ -34,7 +34,7 @@ port?.on('message', ({ task, bytes, form, isIndexed }: ReadingTask) => {
   port.postMessage(result, reading.kind === 'entity' ? [reading.entity.body.buffer as ArrayBuffer] : []);
 });
 
-/** Copies the codec's buffers. They are views of a pool, which must neither be copied as a whole nor given away. */
+/** Copies the codec's buffers, which are slices of a pool: the whole pool must neither be copied nor transferred. */
 function ownBuffers(reading: EntityReading): SentReading {
   if (reading.kind !== 'entity') return reading;
   const { entity } = reading;

@@ -1,8 +1,7 @@
 /**
- * Decides the types of the fields of auto-indexed source groups, before their entities are accepted. "The first value
- * that is not null decides" (docs/reference/indexes-and-queries.md "Auto-indexed source groups"). First means in the
- * order of the requests, and of the entities in them. Partitions do not keep this order among each other, so it is
- * decided here.
+ * Decides the field types of auto-indexed source groups, before their entities are accepted. "The first value that is not null
+ * decides" (docs/reference/indexes-and-queries.md "Auto-indexed source groups"): the first in the order of requests, and of the
+ * entities in a request. There is no such order across partitions, so the front decides.
  */
 import type { SourcePrincipal } from '../../config/configuration.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
@@ -11,7 +10,7 @@ import { readEntities } from '../../store/entities/entities.ts';
 import type { Services } from '../services.ts';
 import type { KnownFields, ReadEntity } from './entity-reading.ts';
 
-/** The fields of a source that this front knows; null when the source's group is not auto-indexed. */
+/** The decided fields of a source that this front knows; null if its source group is not auto-indexed. */
 export function knownFields(
   { autoFields }: Services,
   { tenant, source }: SourcePrincipal,
@@ -21,9 +20,9 @@ export function knownFields(
 }
 
 /**
- * Decides the types of new fields, and of date fields that get another text. Redis is asked only for these. An entity that
- * will be refused for its type decides nothing.
- * @param force the request lets entities change their type.
+ * Decides the types of new fields, and of date fields that get a string that is not a date. Only these need a call to Redis. An
+ * entity that will be refused for its type is ignored.
+ * @param force true if the request lets entities change their type.
  * @throws StoreUnavailableError
  */
 export async function decideFields(
@@ -41,7 +40,7 @@ export async function decideFields(
   }
 }
 
-/** Looks again at what counts as new: the thread that reads large entities does not have the known fields. */
+/** Checks again whether fields are new, because the thread that reads large entities does not have the known fields. */
 function showsNew(
   { autoFields }: Services,
   { tenant, source }: SourcePrincipal,

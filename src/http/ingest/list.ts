@@ -1,4 +1,4 @@
-/** `GET /ingest/entities`: the originIds that a source has (docs/reference/http.md "Listing entities"). */
+/** `GET /ingest/entities`: the originIds of a source (docs/reference/http.md "Listing entities"). */
 import { listOriginIds } from '../../store/entities/directory.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../call.ts';

@@ -1,9 +1,8 @@
 /**
- * The pace of ingest. Accepting an entity costs less than processing it. An import that is accepted as fast as it comes
- * would run far ahead of the workers, and all other writes would wait at the end of the queue. So `window.ts`
- * bounds what a front has accepted and the workers have not done. Requests beyond that wait here, before anything of
- * them is accepted. Bulk and single saves have a window and a line each, so that neither waits behind the other.
- * Tenants take turns.
+ * Backpressure for ingest. Accepting an entity costs less than processing it. An import that is accepted as fast as it arrives
+ * would run far ahead of the workers, and all other writes would wait at the end of the queue. So `window.ts` bounds the work
+ * that a front has accepted and the workers have not done. Requests beyond that wait here, before any part of them is accepted.
+ * Bulk and single saves each have their own window and queue, so that neither waits for the other. Tenants take turns.
  */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import type { FrontLimits } from '../../contract/front-limits.ts';
@@ -13,19 +12,19 @@ import type { VersionVector } from '../../store/visibility/version.ts';
 import { IngestWindow } from './window.ts';
 import { WaitingWrites, type WriteKind } from './writes-under-way.ts';
 
-/** If nothing was done for this long while something waits, the worker is away. A new write then does not wait for it. */
+/** A worker that has done none of its waiting work for this long counts as away, and new writes do not wait for it. */
 const awayMs = 3_000;
-const lookMs = 50;
+const pollMs = 50;
 
 export interface QueuedWrite {
   readonly kind: WriteKind;
   readonly tenant: string;
-  /** See `workOf`. */
+  /** Estimated work, from `workOf`. */
   readonly work: number;
 }
 
 export interface Accepted {
-  /** Where the write is in the streams. */
+  /** Positions of the write in the streams. */
   readonly version: VersionVector;
   /** How much of the write is work for the workers, 0 to 1. An entity that changes nothing causes no work. */
   readonly changedShare: number;
@@ -38,33 +37,33 @@ interface Waiting {
   readonly refuse: () => void;
 }
 
-/** The window and the line of bulk saves, or of single ones. */
+/** The window and the queue of bulk saves, or of single ones. */
 class Lane {
   readonly window = new IngestWindow();
-  /** Tenant -> its requests in the order in which they came; tenants in the order of their turns. */
-  readonly #line = new Map<string, Waiting[]>();
+  /** Tenant -> its requests in the order of arrival; tenants in the order of their turns. */
+  readonly #queue = new Map<string, Waiting[]>();
 
   get isEmpty(): boolean {
-    return this.#line.size === 0;
+    return this.#queue.size === 0;
   }
 
   waitingOf(tenant: string): number {
-    return this.#line.get(tenant)?.length ?? 0;
+    return this.#queue.get(tenant)?.length ?? 0;
   }
 
   wait(tenant: string, waiting: Waiting): void {
-    const ofTenant = this.#line.get(tenant);
-    if (ofTenant === undefined) this.#line.set(tenant, [waiting]);
+    const ofTenant = this.#queue.get(tenant);
+    if (ofTenant === undefined) this.#queue.set(tenant, [waiting]);
     else ofTenant.push(waiting);
   }
 
   letIn(): void {
-    for (const [tenant, waiting] of this.#line) {
+    for (const [tenant, waiting] of this.#queue) {
       if (!this.window.hasRoom) return;
       const first = waiting.shift();
-      // A tenant with more requests is last in the order of turns from now on.
-      this.#line.delete(tenant);
-      if (waiting.length > 0) this.#line.set(tenant, waiting);
+      // A tenant with more requests moves to the end of the turns.
+      this.#queue.delete(tenant);
+      if (waiting.length > 0) this.#queue.set(tenant, waiting);
       if (first === undefined) continue;
       this.window.take(first.work);
       first.enter();
@@ -72,15 +71,15 @@ class Lane {
   }
 
   refuseUntil(nowMs: number): void {
-    for (const [tenant, waiting] of this.#line) {
+    for (const [tenant, waiting] of this.#queue) {
       const from = waiting.findIndex(({ untilMs }) => untilMs > nowMs);
       for (const { refuse } of waiting.splice(0, from < 0 ? waiting.length : from)) refuse();
-      if (waiting.length === 0) this.#line.delete(tenant);
+      if (waiting.length === 0) this.#queue.delete(tenant);
     }
   }
 }
 
-/** The part of `Progress` that the pace follows. */
+/** The part of `Progress` that the rate depends on. */
 interface Places {
   onPlace(listener: PlaceListener): void;
 }
@@ -92,7 +91,7 @@ export class IngestRateController {
     lane.window.give(work);
     if (waitedMs !== null) lane.window.fit(work, waitedMs, !lane.isEmpty);
   });
-  #looking: NodeJS.Timeout | null = null;
+  #polling: NodeJS.Timeout | null = null;
 
   constructor(
     places: Places,
@@ -107,7 +106,7 @@ export class IngestRateController {
 
   /**
    * Must be called before anything of a request is read.
-   * @throws ProblemError `ingestBusy` when too much of the tenant waits
+   * @throws ProblemError `ingestBusy` if too many entries and requests of the tenant are waiting
    */
   refuseWhenBusy(tenant: string): void {
     const { single, bulk } = this.#lanes;
@@ -116,8 +115,8 @@ export class IngestRateController {
   }
 
   /**
-   * Accepts a write when its turn has come.
-   * @throws ProblemError `ingestBusy` when that would take too long; what `accept` throws
+   * Accepts a write when its turn comes.
+   * @throws ProblemError `ingestBusy` if that takes longer than `ingestWaitMs`; what `accept` throws
    */
   async accept<T extends Accepted>(write: QueuedWrite, accept: () => Promise<T>): Promise<T> {
     const { kind, tenant, work } = write;
@@ -140,12 +139,12 @@ export class IngestRateController {
     return new Promise((enter, reject) => {
       const refuse = () => reject(new ProblemError(problems.ingestBusy));
       lane.wait(tenant, { work, untilMs: performance.now() + ingestWaitMs, enter, refuse });
-      this.#looking ??= setInterval(() => this.#look(), lookMs);
+      this.#polling ??= setInterval(() => this.#poll(), pollMs);
     });
   }
 
-  /** Polls, because there is no event when the workers are stuck. */
-  #look(): void {
+  /** Polls, because there is no event for workers that are stuck. */
+  #poll(): void {
     const nowMs = performance.now();
     for (const lane of Object.values(this.#lanes)) lane.refuseUntil(nowMs);
     this.#writes.giveUpUnmoved(nowMs - awayMs);
@@ -155,9 +154,9 @@ export class IngestRateController {
   #letIn(): void {
     const lanes = Object.values(this.#lanes);
     for (const lane of lanes) lane.letIn();
-    if (this.#looking === null || lanes.some((lane) => !lane.isEmpty)) return;
-    clearInterval(this.#looking);
-    this.#looking = null;
+    if (this.#polling === null || lanes.some((lane) => !lane.isEmpty)) return;
+    clearInterval(this.#polling);
+    this.#polling = null;
   }
 
   #hasRoom({ window }: Lane): boolean {

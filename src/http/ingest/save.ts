@@ -1,6 +1,6 @@
 /**
- * Saves entities (docs/reference/http.md "Saving one entity"): the endpoints of a single one, `POST /ingest/v2/{originId}` and
- * `POST /ingest/v1`, and the way of those that were read into the store, which `bulk.ts` has in common with them.
+ * Saves entities (docs/reference/http.md "Saving one entity"): the endpoints for a single entity, `POST /ingest/v2/{originId}`
+ * and `POST /ingest/v1`, and `saveRead`, which `bulk.ts` uses too.
  */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { entityBytesMax, inlineBodyBytesMax } from '../../contract/limits.ts';
@@ -26,9 +26,9 @@ import {
 import type { WriteKind } from './writes-under-way.ts';
 
 const tooLarge = new ProblemError(problems.entityTooLarge);
-/** Encoded entities of one call to the store. All but the largest requests are one portion. */
+/** Size of the encoded entities in one call to the store. All but the largest requests are one portion. */
 const portionBytes = 4 * 1024 * 1024;
-/** The work of an entity is 1, and 1 more for each so many bytes. */
+/** The work of an entity is 1, plus 1 for each of this many bytes. */
 const bytesOfWork = 4096;
 
 export function saveEntity(services: Services): Handler {
@@ -76,7 +76,7 @@ async function save(services: Services, call: Call, read: ReadEntity): Promise<W
   return { answer: jsonAnswer(200, { status: 200, message }), version };
 }
 
-/** The form of a single save: raw with a Type header, simplified without. */
+/** The format of a single save: raw if it has a Type header, otherwise simplified. */
 function singleForm(call: Call, originId: string): EntityForm {
   const type = call.header('type');
   if (type === '') {
@@ -98,7 +98,7 @@ function textOrNull(text: string): string | null {
   return text === '' ? null : text;
 }
 
-/** The items of a comma-separated list, without empty items and the white space around items (RFC 9110, section 5.6.1). */
+/** The items of a comma-separated list, trimmed and without empty ones (RFC 9110, section 5.6.1). */
 function listOf(text: string): string[] {
   return text
     .split(',')
@@ -106,7 +106,9 @@ function listOf(text: string): string[] {
     .filter((item) => item !== '');
 }
 
-/** A part that begins like no URL is most likely the rest of a URL with a comma. @throws ProblemError `entityInvalid` */
+/**
+ * A part that does not begin like a URL is most likely the rest of a URL with a comma. @throws ProblemError `entityInvalid`
+ */
 function redirectsOf(text: string): string[] {
   const redirects = listOf(text);
   const rest = redirects.slice(1).find((redirect) => !/^(?:\/|https?:\/\/)/i.test(redirect));
@@ -115,7 +117,7 @@ function redirectsOf(text: string): string[] {
   throw new ProblemError(problems.entityInvalid({ redirects: mistake }));
 }
 
-/** One text per field: `errors` of a single save maps a field to one text. */
+/** `errors` of a single save maps each field to one string, so the errors of a field are joined. */
 function errorsByField(mistakes: readonly Mistake[]): Record<string, string> {
   const texts = new Map<string, string>();
   for (const { field, text } of mistakes) {
@@ -129,13 +131,13 @@ function errorsByField(mistakes: readonly Mistake[]): Record<string, string> {
 interface Saved {
   /** Outcomes in the order of the entities. */
   readonly outcomes: readonly AcceptOutcome[];
-  /** The state that shows the entities. */
+  /** The version at which the entities are visible. */
   readonly version: VersionVector;
 }
 
 /**
- * Accepts entities that were read, at the pace of the workers. It decides their new fields, then stores them. A large
- * request is stored in portions, because one write of 200 MB would hold up every other request of this front.
+ * Decides the new fields of entities and stores them, no faster than the workers process entities. A large request is stored in
+ * portions, because one write of 200 MB would block every other request of this front.
  * @throws StoreUnavailableError; ProblemError `ingestBusy`
  */
 export async function saveRead(
@@ -161,7 +163,7 @@ export async function saveRead(
   });
 }
 
-/** Estimates what entities cost the workers, counted in small entities. Any other cost shows in the time that they take. */
+/** Estimates the cost of entities for the workers, in small entities. Other costs show up in the processing time. */
 function workOf(entities: readonly Pick<EncodedEntity, 'size'>[]): number {
   return entities.reduce((sum, { size }) => sum + 1 + size / bytesOfWork, 0);
 }
@@ -171,7 +173,7 @@ function changedShareOf(outcomes: readonly AcceptOutcome[]): number {
   return outcomes.filter((outcome) => outcome === 'changed').length / Math.max(1, outcomes.length);
 }
 
-/** Stores portions one after the other, so entities keep their order. */
+/** Stores portions one after the other, to preserve the order of the entities. */
 async function acceptInPortions(store: Store, request: AcceptRequest): Promise<Saved> {
   const outcomes: AcceptOutcome[] = [];
   const version = new Map<number, number>();

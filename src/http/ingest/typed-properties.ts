@@ -1,7 +1,7 @@
 /**
- * Properties in which each value says its type, as `POST /ingest/v1` takes them, and what they mean: plain JSON
- * (docs/reference/http.md "Typed properties"). Pure. Members may begin in lower or in upper case, a number may be text,
- * and a value that is left out is null.
+ * Converts the typed properties of `POST /ingest/v1`, in which each value has a type, to plain JSON (docs/reference/http.md
+ * "Typed properties"). Pure. Member names may begin with a lower-case or upper-case letter, a number may be a string, and a
+ * missing value is null.
  */
 import { getOwn, isJsonObject, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import { jsonDepthMax, mistakesListedMax, typedPlaceCharactersMax } from '../../contract/limits.ts';
@@ -12,13 +12,13 @@ import { itemPath, memberPath } from '../../lib/text-place.ts';
 import type { Mistake } from '../routing/validate.ts';
 
 export interface PlainProperties {
-  /** Values that are not property maps stay as they were sent. */
+  /** A value that is not a property map is returned unchanged. */
   readonly properties: Json;
-  /** `field` is the place of the property: `properties.hero.images[2]`. */
+  /** `field` is the path of the property: `properties.hero.images[2]`. */
   readonly mistakes: readonly Mistake[];
 }
 
-/** @param typed property name -> typed property; those whose names are not allowed are mistakes, and left out */
+/** @param typed property name -> typed property. Properties with invalid names are reported and left out */
 export function plainProperties(typed: Json): PlainProperties {
   const mistakes: Mistake[] = [];
   if (!isJsonObject(typed)) return { properties: typed, mistakes };
@@ -29,7 +29,7 @@ export function plainProperties(typed: Json): PlainProperties {
 const allowedName = new RegExp(propertyName.pattern);
 const nameText = `is not allowed: a name ${propertyName.rule}`;
 
-/** The rule holds for the names in `properties` itself. A mistake has the place of its property, as all of them have. */
+/** Only the top-level names in `properties` must follow the rule. */
 function withAllowedNames(typed: JsonObject, mistakes: Mistake[]): JsonObject {
   const bad = Object.keys(typed).filter((name) => !allowedName.test(name));
   if (bad.length === 0) return typed;
@@ -38,7 +38,7 @@ function withAllowedNames(typed: JsonObject, mistakes: Mistake[]): JsonObject {
   return Object.fromEntries(Object.entries(typed).filter(([name]) => allowedName.test(name)));
 }
 
-/** Where a value is. `properties` of the entity is level 1. */
+/** The path and nesting level of a value. `properties` of the entity is level 1. */
 interface Position {
   readonly place: string;
   readonly level: number;
@@ -49,7 +49,7 @@ const rootPosition: Position = { place: 'properties', level: 1 };
 const typeNames = ['string', 'number', 'boolean', 'object', 'array'] as const;
 type TypeName = (typeof typeNames)[number];
 
-/** A member of a typed property by its name in lower case; null when it is absent. */
+/** A member of a typed property; null if it is absent. @param name in lower case */
 function memberOf(property: JsonObject, name: string): Json {
   const upper = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
   return getOwn(property, name) ?? getOwn(property, upper) ?? null;
@@ -57,7 +57,7 @@ function memberOf(property: JsonObject, name: string): Json {
 
 function plainMap(typed: JsonObject, { place, level }: Position, mistakes: Mistake[]): JsonObject {
   const plain: JsonObject = {};
-  // Values nested too deep are rejected with the plain value, so there is no need to check further.
+  // The plain value of a property nested this deep is rejected later, so there is no need to go on.
   if (level > jsonDepthMax) return plain;
   for (const name of Object.keys(typed)) {
     const at = { place: memberPlace(place, name), level };
@@ -66,7 +66,7 @@ function plainMap(typed: JsonObject, { place, level }: Position, mistakes: Mista
   return plain;
 }
 
-/** The plain value of a typed property; null after a mistake. */
+/** The plain value of a typed property; null if it is invalid. */
 function plainValue(property: Json, at: Position, mistakes: Mistake[]): Json {
   if (property === null) return null;
   const type = isJsonObject(property) ? memberOf(property, 'type') : null;
@@ -101,7 +101,7 @@ const readers: Readonly<Record<TypeName, Reader>> = {
     }
     if (value === null) return null;
     if (typeof value === 'string' && parseJsonNumber(value) !== null && isInexact(value.trim())) {
-      return tellMistake(mistakes, inexactText(at.place, value.trim(), 'Send it as a string (type string)'));
+      return addMistake(mistakes, inexactText(at.place, value.trim(), 'Send it as a string (type string)'));
     }
     return numberOf(value, precision) ?? report(mistakes, at, 'must have a number as value');
   },
@@ -127,14 +127,14 @@ function plainItem(item: Json, at: Position, mistakes: Mistake[]): Json {
   return isBare ? plainMap(item, { ...at, level: at.level + 1 }, mistakes) : plainValue(item, at, mistakes);
 }
 
-/** Fractional digits that a 64-bit floating-point number can have at all. */
+/** No 64-bit float has more fractional digits than this. */
 const precisionMax = 1_100;
 
 function isPrecision(value: Json): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0;
 }
 
-/** Null for what is not a number. Without a precision nothing is rounded. */
+/** Null for a value that is not a number. Without a precision, it is not rounded. */
 function numberOf(value: Json, precision: number | null): number | null {
   const digits = precision === null ? null : Math.min(precision, precisionMax);
   if (typeof value === 'string') return digits === null ? parseJsonNumber(value) : roundText(value, digits);
@@ -143,37 +143,39 @@ function numberOf(value: Json, precision: number | null): number | null {
 }
 
 function report(mistakes: Mistake[], { place }: Position, text: string): null {
-  return tellMistake(mistakes, { field: place, text: `${place} ${text}` });
+  return addMistake(mistakes, { field: place, text: `${place} ${text}` });
 }
 
-function tellMistake(mistakes: Mistake[], mistake: Mistake): null {
+function addMistake(mistakes: Mistake[], mistake: Mistake): null {
   if (mistakes.length < mistakesListedMax) mistakes.push(mistake);
   return null;
 }
 
-/** Names can be long and contain unpaired surrogates, and every error includes its place. */
+/** Shortened and well-formed, because every error includes a path, and names can be long and contain unpaired surrogates. */
 function memberPlace(place: string, name: string): string {
   const whole = `${place}.${name}`;
   if (whole.length <= typedPlaceCharactersMax) return whole.toWellFormed();
   return `${whole.slice(0, typedPlaceCharactersMax).toWellFormed()}…`;
 }
 
-/** Begins the strings that stand for inexact numbers. A property that begins so by itself has such a number beside it. */
+/**
+ * Prefix of the strings that replace inexact numbers. A string that already has it can be reported too, but only in an entity
+ * that also has such a number.
+ */
 const mark = '\u0000number ';
 
-/** JSON text in which inexact numbers are strings that `inexactMistake` knows; null when it has none. */
+/** Replaces inexact numbers in JSON text with marked strings for `inexactMistakes`; null if there are none. */
 export function withMarkedNumbers(text: string): string | null {
   return quoteInexact(text, JSON.stringify(mark).slice(1, -1));
 }
 
-/** A mistake for each inexact number of a marked value, in order, at most `mistakesListedMax`. */
+/** An error for each inexact number of a marked value, in order, at most `mistakesListedMax`. */
 export function inexactMistakes(properties: Json): Mistake[] {
   const mistakes: Mistake[] = [];
   collect(properties, 'properties', mistakes);
   return mistakes;
 }
 
-/** The mistake that a property's number has. */
 function inexactText(place: string, digits: string, advice = 'Send it as a string'): Mistake {
   const field = shortened(place);
   const text = `${field} is ${shortened(digits)}, which a 64-bit float cannot represent exactly. ${advice}`;

@@ -1,29 +1,26 @@
 /**
- * How much accepted work may wait for the workers at a time: as much as they do in about `aimMs`. The size follows from
- * how long accepted writes had to wait. So it fits whatever the entities cost, and however many fronts share the
- * workers: each front sees how long its own writes waited among all others.
+ * Bounds the accepted work that may wait for the workers to what they do in about `aimMs`. The size is adjusted by how long
+ * accepted writes had to wait. So it adapts to the cost of entities and to the number of fronts: each front measures how long
+ * its own writes waited among all others.
  */
 
-/**
- * Half of the 200 ms after which a single save can be read with its version, in the median (docs/promises.md "Load and
- * outages").
- */
+/** Half of the 200 ms in which the median single save becomes visible (docs/promises.md "Load and outages"). */
 const aimMs = 100;
 const sizeFirst = 400;
 /**
- * A smaller size would hardly make anybody faster. An entry then waits mostly for its own way through Redis and for a
- * free core, and not for other entries. An import would get next to nothing done in that time.
+ * A smaller size would hardly make writes faster: an entry then waits mostly for Redis and for a free core, and not for other
+ * entries. And an import would make almost no progress.
  */
 const sizeMin = 200;
 const sizeMax = 100_000;
-/** The window is filled again when this share of it is still in use. */
+/** The window is refilled when at most this share of it is in use. */
 const refillShare = 0.5;
-/** How far the size goes towards the one that would have been right for what is done. */
+/** Share of the correction that is applied to the size after each completed write. */
 const gain = 0.5;
 const factorMin = 0.5;
 const factorMax = 2;
 
-/** Counts work in small entities (`workOf`). */
+/** Work is counted in small entities (`workOf`). */
 export class IngestWindow {
   #size = sizeFirst;
   #used = 0;
@@ -38,9 +35,8 @@ export class IngestWindow {
   }
 
   /**
-   * A full window has no room until much of its work is done. The writes that then come in together share calls to
-   * Redis and stream entries, each of which costs as much as several entities. The write that is taken last may go
-   * beyond the size.
+   * A full window has no room until much of its work is done. The writes that are then accepted together share calls to Redis
+   * and stream entries, each of which costs as much as several entities. The last write may exceed the size.
    */
   get hasRoom(): boolean {
     if (this.#used >= this.#size) this.#isFilling = false;
@@ -53,14 +49,14 @@ export class IngestWindow {
   }
 
   give(work: number): void {
-    // Sums of fractions do not come out even.
+    // Sums of fractions have rounding errors.
     this.#used = Math.max(0, this.#used - work);
   }
 
   /**
-   * Fits the size to work that is done.
+   * Adjusts the size after work was done.
    * @param waitedMs time since the work was accepted
-   * @param isWanted a request waits for room. Otherwise the size does not grow
+   * @param isWanted true if a request waits for room. Otherwise the size does not grow
    */
   fit(work: number, waitedMs: number, isWanted: boolean): void {
     const factor = Math.min(factorMax, Math.max(factorMin, aimMs / Math.max(1, waitedMs)));

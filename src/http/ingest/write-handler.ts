@@ -1,4 +1,4 @@
-/** Shared by all writes: backpressure, their version, and the wait until they are visible. */
+/** What all writes share: backpressure, the version header, and waiting until they are visible. */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { formatEntityId } from '../../contract/ids.ts';
 import { visibilityWaitMsMax } from '../../contract/limits.ts';
@@ -10,7 +10,7 @@ import { validTraceparent } from '../request-record.ts';
 import type { Services } from '../services.ts';
 import { percentDecoded } from '../uws/text-decoding.ts';
 
-/** Records a valid `traceparent`, so that webhooks can continue the trace. It never fails a write. */
+/** Stores a valid `traceparent`, so that webhooks can continue the trace. A failure is ignored. */
 export async function noteTraceOf(
   { store }: Services,
   call: Call,
@@ -25,7 +25,7 @@ export async function noteTraceOf(
 
 export interface Written {
   readonly answer: Answer;
-  /** Where the write is in the streams; null when nothing was accepted. */
+  /** Positions of the write in the streams; null if nothing was accepted. */
   readonly version: VersionVector | null;
 }
 
@@ -36,7 +36,7 @@ export function writeHandler(services: Services, write: (call: Call) => Promise<
     const waitMs = askedWaitMs(services, call);
     const { answer, version } = await write(call);
     if (version === null) return answer;
-    // While it waits, the write must not hold memory that the bodies of others need.
+    // While the write waits for visibility, other bodies may use its memory.
     call.requestBody?.release();
     return { ...answer, headers: await headersOf(services, call, version, waitMs) };
   };
@@ -44,7 +44,7 @@ export function writeHandler(services: Services, write: (call: Call) => Promise<
 
 const millisecondsPattern = /^\d{1,5}$/;
 
-/** Null when the write does not ask to wait. @throws ProblemError `requestInvalid` */
+/** Null if the request does not have the header. @throws ProblemError `requestInvalid` */
 function askedWaitMs({ headerPrefixes }: Services, call: Call): number | null {
   const text = call.header('wait');
   if (text === '') return null;
@@ -76,7 +76,7 @@ function underBothNames({ headerPrefixes }: Services, name: string, value: strin
   return [...names].map((full) => [full, value]);
 }
 
-/** Exactly these values (docs/reference/http.md "Changing the type"). */
+/** Only these values count as true (docs/reference/http.md "Changing the type"). */
 const trueTexts = new Set(['true', 'TRUE', '1']);
 
 /** True when the request lets entities change their type. */
@@ -84,7 +84,7 @@ export function forcesType(call: Call): boolean {
   return trueTexts.has(call.header('force-type'));
 }
 
-/** The originId in the path. @throws ProblemError when it is not percent-encoded UTF-8 */
+/** The originId in the path. @throws ProblemError if it is not percent-encoded UTF-8 */
 export function pathOriginId(call: Call): string {
   const originId = percentDecoded(call.parameters[0] ?? '');
   if (originId !== null) return originId;
@@ -93,7 +93,7 @@ export function pathOriginId(call: Call): string {
   );
 }
 
-/** Why an entity cannot take another type (docs/reference/http.md "Changing the type"). */
+/** Error message for a save that would change the type of an entity (docs/reference/http.md "Changing the type"). */
 export function typeConflictText(services: Services): string {
   const header = `${services.headerPrefixes[0] ?? 'X-Service'}-Force-Type`;
   return `The type of an entity cannot change: send the header ${header}: true, or delete the entity and ingest it again`;

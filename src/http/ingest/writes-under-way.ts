@@ -1,13 +1,13 @@
 /**
- * The writes of this front that are under way: those that the workers have not taken in yet, as the stream entries of each
- * partition in their order, and those that are answered when they are visible.
+ * The writes of this front in progress: those that the workers have not processed yet, as ordered stream entries per partition,
+ * and those whose response waits until they are visible.
  */
 
 import { visibilityWaitsMax, visibilityWaitsOfTenantMax } from '../../contract/limits.ts';
 import type { Progress } from '../../store/visibility/progress.ts';
 import type { VersionVector } from '../../store/visibility/version.ts';
 
-/** A stream entry of one tenant, written in one call. */
+/** A stream entry of one tenant, written by one call of the script. */
 interface Entry {
   readonly sequence: number;
   readonly tenant: string;
@@ -15,7 +15,7 @@ interface Entry {
   readonly parts: Part[];
 }
 
-/** The share of a write that is in one entry. */
+/** The part of a write that is in one entry. */
 export interface Part {
   readonly kind: WriteKind;
   readonly work: number;
@@ -24,35 +24,35 @@ export interface Part {
 export type WriteKind = 'single' | 'bulk';
 
 /**
- * Called for work that is done.
- * @param waitedMs time since the write; null when it was lost or given up, or was done before
+ * Called when work is done.
+ * @param waitedMs time since the write; null if it was lost, given up, or done before it was noted
  */
 type DoneListener = (part: Part, waitedMs: number | null) => void;
 
 export class WaitingWrites {
   readonly #partitions = new Map<number, Entry[]>();
   readonly #checkpoints = new Map<number, number>();
-  /** Partition -> when its checkpoint was last seen to move. */
+  /** Partition -> when its checkpoint last moved. */
   readonly #movedMs = new Map<number, number>();
-  /** Tenant -> partition -> entries. */
+  /** Tenant -> partition -> number of entries. */
   readonly #counts = new Map<string, Map<number, number>>();
 
   constructor(private readonly onDone: DoneListener) {}
 
-  /** @param version where the write is in the streams. Its work is divided evenly among them */
+  /** @param version positions of the write in the streams. Its work is divided evenly among them */
   note(tenant: string, version: VersionVector, { kind, work }: Part, nowMs: number): void {
     const part = { kind, work: work / Math.max(1, version.size) };
     for (const [partition, sequence] of version) this.#add(partition, sequence, tenant, part, nowMs);
   }
 
-  /** Entries of a tenant that wait, in the partition that has most of them. */
+  /** Number of waiting entries of a tenant in the partition that has most of them. */
   entriesOf(tenant: string): number {
     return Math.max(0, ...(this.#counts.get(tenant)?.values() ?? []));
   }
 
   /**
-   * Gives up waiting for partitions in which nothing was done since a time: their worker is away. The entries are still
-   * there, and count for their tenants.
+   * Stops counting the work of partitions in which nothing was done since a time, because their worker is away. Their entries
+   * remain, and still count for their tenants.
    */
   giveUpUnmoved(sinceMs: number): void {
     for (const [partition, entries] of this.#partitions) {
@@ -62,7 +62,7 @@ export class WaitingWrites {
     }
   }
 
-  /** Goes from the newest entry back to the first one that was given up before. */
+  /** Goes back from the newest entry to the first one that was already given up. */
   #giveUp(entries: readonly Entry[]): void {
     for (let at = entries.length - 1; at >= 0; at -= 1) {
       const parts = entries[at]?.parts.splice(0) ?? [];
@@ -71,7 +71,7 @@ export class WaitingWrites {
     }
   }
 
-  /** Notes that the workers took in a partition's entries up to its checkpoint. */
+  /** Must be called when a worker has processed the entries of a partition up to a checkpoint. */
   passed(partition: number, checkpoint: number, nowMs: number): void {
     if (checkpoint !== this.#checkpoints.get(partition)) this.#movedMs.set(partition, nowMs);
     this.#checkpoints.set(partition, checkpoint);
@@ -82,7 +82,7 @@ export class WaitingWrites {
     }
   }
 
-  /** Drops entries after the last one. A Redis that lost its last writes no longer has them. */
+  /** Drops entries after the last one of the stream: Redis has lost its latest writes. */
   forgetBeyond(partition: number, last: number): void {
     const entries = this.#partitions.get(partition) ?? [];
     const from = entries.findIndex(({ sequence }) => sequence > last);
@@ -94,13 +94,13 @@ export class WaitingWrites {
     const entries = this.#partitions.get(partition) ?? [];
     this.#partitions.set(partition, entries);
     const last = entries.at(-1);
-    // The requests of one call share an entry.
+    // Requests that share a call of the script share an entry.
     if (sequence === last?.sequence && tenant === last.tenant) {
       last.parts.push(part);
       return;
     }
-    // A write that changed nothing has the place of an earlier entry. A write that was done at once is received before
-    // its answer comes.
+    // A write that changed nothing has the position of an earlier entry. And the checkpoint can arrive before the reply to the
+    // write.
     if (sequence <= (last?.sequence ?? this.#checkpoints.get(partition) ?? 0)) {
       this.onDone(part, null);
       return;
@@ -125,8 +125,8 @@ export class WaitingWrites {
 }
 
 /**
- * Writes with `X-Service-Wait` that wait until they are visible on this front. When too many wait, a further one is answered
- * at once: it is accepted already.
+ * Writes with `X-Service-Wait` that wait until they are visible on this front. If too many wait, further ones do not wait: they
+ * are already accepted.
  */
 export class VisibilityWaits {
   #count = 0;
@@ -134,7 +134,7 @@ export class VisibilityWaits {
 
   constructor(private readonly progress: Pick<Progress, 'waitFor'>) {}
 
-  /** True when everything that a write caused is visible before the time is over. */
+  /** True if everything that a write caused is visible within `waitMs`. */
   async isVisible(tenant: string, written: VersionVector, waitMs: number): Promise<boolean> {
     const waiting = this.#ofTenant.get(tenant) ?? 0;
     const isFull = this.#count >= visibilityWaitsMax || waiting >= visibilityWaitsOfTenantMax;

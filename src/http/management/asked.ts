@@ -1,4 +1,4 @@
-/** Finds what a management request names: an environment, a source or a client of the key's tenant. */
+/** Reads the parameters of management requests, and finds the environment, source or client that they name. */
 import type {
   ClientPrincipal,
   Configuration,
@@ -15,7 +15,9 @@ import type { Call } from '../call.ts';
 import { notJsonText, parseJson } from '../json-body.ts';
 import { requestedText } from '../routes/route-parts.ts';
 
-/** The JSON of a body. @param refusal of bytes that are none, with where and why. @throws ProblemError */
+/**
+ * The JSON of a body. @param refusal makes the problem if it is not JSON, from the position and reason. @throws ProblemError
+ */
 export function askedJson(bytes: Uint8Array, refusal: (reason: string) => Problem): Json {
   const body = parseJson(bytes);
   if (body === undefined) throw new ProblemError(refusal(notJsonText(bytes)));
@@ -29,14 +31,14 @@ export function askedFlag(call: Call, name: string): boolean {
   throw new ProblemError(problems.parameterInvalid(name, 'must be true or false'));
 }
 
-/** @throws ProblemError `parameterInvalid` when it is absent */
+/** A required query parameter. @throws ProblemError `parameterInvalid` if it is absent */
 export function requiredText(call: Call, name: string): string {
   const value = requestedText(call, name);
   if (value === null) throw new ProblemError(problems.parameterInvalid(name, 'is required'));
   return value;
 }
 
-/** Decoded text of a path parameter. @throws ProblemError `parameterInvalid` */
+/** A decoded path parameter. @throws ProblemError `parameterInvalid` */
 export function pathText(call: Call, index: number, name: string): string {
   try {
     return decodeURIComponent(call.parameters[index] ?? '');
@@ -46,14 +48,14 @@ export function pathText(call: Call, index: number, name: string): string {
 }
 
 /**
- * The environment that `environment` names by alias or id. It may be left out where there is one.
- * @throws ProblemError 404, or 422 when several could be meant
+ * The environment that the parameter `environment` names by alias or id. It is optional if the tenant has only one.
+ * @throws ProblemError 404, or 422 if it is absent and there are several
  */
 export function askedEnvironment(call: Call): Environment {
   return environmentNamed(call.manager.tenant, requestedText(call, 'environment'));
 }
 
-/** As `askedEnvironment`. @throws ProblemError 404, or 422 when several could be meant */
+/** As `askedEnvironment`. @throws ProblemError 404, or 422 if it is absent and there are several */
 export function environmentNamed({ environments }: Tenant, name: string | null): Environment {
   const [only] = environments;
   if (name === null && environments.length === 1 && only !== undefined) return only;
@@ -65,7 +67,7 @@ export function environmentNamed({ environments }: Tenant, name: string | null):
   return found ?? throwNothing(`There is no environment ${quote(name)}`);
 }
 
-/** The alias of a source group, which may be left out where there is one. @throws ProblemError 422 */
+/** The alias of a source group, which is optional if the tenant has only one. @throws ProblemError 422 */
 export function groupNamed({ sourceGroups }: Tenant, name: string | null): string {
   const [only, ...others] = sourceGroups.keys();
   if (name !== null) return name;
@@ -84,7 +86,7 @@ export function sourceOf(tenant: Tenant, sourceGroup: string, environment: Envir
 }
 
 /**
- * The client that `client` names, else the first that may ask for views.
+ * The client that the parameter `client` names, by default the first with the scope `delivery`.
  * @throws ProblemError 404
  */
 export function askedClient(
@@ -104,17 +106,17 @@ export function askedClient(
   return found ?? throwNothing(`The environment ${environment.alias} has ${what}`);
 }
 
-/** @throws ProblemError 404 with the words */
+/** @throws ProblemError 404 with this message */
 export function throwNothing(what: string): never {
   throw new ProblemError(problems.nothingThere(what));
 }
 
 /**
- * What takes processor time for managers is done one after the other, so that readers hardly notice any number of them. Tenants are
- * the owners. Where too many calls of one wait, more are `unavailable`.
+ * Runs expensive management calls one after the other, so that many of them hardly slow down readers. Tenants take turns. If
+ * too many calls of a tenant wait, further ones fail with `unavailable`.
  */
 export class CostlyTurns extends Turns {
-  /** @param atOnceMax turns at a time, each of another tenant */
+  /** @param atOnceMax concurrent calls, each of another tenant */
   constructor(atOnceMax = 1) {
     super({
       atOnceMax,

@@ -15,17 +15,17 @@ import type { Store } from '../../store/store.ts';
 import { viewJson } from '../../trial/view-json.ts';
 
 export interface EntityDetails {
-  /** Of the first of its views that has one, those with a URL first; null: none has. */
+  /** Title of the first view that has one, views with a URL first; null if none has. */
   readonly name: string | null;
   readonly publishAt: string | null;
   readonly unpublishAt: string | null;
   readonly state: PublishState;
 }
 
-/** Entities whose views are read at a time. */
-const atOnce = 50;
+/** Number of entities whose views are read at a time. */
+const batchSize = 50;
 
-/** In the order of the entities. @throws StoreUnavailableError */
+/** Details in the order of the entities. @throws StoreUnavailableError */
 export async function detailsOf(
   store: Store,
   tenant: Tenant,
@@ -35,7 +35,7 @@ export async function detailsOf(
 ): Promise<EntityDetails[]> {
   const names: (string | null)[] = [];
   const reader = new NameReader(store, tenant.alias, environment.id);
-  for (const portion of portions(entities, atOnce)) names.push(...(await reader.namesOf(portion)));
+  for (const portion of portions(entities, batchSize)) names.push(...(await reader.namesOf(portion)));
   return entities.map((entity, at) => ({
     name: names[at] ?? null,
     publishAt: momentText(entity.times?.publishAt),
@@ -57,14 +57,14 @@ class NameReader {
   async namesOf(entities: readonly StoredEntity[]): Promise<(string | null)[]> {
     const aliases = await this.#viewsOf(entities);
     const names = new Map<StoredEntity, string>();
-    // Of most entities the first view has a name, so few are asked again.
+    // For most entities the first view has a name, so there are few further reads.
     for (let at = 0; aliases.some((ofEntity) => at < ofEntity.length); at += 1) {
-      const asked = entities.flatMap((entity, index) => {
+      const tried = entities.flatMap((entity, index) => {
         const alias = aliases[index]?.[at];
         return alias === undefined || names.has(entity) ? [] : [{ entity, alias }];
       });
       await Promise.all(
-        asked.map(async ({ entity, alias }) => {
+        tried.map(async ({ entity, alias }) => {
           const name = await this.#nameOf(entity, alias);
           if (name !== null) names.set(entity, name);
         }),
@@ -82,7 +82,7 @@ class NameReader {
     return titleOf(viewJson(body, this.environmentId));
   }
 
-  /** Aliases of the views of each entity, in the order in which they are asked for a name. */
+  /** Aliases of the views of each entity, in the order in which they are tried. */
   async #viewsOf(entities: readonly StoredEntity[]): Promise<string[][]> {
     const { partitions } = this.store;
     const found = new Map<StoredEntity, string[]>();

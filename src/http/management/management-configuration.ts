@@ -92,14 +92,14 @@ export function putConfiguration({ store, configuration }: Services): Handler {
 }
 
 interface PutOptions {
-  /** Digest that the tenant's documents must have still; null: any. */
+  /** Digest that the active documents must have; null for any. */
   readonly expected: string | null;
   readonly mayRemove: boolean;
-  /** Activates nothing: a job computes what would change. */
+  /** Nothing is activated: a job computes what would change. */
   readonly isDryRun: boolean;
-  /** The configuration of this front. Tenants with equal documents are not loaded again. */
+  /** The configuration of this front. Tenants whose documents are equal in it are not loaded again. */
   readonly current: Configuration;
-  /** Counts keys that the tenant did not have: each is a guess at those of others. */
+  /** Counts keys that are new to the tenant, because each can be a guess at another tenant's key. */
   readonly countNewKeys: Call['countNewKeys'];
 }
 
@@ -122,8 +122,8 @@ async function replace(
     if (tooMany !== null) throw new ProblemError(tooMany);
   };
   const documents = withRuntimeLookups(hashed, published.documents);
-  const sound = { tenant, documents, published, compiled, current, admitNewKeys };
-  const { tenants, configuration } = await soundConfiguration(store, sound);
+  const candidate = { tenant, documents, published, compiled, current, admitNewKeys };
+  const { tenants, configuration } = await validConfiguration(store, candidate);
   const digest = writtenDigest(documents, tenant);
   if (isDryRun) {
     if ((await pendingDryRuns(store, tenant)) >= dryRunsPendingMax)
@@ -137,7 +137,7 @@ async function replace(
   return { digest, job: rebuildJobId(generation) };
 }
 
-/** @returns the documents, with what was there for each secret that is `kept`. @throws ProblemError 422 */
+/** @returns the documents, with each secret that is `kept` replaced by its former value. @throws ProblemError 422 */
 function withSecretsOf(before: ConfigDocuments, own: ConfigDocuments): ConfigDocuments {
   const file = 'tenant.json';
   const text = own.get(file);
@@ -155,7 +155,7 @@ function withSecretsOf(before: ConfigDocuments, own: ConfigDocuments): ConfigDoc
 
 const hashedKeys = /"sha256:[0-9a-f]{64}"/g;
 
-/** Keys of a tenant file that are not in the former one; both have their keys hashed. */
+/** Number of keys of a tenant file that are not in the former one. Both files have hashed keys. */
 function newKeys(before = '', after = ''): number {
   const former = new Set(before.match(hashedKeys));
   return [...new Set(after.match(hashedKeys))].filter((key) => !former.has(key)).length;
@@ -185,21 +185,21 @@ const ofAnotherVersion =
 
 interface Planned {
   readonly tenant: string;
-  /** Of the tenant alone, keys hashed. */
+  /** Documents of this tenant, with hashed keys. */
   readonly documents: ConfigDocuments;
   readonly published: PublishedTenants;
   readonly compiled: CompiledDocuments;
   readonly current: Configuration;
-  /** Called before keys are compared with those of others. @throws ProblemError 429 */
+  /** Called before keys are compared with those of other tenants. @throws ProblemError 429 */
   readonly admitNewKeys: () => void;
 }
 
 /**
- * The configuration of all tenants, of which one is new. Its documents are checked alone first, so that no error mentions
- * another tenant. The others became active once, and stay as they are: nobody reads their documents.
- * @throws ProblemError 422 with every mistake; 429 for too many new keys; 409 where those of others cannot be read
+ * Loads the configuration of all tenants, one of them with new documents. These are checked alone first, so that no error
+ * mentions another tenant. Errors in the documents of the others are not reported: they were valid when they became active.
+ * @throws ProblemError 422 with all errors; 429 for too many new keys; 409 if the documents of others cannot be loaded
  */
-async function soundConfiguration(
+async function validConfiguration(
   store: Store,
   { tenant, documents, published, compiled, current, admitNewKeys }: Planned,
 ): Promise<{ tenants: ReadonlyMap<string, TenantTexts>; configuration: Configuration }> {
@@ -218,8 +218,8 @@ async function soundConfiguration(
   }
   const loaded = await loadedStored(tenants, [alone.configuration, current]);
   if (loaded.ok) return { tenants, configuration: loaded.configuration };
-  // Documents that are sound alone can only disagree with those of others about keys. Anything else is wrong with the others,
-  // which were sound for the version that made them active.
+  // Documents that are valid alone can only conflict with others by their keys. Any other error is in the others, which were
+  // valid for the version that activated them.
   const isKeyTaken = loaded.issues.every(({ message }) => message === keyGivenTwice);
   throw new ProblemError(
     isKeyTaken
@@ -230,7 +230,7 @@ async function soundConfiguration(
   );
 }
 
-/** The stored configuration was accepted before, so its check has no budget: it must never block a change. */
+/** The stored configuration was accepted before, so its check has no budget, which could block a change. */
 function loadedStored(
   tenants: ReadonlyMap<string, TenantTexts>,
   former: readonly Configuration[],
@@ -238,7 +238,7 @@ function loadedStored(
   return checkedInTurn(loadingStored(tenants, former), Number.POSITIVE_INFINITY);
 }
 
-/** @param documents of the tenant as they are active. @throws ProblemError 409 with the plan */
+/** @param documents active documents of the tenant. @throws ProblemError 409 with the losses */
 async function refuseLosses(
   store: Store,
   documents: ConfigDocuments,
@@ -258,7 +258,7 @@ async function publishedOf(
   tenant: string,
 ): Promise<PublishedTenants & { readonly documents: ConfigDocuments }> {
   const published = await readTenant(store, tenant);
-  // A key was known, so there is one.
+  // A configuration exists, because the key of this call is in it.
   if (published === null) throw new ProblemError(problems.unavailable);
   return published;
 }
@@ -285,7 +285,7 @@ function documentsIn(body: Json): Map<string, string> {
 
 const indent = 2;
 
-/** Stored JSON has no white space; people get some back. */
+/** Stored JSON has no white space. It is indented for readers. */
 function readableText(path: string, text: string): string {
   if (!path.endsWith('.json')) return text;
   return `${JSON.stringify(JSON.parse(text), null, indent)}\n`;

@@ -1,4 +1,4 @@
-/** `GET /management/v1/diagnostics`: what is valid but probably not meant so (docs/reference/management.md "Diagnostics"). */
+/** `GET /management/v1/diagnostics`: what is valid but probably a mistake (docs/reference/management.md "Diagnostics"). */
 
 import { ProblemError, problems } from '../../contract/errors.ts';
 import type { DiagnosticsAnswer } from '../../contract/shapes-management.ts';

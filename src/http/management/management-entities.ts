@@ -63,7 +63,7 @@ function askedState(call: Call): PublishState | null {
 
 const always: StateOf = () => 'published';
 
-/** Publication states, by the last known clock of each entity's partition. @throws StoreUnavailableError */
+/** Publication states at the last known clock of each entity's partition. @throws StoreUnavailableError */
 async function readStates(store: Store): Promise<StateOf> {
   const clocks = (await readOwners(store)).map(({ clockMs }) => clockMs);
   return ({ sourceId, originId, times }) =>
@@ -73,11 +73,11 @@ async function readStates(store: Store): Promise<StateOf> {
 interface Place {
   readonly tenant: string;
   readonly sourceId: string;
-  /** Null: all types. */
+  /** Null for all types. */
   readonly type: string | null;
 }
 
-/** Where a page starts; `before` lists backwards from there. */
+/** Start of a page; with `before`, the list goes backwards. */
 interface Cursor {
   readonly after: string | null;
   readonly before?: string;

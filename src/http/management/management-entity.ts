@@ -37,8 +37,8 @@ async function describe(
 ): Promise<EntityAnswer> {
   const partition = store.partitions.ofEntity(source.id, originId);
   const tag = store.partitions.tag(partition);
-  // The place comes first: the entity that is read then is at least as new as what is before the place.
-  const place = await lastSequence(store, tag);
+  // The position is read first, so the entity, which is read after it, is at least as new as the version.
+  const sequence = await lastSequence(store, tag);
   const { clockMs } = await readOwner(store, partition);
   const [[entity], [processed]] = await Promise.all([
     readEntitiesIn(store, tag, tenant.alias, source.id, [originId]),
@@ -52,7 +52,7 @@ async function describe(
     state: stateAt(entity.times, clockMs),
     createdAt: stampText(entity.bornStamp),
     updatedAt: stampText(entity.stamp),
-    version: formatVersion(new Map([[partition, place]])),
+    version: formatVersion(new Map([[partition, sequence]])),
     made: madeOf(tenant, source, originId, processed?.outputs ?? []),
   };
 }

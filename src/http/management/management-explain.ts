@@ -1,4 +1,4 @@
-/** Why a URL is answered as it is, and why a view is as it is (docs/reference/management.md). */
+/** Explains the response to a URL, and the origin of a view (docs/reference/management.md). */
 
 import type { ClientPrincipal, Domain } from '../../config/configuration.ts';
 import { domainOf, routeAnswers } from '../../config/urls/domains.ts';
@@ -116,7 +116,7 @@ function waitingStep({ alias, originId, atMs }: WaitingClaim): Step {
   return { step: 'schedule', result };
 }
 
-/** Until when the entity of what is served is published. */
+/** A step with the end of publication, if the served entity has one. */
 async function endingSteps(store: Store, tenant: string, served: Claim | null): Promise<Step[]> {
   const [entity] = served === null ? [] : await readEntities(store, tenant, [served.view]);
   const at = momentText(entity?.times?.unpublishAt);
@@ -154,7 +154,7 @@ function hasQuery({ display }: Claim): boolean {
   return normalizeUrl(display)?.path.includes('?') ?? false;
 }
 
-/** Why a claim is served or not, in the order in which claims are compared. */
+/** The reason why a claim is served or not, checked in the order of precedence. */
 function reasonOf(claim: Claim, served: Claim | null, url: NormalUrl, domains: readonly Domain[]): string {
   if (!routeAnswers(claim.host, url.host, domains)) {
     return claim.host === null

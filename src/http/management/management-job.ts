@@ -9,7 +9,7 @@ import type { Handler } from '../call.ts';
 import type { Services } from '../services.ts';
 import { pathText, throwNothing } from './asked.ts';
 
-/** The ids by which clients of the management interface name jobs. */
+/** The ids of jobs in the management interface. */
 const rebuildPattern = /^rebuild-([1-9]\d{0,14})$/;
 
 /** Id of the rebuild for a configuration generation. */
@@ -24,18 +24,18 @@ export function dryRunJobId(token: string): string {
   return `dry-run-${token}`;
 }
 
-/** Token of a dry run's id; null for another text. */
+/** The token in the id of a dry run; null for any other string. */
 export function dryRunTokenOf(id: string): string | null {
   return dryRunPattern.exec(id)?.[1] ?? null;
 }
 
-/** Generation of a rebuild's id; null for another text. */
+/** The generation in the id of a rebuild; null for any other string. */
 export function generationOf(id: string): number | null {
   const digits = rebuildPattern.exec(id)?.[1];
   return digits === undefined ? null : Number(digits);
 }
 
-/** `GET /management/v1/jobs/{id}`: how far a job is (docs/reference/management.md "Jobs"). */
+/** `GET /management/v1/jobs/{id}`: progress of a job (docs/reference/management.md "Jobs"). */
 export function managementJob({ store }: Services): Handler {
   return async (call) => {
     const id = pathText(call, 0, 'id');
@@ -54,7 +54,7 @@ async function rebuildAnswer(store: Store, tenant: string, generation: number): 
   const queue = rebuildJobs(store);
   try {
     const state = await rebuildState(store, queue, generation, tenant);
-    return { state: wordOf(state), done: state.scanned, total: state.total };
+    return { state: stateName(state), done: state.scanned, total: state.total };
   } finally {
     await queue.close();
   }
@@ -72,7 +72,7 @@ async function dryRunAnswer(store: Store, tenant: string, token: string, id: str
   }
 }
 
-function wordOf({ isDone, isEnqueued, startedAtMs, failures }: RebuildState): JobAnswer['state'] {
+function stateName({ isDone, isEnqueued, startedAtMs, failures }: RebuildState): JobAnswer['state'] {
   if (isDone) return 'completed';
   if (failures.some(({ isFinal }) => isFinal)) return 'failed';
   return isEnqueued && startedAtMs !== null ? 'active' : 'waiting';

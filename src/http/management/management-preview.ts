@@ -1,4 +1,7 @@
-/** `POST /management/v1/preview`: what a schema makes of an entity, stored or not (docs/reference/management.md "Preview"). */
+/**
+ * `POST /management/v1/preview`: the output of a schema for an entity; neither needs to be stored (docs/reference/management.md
+ * "Preview").
+ */
 
 import type { Environment, Source, Tenant } from '../../config/configuration.ts';
 import { issueLine } from '../../config/documents/issue-text.ts';
@@ -52,7 +55,7 @@ async function previewed(store: Store, call: Call, body: JsonObject): Promise<Pr
   const entity = await entityOf(store, tenant, source, body);
   const sandbox = new Sandbox();
   try {
-    return await preview(store, { ...asked, ...placeIn(asked.tenant, environment, source), entity }, sandbox);
+    return await preview(store, { ...asked, ...scopeIn(asked.tenant, environment, source), entity }, sandbox);
   } catch (error) {
     if (error instanceof ScanTooLongError)
       throw new ProblemError(problems.previewInvalid([capitalized(error.message)]));
@@ -62,8 +65,8 @@ async function previewed(store: Store, call: Call, body: JsonObject): Promise<Pr
   }
 }
 
-/** The environment and the source, as the tenant with the schema has them: they are the same. */
-function placeIn(
+/** The same environment and source, as objects of the tenant that has the schema. */
+function scopeIn(
   { environments, sources }: Tenant,
   environment: Environment,
   source: Source,
@@ -92,7 +95,7 @@ async function schemaOf(store: Store, tenant: Tenant, schema: Json): Promise<Pre
   }
 }
 
-/** The body was compared with its shape. */
+/** The shape of the body is already checked. */
 function schemaText(schema: Json): SchemaText {
   const object = isJsonObject(schema) ? schema : {};
   const alias = textOf(object, 'alias');
@@ -127,7 +130,7 @@ function unsavedEntity(sourceId: string, given: JsonObject): StoredEntity {
   return { ...reading.entity, sourceId, stamp, bornStamp: stamp, urlStamp: stamp };
 }
 
-/** @throws ProblemError 422 with every mistake */
+/** @throws ProblemError 422 with all errors */
 function bodyOf(body: Json): JsonObject {
   if (!isJsonObject(body)) {
     throw new ProblemError(problems.previewInvalid(['The body must be an object in JSON']));

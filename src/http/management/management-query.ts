@@ -1,5 +1,5 @@
 /**
- * `POST /management/v1/query`: a query over any index of an environment, answered as to a client that may ask everything
+ * `POST /management/v1/query`: a query over any index of an environment, without the limits of a client
  * (docs/reference/management.md "Queries").
  */
 import type { ClientPrincipal, Environment, Tenant } from '../../config/configuration.ts';
@@ -36,10 +36,10 @@ function mistakes(errors: readonly string[], status: 400 | 403 | 404) {
   return status === 403 ? problems.indexForbidden : problems.queryInvalid(errors, status);
 }
 
-/** Large answers are bounded for each client, so all managers of an environment are the same one. */
+/** Large answers are limited per client, so all managers of an environment share one. */
 const standIns = new WeakMap<Environment, ClientPrincipal>();
 
-/** Stands for the manager where an environment client is expected. */
+/** An environment client with all scopes, in place of the manager. */
 function clientOf(tenant: Tenant, environment: Environment): ClientPrincipal {
   const known = standIns.get(environment);
   if (known?.tenant === tenant) return known;

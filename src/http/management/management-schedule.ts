@@ -1,4 +1,7 @@
-/** `GET /management/v1/schedule`: what is published and taken back next (docs/reference/management.md "The schedule"). */
+/**
+ * `GET /management/v1/schedule`: the next entities to be published or unpublished (docs/reference/management.md "The
+ * schedule").
+ */
 
 import type { Source, Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
@@ -28,7 +31,7 @@ export function managementSchedule({ store }: Services): Handler {
   };
 }
 
-/** Without moments that a save has changed and no worker has taken in yet. */
+/** Leaves out entries that a later save has changed but no worker has processed yet. */
 async function entriesOf(
   store: Store,
   tenant: Tenant,

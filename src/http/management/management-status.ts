@@ -1,4 +1,4 @@
-/** `GET /management/v1/status`: how the platform is (docs/reference/management.md). */
+/** `GET /management/v1/status`: the state of the platform (docs/reference/management.md). */
 
 import type { Tenant } from '../../config/configuration.ts';
 import { platformVersion } from '../../config/settings/platform-version.ts';
@@ -58,7 +58,7 @@ async function partitionsOf(store: Store): Promise<StatusAnswer['partitions']> {
   );
 }
 
-/** The rebuild for the active configuration while it is under way, with what it has to do for the tenant. */
+/** The rebuild for the active configuration while it runs, with its progress for the tenant. */
 async function rebuildsOf(store: Store, { alias }: Tenant): Promise<StatusAnswer['rebuilds']> {
   const queue = rebuildJobs(store);
   try {
@@ -98,7 +98,7 @@ async function indexesOf(store: Store, { alias, environments }: Tenant): Promise
   );
 }
 
-/** Items of an index in all partitions. @throws StoreUnavailableError */
+/** Number of items of an index in all partitions. @throws StoreUnavailableError */
 export async function itemsOf(store: Store, index: ScopedIndex): Promise<number> {
   const counts = await Promise.all(
     store.partitions.tags.map((_, partition) => countItems(store, partition, index)),

@@ -1,4 +1,4 @@
-/** `GET /management/v1/tenant`: what a tenant has (docs/reference/management.md "The tenant"). */
+/** `GET /management/v1/tenant`: an overview of a tenant (docs/reference/management.md "The tenant"). */
 
 import type { Environment, Source, SourceGroup, Tenant } from '../../config/configuration.ts';
 import { documentPlace, type SchemaFolder } from '../../config/document-path.ts';
@@ -67,7 +67,7 @@ function shownSource({
   return { id, name, environments: environments.map(({ alias }) => alias) };
 }
 
-/** Views by schema, of all environments together. */
+/** Number of views by schema, in all environments together. */
 async function viewsOf(store: Store, { alias, environments }: Tenant): Promise<ReadonlyMap<string, number>> {
   const counts = await Promise.all(
     environments.map(({ id }) => countViews(store, { tenant: alias, environmentId: id })),
@@ -79,7 +79,7 @@ async function viewsOf(store: Store, { alias, environments }: Tenant): Promise<R
   return sums;
 }
 
-/** `<kind>:<alias>` -> the language that a schema is written in. */
+/** `<kind>:<alias>` -> the language of the schema. */
 async function languagesOf(store: Store, { alias: tenant }: Tenant): Promise<ReadonlyMap<string, Language>> {
   const published = await readTenant(store, tenant);
   const languages = new Map<string, Language>();

@@ -1,4 +1,4 @@
-/** Webhooks of a tenant, and what people do with them (docs/reference/management.md "Webhooks"). */
+/** Lists, tests, replays and enables webhooks (docs/reference/management.md "Webhooks"). */
 
 import type { Webhook } from '../../config/configuration.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
@@ -29,15 +29,15 @@ export function managementWebhooks(services: Services): Handler {
   return async (call) => {
     const { alias, webhooks } = call.manager.tenant;
     const states = await readWebhookStates(services.store);
-    const standings = webhooks.flatMap((webhook) => {
+    const statuses = webhooks.flatMap((webhook) => {
       const stored = states.get(webhookField(alias, webhook));
       return stored === undefined ? [] : [shown(services, call, webhook, stored.state)];
     });
-    return jsonAnswer<WebhooksAnswer>(200, { webhooks: await Promise.all(standings) });
+    return jsonAnswer<WebhooksAnswer>(200, { webhooks: await Promise.all(statuses) });
   };
 }
 
-/** Sends a test request without changes, once. */
+/** Sends one test request without changes. */
 export function testWebhook({ webhookGuard }: Services): Handler {
   return async (call) => {
     const webhook = askedWebhook(call);
@@ -58,7 +58,7 @@ export function testWebhook({ webhookGuard }: Services): Handler {
   };
 }
 
-/** The receiver's trace continues that of the request. */
+/** Continues the trace of the request at the receiver. */
 function traceOf(call: Call): Record<string, string> {
   const traceparent = validTraceparent(call.header('traceparent'));
   return traceparent === null ? {} : { traceparent };
@@ -78,7 +78,7 @@ export function replayWebhook(services: Services): Handler {
   };
 }
 
-/** A webhook whose receiver wanted no more continues where it was. */
+/** Enables a webhook that its receiver has disabled. It continues where it stopped. */
 export function enableWebhook(services: Services): Handler {
   return async (call) => {
     const webhook = askedWebhook(call);
@@ -86,7 +86,7 @@ export function enableWebhook(services: Services): Handler {
   };
 }
 
-/** It is tried immediately. */
+/** Resets the retries, so that it is tried immediately. */
 function tried({ failures, isRefused, nextAttemptAt, ...state }: WebhookState): WebhookState {
   return state;
 }

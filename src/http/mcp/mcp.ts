@@ -1,6 +1,6 @@
 /**
- * `POST /mcp`: the Model Context Protocol, stateless (docs/reference/mcp.md). Each request is answered by a server of its
- * own, and always with one JSON text: nothing that a tool does lasts.
+ * `POST /mcp`: the Model Context Protocol, stateless (docs/reference/mcp.md). Each request gets its own server and one JSON
+ * response, because no tool is long-running.
  */
 import type { ClientPrincipal, ManagementPrincipal } from '../../config/configuration.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
@@ -13,7 +13,7 @@ import { ToolServer } from './tool-server.ts';
 
 const tooLarge = new ProblemError(problems.bodyTooLarge);
 
-/** @param handlers of the endpoints that tools stand for */
+/** @param handlers of the endpoints behind the tools */
 export function mcp(handlers: Readonly<Record<Exclude<RouteName, 'mcp'>, Handler>>): Handler {
   return async (call) => {
     const body = await call.body.bytes(smallBodyBytesMax, tooLarge);
@@ -22,9 +22,9 @@ export function mcp(handlers: Readonly<Record<Exclude<RouteName, 'mcp'>, Handler
   };
 }
 
-/** The answer to a request of any revision of the protocol. @throws what a handler throws that is a bug */
+/** Handles a request of any revision of the protocol. @throws unexpected errors of handlers */
 async function answered(request: Request, tools: ToolServer): Promise<Response> {
-  // Few fronts are ever asked, and the package takes a moment to load.
+  // Loaded on demand: few fronts need the package, and loading it is slow.
   const library = await import('@modelcontextprotocol/server');
   const { isLegacyRequest, createMcpHandler, WebStandardStreamableHTTPServerTransport: Transport } = library;
   const response = (await isLegacyRequest(request))
@@ -44,7 +44,7 @@ async function answered(request: Request, tools: ToolServer): Promise<Response> 
 const forwarded = ['mcp-protocol-version', 'mcp-method', 'mcp-name'];
 
 function requestOf(call: Call, body: Buffer<ArrayBuffer>): Request {
-  // As everywhere, a body is JSON whatever its client calls it.
+  // As in the other endpoints, a body is JSON whatever its Content-Type is.
   const headers = new Headers({
     Accept: 'application/json, text/event-stream',
     'Content-Type': 'application/json',
@@ -53,7 +53,7 @@ function requestOf(call: Call, body: Buffer<ArrayBuffer>): Request {
     const value = call.header(name);
     if (value !== '') headers.set(name, value);
   }
-  // The address means nothing: the server reads the message alone.
+  // The URL is arbitrary: the server only reads the message.
   return new Request('http://localhost/mcp', { method: 'POST', headers, body });
 }
 

@@ -13,12 +13,12 @@ import { problemAnswer, problemOf } from '../routing/problem-answer.ts';
 import { routeTable } from '../routing/route-table.ts';
 import { callOf, type Tool, toolsOf } from './tools.ts';
 
-const tooMuchAnswered = `The previous results exceed ${toolAnswersBytesMax} bytes. Send the calls one by one`;
+const resultsTooLarge = `The previous results exceed ${toolAnswersBytesMax} bytes. Send the calls one by one`;
 
 export class ToolServer {
   readonly #principal: ClientPrincipal | ManagementPrincipal;
   readonly #handlers: Readonly<Partial<Record<RouteName, Handler>>>;
-  /** A request may have many calls, and what they are answered is held until the last of them is. */
+  /** One call at a time: a request may have many calls, and all results are in memory until the last call is done. */
   readonly #oneCall = new Semaphore(1);
   #answeredBytes = 0;
   #bug: { readonly error: unknown } | null = null;
@@ -31,7 +31,7 @@ export class ToolServer {
     this.#handlers = handlers;
   }
 
-  /** @param library the package, which is loaded late */
+  /** @param library the package, which is loaded on demand */
   server(library: typeof import('@modelcontextprotocol/server')): Server {
     const { Server, ProtocolError, ProtocolErrorCode } = library;
     const about = { name: 'millrace', version: platformVersion };
@@ -53,7 +53,7 @@ export class ToolServer {
     return server;
   }
 
-  /** Throws what a handler threw that is a bug, for the log. */
+  /** Rethrows the unexpected error of a handler, if there was one, so that it is logged. */
   throwBug(): void {
     if (this.#bug !== null) throw this.#bug.error;
   }
@@ -61,7 +61,7 @@ export class ToolServer {
   async #result(tool: Tool, given: unknown): Promise<CallToolResult> {
     const release = await this.#oneCall.acquire();
     try {
-      if (this.#answeredBytes > toolAnswersBytesMax) return resultOf(tooMuchAnswered, true);
+      if (this.#answeredBytes > toolAnswersBytesMax) return resultOf(resultsTooLarge, true);
       const { status, body } = await this.#answer(tool, given as Json);
       this.#answeredBytes += Buffer.byteLength(body);
       const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8');

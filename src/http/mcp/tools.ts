@@ -1,6 +1,6 @@
 /**
- * The tools that a key may use (docs/reference/mcp.md). Each is an endpoint of the route table in other words: what it
- * answers, and what it refuses, is what the endpoint does.
+ * The tools that a key may use (docs/reference/mcp.md). Each calls one endpoint of the route table, and has its results and
+ * errors.
  */
 import type { ClientPrincipal, ManagementPrincipal, Principal } from '../../config/configuration.ts';
 import type { ProblemError } from '../../contract/errors.ts';
@@ -18,7 +18,7 @@ export interface Tool {
   readonly description: string;
   /** JSON Schema of the arguments. */
   readonly inputSchema: JsonObject;
-  /** Whose handler answers. */
+  /** The endpoint that the tool calls. */
   readonly endpoint: RouteName;
   requestOf(given: JsonObject): EndpointRequest;
 }
@@ -43,10 +43,10 @@ function managementTools({ scopes }: ManagementPrincipal): readonly Tool[] {
 type Texts = Readonly<Record<string, string>>;
 
 /**
- * Arguments that are texts.
- * @param texts name -> what it is
- * @param required names that must be there
- * @param others the JSON Schema of further arguments
+ * The JSON Schema of string arguments.
+ * @param texts name -> description
+ * @param required names of required arguments
+ * @param others JSON Schemas of further arguments
  */
 function textArguments(texts: Texts, required: readonly string[], others: JsonObject = {}): JsonObject {
   const ofTexts = Object.fromEntries(
@@ -56,7 +56,7 @@ function textArguments(texts: Texts, required: readonly string[], others: JsonOb
   return { type: 'object', properties, required: [...required], additionalProperties: false };
 }
 
-/** The arguments that are there, under the names that the endpoint has for them. */
+/** Passes the given arguments as query parameters. @param names argument -> parameter */
 function asQuery(given: JsonObject, names: Texts): EndpointRequest {
   const entries = Object.entries(names).flatMap(([name, parameter]): [string, string][] => {
     const value = getOwn(given, name);
@@ -115,15 +115,15 @@ function queryTool(index: IndexSchema): Tool {
 
 function indexDescription({ alias, fields, metadata }: IndexSchema): string {
   const lines = [...fields].map(([name, type]) => {
-    const said = metadata.fields.get(name);
-    return `- ${name}: ${type}${said === undefined ? '' : `, ${textOf(said)}`}`;
+    const description = metadata.fields.get(name);
+    return `- ${name}: ${type}${description === undefined ? '' : `, ${textOf(description)}`}`;
   });
-  const said = metadata.index === null ? [] : [textOf(metadata.index)];
-  return [`Searches and filters the index ${alias}.`, ...said, 'Fields:', ...lines].join('\n');
+  const description = metadata.index === null ? [] : [textOf(metadata.index)];
+  return [`Searches and filters the index ${alias}.`, ...description, 'Fields:', ...lines].join('\n');
 }
 
-function textOf(said: Json): string {
-  return typeof said === 'string' ? said : JSON.stringify(said);
+function textOf(description: Json): string {
+  return typeof description === 'string' ? description : JSON.stringify(description);
 }
 
 const explainView: Tool = {
@@ -168,7 +168,7 @@ const diagnostics: Tool = {
   requestOf: (given) => asQuery(given, { after: 'after' }),
 };
 
-/** A shape as JSON Schema that stands alone: named parts are written out where they are used. */
+/** A shape as self-contained JSON Schema: named parts are inlined. */
 function plainSchema(shape: Shape): JsonObject {
   const isName = (key: string, value: unknown) =>
     (key === 'component' || key === 'itemsName') && typeof value === 'string';
@@ -178,7 +178,7 @@ function plainSchema(shape: Shape): JsonObject {
 /** The request of a tool to an endpoint. */
 interface EndpointRequest {
   readonly query?: Readonly<Record<string, string>>;
-  /** Path parameters, in their order. */
+  /** Path parameters, in order. */
   readonly parameters?: readonly string[];
   readonly body?: unknown;
 }
@@ -198,7 +198,7 @@ export function callOf(principal: Principal, request: EndpointRequest): Call {
   );
 }
 
-/** A body that is there already. */
+/** A body that is already in memory. */
 class GivenBody implements CallBody {
   readonly isPacked = false;
 

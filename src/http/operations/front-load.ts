@@ -9,10 +9,10 @@ import type { FrontMetrics } from './front-metrics.ts';
 import { InterfaceRate, RequestRate } from './request-rate.ts';
 
 /**
- * Measures what readers of this front wait for: small reads of Redis, one every 20 ms while there are requests. A read
- * waits for a core of Redis, for the scripts before it, and for a core of the front, as the read of an answer does. The
- * response times would be less useful: an expensive response is slow on an idle machine too, and few make no average.
- * Rebuilds go by it (`jobs/backpressure.ts`).
+ * Measures how long readers of this front wait, by a small read of Redis every 20 ms while there are requests. Like the reads
+ * of a request, it waits for a core of Redis, for scripts ahead of it, and for a core of the front. Response times would be
+ * less useful: an expensive response is slow on an idle machine too, and a few responses make no average. Rebuilds slow down by
+ * it (`jobs/backpressure.ts`).
  */
 const everyMs = 20;
 
@@ -23,20 +23,20 @@ export class ReadWait {
   #turn = 0;
   #timer: NodeJS.Timeout | null = null;
 
-  /** Measures nothing before `follow`. @param read a small read, of another partition each time */
+  /** Starts with `follow`. @param read a small read, of another partition each time */
   constructor(private readonly read: (turn: number) => Promise<unknown>) {}
 
-  /** To be called regularly. @param isAsked whether there are requests */
-  follow(isAsked: boolean): void {
-    if (!isAsked) this.close();
+  /** Must be called regularly. @param hasRequests whether there are requests */
+  follow(hasRequests: boolean): void {
+    if (!hasRequests) this.close();
     else
       this.#timer ??= setInterval(() => {
-        // A Redis that hangs gets one read and not one more for each tick.
+        // One read at a time, so that reads do not pile up while Redis hangs.
         if (this.#sentMs === null) void this.#measure(this.#turn++);
       }, everyMs);
   }
 
-  /** Mean of the reads since the last call, in ms; null when there was none. */
+  /** Mean duration of the reads since the last call, in ms; null if there were none. */
   take(): number | null {
     const underWayMs = this.#sentMs === null ? 0 : performance.now() - this.#sentMs;
     if (this.#count === 0) return underWayMs > everyMs ? underWayMs : null;
@@ -59,7 +59,7 @@ export class ReadWait {
       this.#sumMs += performance.now() - sentMs;
       this.#count += 1;
     } catch {
-      // While Redis is away there are no answers whose time could be noticed.
+      // While Redis is unreachable there are no readers to slow down.
     }
     this.#sentMs = null;
   }
@@ -67,7 +67,7 @@ export class ReadWait {
 
 export type FrontFigures = Required<Pick<ProcessBeat, 'requestsPerSecond' | 'readWaitMs' | 'rates'>>;
 
-/** Measures as often as a heart beats. */
+/** Measures once per heartbeat. */
 export class FrontLoad {
   readonly #requests: RequestRate;
   readonly #interfaces: InterfaceRate;
@@ -89,7 +89,7 @@ export class FrontLoad {
     this.#timer = setInterval(() => this.#measure(), heartbeatMs);
   }
 
-  /** As they were measured last. */
+  /** The latest measurements. */
   get figures(): FrontFigures {
     return this.#figures;
   }

@@ -1,10 +1,10 @@
-/** The metrics that `GET /metrics` shows. Labels come from the route table, so their number is bounded. */
+/** The metrics of `GET /metrics`. Labels come from the route table, so their number is bounded. */
 import { ProcessMetrics } from '../../lib/process-metrics.ts';
 import { RouteTimes, requestText } from '../request-record.ts';
 import type { RouteDefinition } from '../route-definition.ts';
 import { type LabelledMetrics, mergeMetrics } from './metrics-merge.ts';
 
-/** Asks other processes for their metrics. */
+/** Collects the metrics of other processes. */
 export type MetricsCollector = () => Promise<readonly LabelledMetrics[]>;
 
 export class FrontMetrics extends ProcessMetrics {
@@ -20,12 +20,12 @@ export class FrontMetrics extends ProcessMetrics {
     return this.registry.contentType;
   }
 
-  /** Requests that this process has answered. */
+  /** Number of requests that this process has completed. */
   get requests(): number {
     return this.#routes.reduce((sum, { times }) => sum + times.count, 0);
   }
 
-  /** Requests of some interfaces that this process has answered. */
+  /** Number of completed requests of some interfaces. */
   requestsOf(tags: readonly RouteDefinition['tag'][]): number {
     return this.#routes
       .filter(({ tag }) => tags.includes(tag))
@@ -47,7 +47,7 @@ export class FrontMetrics extends ProcessMetrics {
     return `${requestText(this.#routes.map(({ times }) => times))}${await super.text()}`;
   }
 
-  /** The metrics of all processes, as one Prometheus text. Those that cannot be asked are left out. */
+  /** The metrics of all processes, as one Prometheus text. Processes that do not respond are left out. */
   async textOfAll(): Promise<string> {
     const others = await Promise.all(this.#collectors.map((collect) => collect().catch(() => [])));
     const own = { process: this.process, role: 'web', text: await this.text() };

@@ -21,7 +21,7 @@ const samplePattern = /^([A-Za-z_:][\w:]*)(?:\{(.*)\})? (.+)$/;
 /** Suffixes that samples of histograms and summaries add to the name of their metric. */
 const sampleEnding = /_(?:bucket|sum|count)$/;
 
-/** Merges all parts; empty when they have no metrics. */
+/** Merges all parts; '' if they have no metrics. */
 export function mergeMetrics(parts: readonly LabelledMetrics[]): string {
   const families = new Map<string, Family>();
   for (const part of parts) addText(families, part);

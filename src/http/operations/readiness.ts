@@ -1,7 +1,7 @@
 /**
- * Whether a front can serve, and what is wrong meanwhile (docs/reference/http.md "Health, metrics and the OpenAPI
- * document"). A front waits for the whole platform only once. Afterwards a fault that all fronts share leaves it ready:
- * otherwise a load balancer would take all of them out at once.
+ * Whether a front can serve, and which faults there are (docs/reference/http.md "Health, metrics and the OpenAPI document"). A
+ * front waits for the whole platform only once. Afterwards it stays ready despite faults that all fronts share: otherwise a
+ * load balancer would remove all of them at once.
  */
 
 import { platformVersion } from '../../config/settings/platform-version.ts';
@@ -43,7 +43,7 @@ export const faultKinds = [
 
 export type FaultKind = (typeof faultKinds)[number];
 
-/** Something that is wrong while requests are answered. */
+/** Something that is wrong while requests are served. */
 export interface Fault {
   readonly kind: FaultKind;
   readonly reason: string;
@@ -53,17 +53,17 @@ export interface Readiness {
   /** Reasons; empty when the front is ready. */
   readonly waitingFor: readonly string[];
   readonly isRedisReachable: boolean;
-  /** Empty while Redis cannot be reached: what else is wrong is not known then. */
+  /** Empty while Redis is unreachable, because other faults are unknown then. */
   readonly faults: readonly Fault[];
-  /** Faults that this check could not determine: they count as before. */
+  /** Faults that this check could not determine: their last known state applies. */
   readonly unknown: readonly FaultKind[];
-  /** Partitions without an owner; null while that is not known. */
+  /** Partitions without an owner; null while unknown. */
   readonly partitionsWithoutOwner: number | null;
   /** Null while Redis does not answer. */
   readonly server: ServerState | null;
 }
 
-/** Results of reads that a check needs; null where a read failed. */
+/** Results of the reads of a check; null if a read failed. */
 interface Findings {
   readonly processes: readonly ProcessBeat[] | null;
   readonly shortages: Shortages | null;
@@ -76,7 +76,7 @@ export class FrontReadiness {
 
   constructor(private readonly parts: ReadinessParts) {}
 
-  /** Asks the registry and Redis. It never throws: a Redis that does not answer is one of the reasons. */
+  /** Checks the registry and Redis. It never throws: an unreachable Redis is one of the reasons. */
   async look(): Promise<Readiness> {
     const { store, progress } = this.parts;
     const findings = await find(store);
@@ -92,7 +92,7 @@ export class FrontReadiness {
       faults.unshift(...platform);
     } else {
       if (!progress.ready) waitingFor.push('the state of the partitions');
-      // Shard copies answer without an owner.
+      // Copies of shards answer queries without an owner.
       if (haveCopies(workers)) faults.unshift(...platform);
       else waitingFor.push(...platform.map(({ missing }) => missing));
       this.#wasReady = waitingFor.length === 0 && findings.processes !== null;
@@ -107,7 +107,7 @@ export class FrontReadiness {
     };
   }
 
-  /** Requirements without which this front cannot serve. */
+  /** Reasons why this front itself cannot serve. */
   #ownReasons(isRedisReachable: boolean): string[] {
     const { configuration, draining } = this.parts;
     const reasons: string[] = [];
@@ -136,7 +136,7 @@ function unknownKinds({ processes, shortages, server }: Findings): FaultKind[] {
   return kinds;
 }
 
-/** True when workers hold copies of the shards of all partitions. */
+/** True if workers hold copies of the shards of all partitions. */
 function haveCopies(workers: readonly ProcessBeat[]): boolean {
   return groupHolders(workers.map(({ shardCopies }) => ({ groups: shardCopies?.ready ?? [] }))) !== null;
 }
@@ -149,7 +149,7 @@ function partitionsWithoutOwner(count: number, workers: readonly ProcessBeat[]):
 }
 
 interface WorkerFault extends Fault {
-  /** The same as something to wait for. */
+  /** The fault as an entry of `waitingFor`. */
   readonly missing: string;
 }
 

@@ -1,12 +1,10 @@
-/** Measures how many requests a second a front answers. */
-
 import type { ProcessBeat } from '../../store/processes/process-messages.ts';
 import { liveProcesses } from '../../store/processes/registry.ts';
 import type { Store } from '../../store/store.ts';
 import type { RouteDefinition } from '../route-definition.ts';
 import type { FrontMetrics } from './front-metrics.ts';
 
-/** Requests a second of one count. */
+/** Requests per second of one counter. */
 export class RequestRate {
   #requests: number;
   #atMs: number;
@@ -29,7 +27,7 @@ export class RequestRate {
   }
 }
 
-/** Rates by category, as shown to operators. */
+/** Requests per second, by interface. */
 interface InterfaceRates {
   readonly ingest: number;
   readonly delivery: number;
@@ -68,19 +66,19 @@ export class InterfaceRate {
 }
 
 export const recentRatesEveryMs = 5_000;
-/** Five minutes. */
+/** Samples of five minutes. */
 const samplesMax = 60;
 const interfaces = ['ingest', 'delivery', 'query'] as const;
 
-/** Responses of all fronts in the last minutes, as received by this front, for the console's charts. */
+/** Request rates of all fronts in the last minutes, from their heartbeats, for the console's charts. */
 export class RecentRates {
   readonly #samples: InterfaceRates[] = [];
   #timer: NodeJS.Timeout | null = null;
 
-  /** Regularly records the counts of all processes. */
+  /** Records the rates of all processes regularly. */
   follow(store: Store): void {
     this.#timer = setInterval(() => {
-      // While Redis is away no heartbeat is received, and that is said elsewhere.
+      // While Redis is unreachable there are no heartbeats. `OutageWatch` reports that.
       liveProcesses(store).then(
         (processes) => this.add(processes),
         () => {},
@@ -92,7 +90,7 @@ export class RecentRates {
     if (this.#timer !== null) clearInterval(this.#timer);
   }
 
-  /** Records the current counts of the processes. */
+  /** Records the current rates of the processes. */
   add(processes: readonly Pick<ProcessBeat, 'rates'>[]): void {
     const [ingest, delivery, query] = interfaces.map((name) =>
       processes.reduce((sum, { rates }) => sum + (rates?.[name] ?? 0), 0),
@@ -101,7 +99,7 @@ export class RecentRates {
     if (this.#samples.length > samplesMax) this.#samples.shift();
   }
 
-  /** The oldest first, the last one of just now. */
+  /** The samples, the oldest first. */
   get samples(): readonly InterfaceRates[] {
     return this.#samples;
   }

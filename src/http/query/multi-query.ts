@@ -32,7 +32,7 @@ function multi(services: Services, name: string, members: TargetMembers): Handle
   return (call) => answered(services, call, endpoint);
 }
 
-/** @throws ProblemError 400 when no query is good; UnavailableError */
+/** @throws ProblemError 400 if all queries are invalid; UnavailableError */
 async function computeAll(
   services: Services,
   sent: SentQuery,
@@ -49,15 +49,15 @@ async function computeAll(
   if (bad.length > 0 && bad.length === parts.length) throw new ProblemError(problems.queriesInvalid(bad));
   return computed(services, outcomes, {
     text: listText(parts.map(({ text }) => text)),
-    // What views were too large for an answer is not known, so nobody would hear that they have changed.
+    // The subjects of a failed query are unknown, so the answer could not be invalidated when they change.
     subjects: bad.length > 0 ? null : parts.flatMap(({ subjects }) => subjects),
   });
 }
 
-/** The answer to one of the queries: its result, or what is wrong with it. */
+/** The answer to one of the queries: its result, or its errors. */
 interface Part {
   readonly text: Uint8Array;
-  /** Of the views that it shows. */
+  /** Subject keys of the views that it shows. */
   readonly subjects: readonly string[];
   readonly problem: QueryProblem | null;
 }

@@ -1,12 +1,12 @@
-/** Queries that name their targets in the body of their request (docs/reference/indexes-and-queries.md "The query object"). */
+/** Queries that name their targets in the body (docs/reference/indexes-and-queries.md "The query object"). */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import { queriesPerRequestMax } from '../../contract/limits.ts';
 import type { QueryRequest, QueryTarget } from '../../query/query-service.ts';
 
 /**
- * The query of a body that names its target itself: by `index`, else by `sourceGroupAlias` and `sourceEntityType`.
- * @throws ProblemError 400 when the body is not an object, or names none
+ * The query of a body that names its target by `index`, or else by `sourceGroupAlias` and `sourceEntityType`.
+ * @throws ProblemError 400 if the body is not an object, or names no target
  */
 export function targetedRequest(body: Json): QueryRequest {
   if (!isJsonObject(body)) throw new ProblemError(problems.queryInvalid(['The body must be an object']));
@@ -21,11 +21,11 @@ export function targetedRequest(body: Json): QueryRequest {
 /** One of several queries of a request. */
 export interface NamedQuery {
   readonly request: QueryRequest;
-  /** The members that its answer echoes, in their order; null for what is not a string. */
+  /** The members that the response echoes, in order; null for values that are not strings. */
   readonly labels: Readonly<Record<string, string | null>>;
 }
 
-/** The members that say what a query of several asks. */
+/** The members that name the target of a query. */
 export interface TargetMembers {
   readonly names: readonly string[];
   /** @param texts the members as strings, '' for other types */
@@ -44,7 +44,7 @@ export const sourceGroupTargets: TargetMembers = {
 
 /**
  * The queries of a body that is a list of queries, each with its target.
- * @throws ProblemError 400 when the body is not such a list
+ * @throws ProblemError 400 if the body is not such a list
  */
 export function namedQueries(body: Json, members: TargetMembers): NamedQuery[] {
   if (Array.isArray(body) && body.length <= queriesPerRequestMax) {

@@ -1,6 +1,6 @@
 /**
- * Queries (docs/reference/http.md "Queries"): HTTP around a `QueryService`. From the body to the answer, which is a kept one or
- * one that is computed now; of one query here, of several in `multi-query.ts`.
+ * Queries over HTTP (docs/reference/http.md "Queries"): parses the body, finds a cached answer or computes one with the
+ * `QueryService`. For requests with one query; `multi-query.ts` handles several.
  */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
@@ -26,7 +26,7 @@ import { headLines, headOf } from '../uws/reply.ts';
 import { percentDecoded } from '../uws/text-decoding.ts';
 import { type TextWithViews, textWithViews } from './rows-with-views.ts';
 
-/** A query with a longer body is not likely to be asked again. */
+/** A query with a longer body is unlikely to be repeated. */
 const keptBodyBytesMax = 4096;
 
 const tooLarge = new ProblemError(problems.bodyTooLarge);
@@ -69,7 +69,7 @@ function single(name: string, targetOf: (call: Call) => QueryTarget): QueryEndpo
   };
 }
 
-/** @throws ProblemError 400 when the body is not a query object */
+/** @throws ProblemError 400 if the body is not a query object */
 function requestOf(body: Json, target: QueryTarget): QueryRequest {
   if (isJsonObject(body)) return { target, body };
   throw new ProblemError(problems.queryInvalid(['The body must be an object']));
@@ -88,16 +88,16 @@ function pathText(call: Call, at: number): string {
 export async function answered(services: Services, call: Call, endpoint: QueryEndpoint): Promise<Answer> {
   const bytes = await call.body.bytes(smallBodyBytesMax, tooLarge);
   const minVersion = requestedVersion(call, 400);
-  const anew = async () => endpoint.compute(services, { call, body: queryBody(bytes), minVersion });
-  // A kept answer may be older than the requested version.
+  const compute = async () => endpoint.compute(services, { call, body: queryBody(bytes), minVersion });
+  // A cached answer may be older than the requested version.
   const isKept = minVersion === null && bytes.length <= keptBodyBytesMax;
-  if (!isKept) return inItsForm((await anew()).answer);
+  if (!isKept) return okAnswer((await compute()).answer);
   const text = `${endpoint.name}/${call.parameters.join('/')}\n${bytes.toString('latin1')}`;
   const key: AnswerKey = { kind: 'query', principal: call.client, text };
-  return inItsForm(services.cache.find(key) ?? (await services.cache.answerTo(key, anew)));
+  return okAnswer(services.cache.find(key) ?? (await services.cache.answerTo(key, compute)));
 }
 
-/** The JSON of a query's body. @throws ProblemError 400 when it is invalid or has a value that cannot be stored */
+/** The JSON of a query's body. @throws ProblemError 400 if it is invalid or has a value that cannot be stored */
 export function queryBody(bytes: Buffer): Json {
   const body = parseJson(bytes);
   if (body === undefined) throw new ProblemError(problems.queryInvalid([notJsonText(bytes)]));
@@ -108,7 +108,7 @@ export function queryBody(bytes: Buffer): Json {
 
 const head = headOf(200, headLines([['Content-Type', jsonType]]));
 
-function inItsForm({ body }: FinishedAnswer): Answer {
+function okAnswer({ body }: FinishedAnswer): Answer {
   return { status: 200, body, contentType: jsonType, head };
 }
 
@@ -120,14 +120,14 @@ export function run(
   return query.run(call.client, requests, { minVersion });
 }
 
-/** JSON text of the result, with the views that its rows show. @throws ProblemError 400 when these are too large */
+/** JSON text of the result, with the views of its rows. @throws ProblemError 400 if these are too large */
 export function textOf(
   services: Services,
   { call, minVersion }: SentQuery,
   { result }: GoodOutcome,
 ): TextWithViews | Promise<TextWithViews> {
   if (result.kind === 'text') return { text: result.text, subjects: [] };
-  // A kept view may be older than the requested version.
+  // A cached view may be older than the requested version.
   return textWithViews(services, call.client, result, minVersion !== null);
 }
 
@@ -143,8 +143,8 @@ export function computed(
 }
 
 /**
- * The subjects of the indexes that were asked, and of the views that are shown; null for an answer that must not be kept. A
- * mistake may depend on fields that come. And a worker that does not follow a new configuration yet will follow it without a
+ * The subjects of the queried indexes and of the shown views; null for an answer that must not be cached. An error may
+ * disappear when an index gets new fields. And a worker that has not applied a new configuration yet will do so without a
  * change of any item.
  */
 function readsOf(

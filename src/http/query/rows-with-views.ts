@@ -1,6 +1,6 @@
 /**
- * The result of a query that asked for views: each row with `_views`, the views of its entity, and `_viewIds`, their ids
- * (docs/reference/indexes-and-queries.md "The query object"). What stands behind a row is kept like a page
+ * The result of a query with views: each row has `_views`, the views of its entity, and `_viewIds`, their ids
+ * (docs/reference/indexes-and-queries.md "The query object"). The views of a row are cached like a page
  * (`cache/answer-cache.ts`), so a list only renders changed views and views that were not listed before.
  */
 import type { ClientPrincipal } from '../../config/configuration.ts';
@@ -29,7 +29,7 @@ type ViewServices = Pick<
   'store' | 'largeAnswers' | 'cache' | 'rowViews' | 'referencedViews' | 'progress'
 >;
 
-/** A result as JSON text, and keys of the views that it shows or misses, as the changes streams announce them. */
+/** A result as JSON text, and the subject keys of all views that it shows or misses. */
 export interface TextWithViews {
   readonly text: Buffer;
   readonly subjects: readonly string[];
@@ -37,9 +37,8 @@ export interface TextWithViews {
 
 /**
  * JSON text of the result. References are resolved as in delivery.
- * @param fresh true when kept views may be older than the requested version
- * @throws StoreUnavailableError; ProblemError 400 when the views of all rows are more than one answer of delivery may
- * hold
+ * @param fresh true to bypass the caches, which may be older than the requested version
+ * @throws StoreUnavailableError; ProblemError 400 if the views of all rows exceed the limits of one answer of delivery
  */
 export async function textWithViews(
   services: ViewServices,
@@ -50,12 +49,12 @@ export async function textWithViews(
   const { totalResults, rows, facets, nextPageToken } = result;
   try {
     const views = await viewsOfRows(services, principal, result, fresh);
-    // A row is never `{}`: it has at least its ids. So a comma can be before `_views`.
+    // A row is never `{}`, because it has its ids. So a comma before `_views` is always valid.
     const texts = rows.map(({ text }, at) => [text.subarray(0, -1), views[at]?.text ?? noText]);
     const subjects = views.flatMap((one) => one.subjects);
     return { text: resultText(totalResults, texts, { facets, nextPageToken }), subjects };
   } catch (error) {
-    // What has no room right now is not a mistake of the query.
+    // Other errors are temporary, and not caused by the query.
     if (!(error instanceof ProblemError) || error.problem.status !== 422) throw error;
     throw new ProblemError(problems.queryInvalid([error.message]));
   }
@@ -83,7 +82,7 @@ async function viewsOfRows(
   const views = await services.rowViews.answersTo(keys, (missing) =>
     computed(services, principal, { rows: missing.flatMap((at) => rows[at] ?? []), aliases, fresh }),
   );
-  // All of them at once find out what is too much, and say it.
+  // Rendering all rows together throws the error that names the exceeded limit.
   return isTooMuch(views) ? await computeAll() : views;
 }
 
@@ -96,7 +95,7 @@ function isTooMuch(views: readonly RowViews[]): boolean {
   return bytes > deliveryBodyBytesMax || references > deliveryReferencesMax;
 }
 
-/** Rendered from the store. The limits of an answer hold for all rows together. */
+/** Renders rows from the store. The limits of an answer apply to all rows together. */
 async function computed(
   services: ViewServices,
   principal: ClientPrincipal,
@@ -117,7 +116,7 @@ async function computed(
 interface AskedRows {
   readonly rows: readonly QueryRow[];
   readonly aliases: readonly string[];
-  /** Cached views may be too old. */
+  /** True to bypass the cache of views. */
   readonly fresh: boolean;
 }
 
@@ -147,7 +146,7 @@ async function renderedRows(
 /** Renders one row after the other, within the limits of one answer. */
 class RowRenderer {
   readonly #rendering: Rendering;
-  /** Identity of each view that the row at hand has read -> its subject's key. */
+  /** Identity of each view that the current row has read -> key of its subject. */
   #read = new Map<string, string>();
 
   constructor(

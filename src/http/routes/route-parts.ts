@@ -40,7 +40,7 @@ export function requestedText(call: Call, name: string): string | null {
   return parameterValues(call.query)(name).at(-1) ?? null;
 }
 
-/** The page of a list that a request asks for: `first` and `after`. @throws ProblemError `parameterInvalid` */
+/** The requested page of a list: `first` and `after`. @throws ProblemError `parameterInvalid` */
 export function requestedPage(call: Call): { readonly first: number; readonly after: string | null } {
   const text = requestedText(call, 'first') ?? String(managementPageDefault);
   const first = /^\d{1,4}$/.test(text) ? Number(text) : 0;
@@ -51,7 +51,7 @@ export function requestedPage(call: Call): { readonly first: number; readonly af
   return { first, after: requestedText(call, 'after') };
 }
 
-/** A route as it is in a response. */
+/** A route in the format of the response. */
 export function routeResult({ url, redirect, updatedAtMs }: RouteEntry): object {
   return { url, redirect, updatedAt: new Date(updatedAtMs).toISOString() };
 }
@@ -62,7 +62,7 @@ export function sealUrl(secret: Buffer, list: string, url: string): string {
   return Buffer.concat([sealOf(secret, list, text), text]).toString('base64url');
 }
 
-/** The URL of a token; null when the token was not issued for this list. */
+/** The URL of a token; null if the token was not issued for this list. */
 export function unsealUrl(secret: Buffer, list: string, token: string): string | null {
   const bytes = Buffer.from(token, 'base64url');
   if (bytes.length <= sealBytes || bytes.toString('base64url') !== token) return null;

@@ -16,7 +16,7 @@ import { parameterValues, routeResult, routesOf, sealUrl, unsealUrl } from './ro
 
 type Direction = RoutePageRequest['direction'];
 
-/** The requested page. `direction` is that of the listing, whichever side of the cursor is asked for. */
+/** The requested page. `direction` is the direction of the listing, with `after` as well as with `before`. */
 interface PageRequest {
   readonly direction: Direction;
   readonly limit: number;
@@ -49,7 +49,7 @@ export function listRoutesV1(services: Services): Handler {
   };
 }
 
-/** Digits only, because `Number` would also take `1e2` and `0x64`. */
+/** Digits only, because `Number` also accepts `1e2` and `0x64`. */
 const wholeNumber = /^\d+$/;
 
 /** @throws ProblemError 422 */
@@ -58,8 +58,8 @@ function pageRequest(query: string, unseal: (token: string) => string | null): P
   const [first, last] = [valuesOf('first'), valuesOf('last')];
   const written = first[0] ?? last[0] ?? '';
   const limit = wholeNumber.test(written) ? Number(written) : 0;
-  const sound = limit >= routesPageMin && limit <= routesPageMax;
-  if (first.length + last.length !== 1 || !sound) throw new ProblemError(problems.pageSizeInvalid);
+  const isValid = limit >= routesPageMin && limit <= routesPageMax;
+  if (first.length + last.length !== 1 || !isValid) throw new ProblemError(problems.pageSizeInvalid);
   const cursorOf = (name: string): string | null => {
     const [token] = valuesOf(name);
     const url = token === undefined ? null : unseal(token);
@@ -93,7 +93,7 @@ async function readPage(store: Store, scope: RouteScope, request: PageRequest): 
   return { entries, total: page.total, hasNext, hasPrevious: page.hasMore };
 }
 
-/** The range after a URL in a direction; everything when there is no URL. */
+/** The range after a URL in a direction; everything if there is no URL. */
 function beyond(
   direction: Direction,
   url: string | null,

@@ -71,7 +71,7 @@ interface Range {
 const everything: Range = { after: null, until: null };
 
 export interface SitemapLimits {
-  /** Most URLs of one file. */
+  /** Maximum number of URLs in one file. */
   readonly urlsMax: number;
   /** URLs of each file of an index: fewer than the maximum, to leave room for new ones. */
   readonly rangeUrls: number;
@@ -79,10 +79,10 @@ export interface SitemapLimits {
 
 /** The site that a sitemap is for. */
 export interface Site {
-  /** The origin of relative routes. */
+  /** Origin for relative routes. */
   readonly origin: string;
   /** Pages with another host are left out. */
-  readonly isAlone: boolean;
+  readonly excludesOtherHosts: boolean;
 }
 
 /**
@@ -96,7 +96,7 @@ export function siteOf(asked: string | undefined, domains: readonly Domain[], ho
   const url = normalizeUrl(base);
   const isOrigin = url !== null && url.host !== null && url.path === '/' && URL.canParse(base);
   if (!isOrigin) throw new ProblemError(problems.sitemapBaseInvalid);
-  return { origin: new URL(base).origin, isAlone: asked !== undefined };
+  return { origin: new URL(base).origin, excludesOtherHosts: asked !== undefined };
 }
 
 export class Sitemap {
@@ -176,11 +176,11 @@ export class Sitemap {
   #locOf({ url, redirect }: RouteEntry): string | null {
     if (redirect !== null) return null;
     const written = url.replaceAll(/%(?![0-9A-Fa-f]{2})/g, '%25');
-    const { origin, isAlone } = this.site;
+    const { origin, excludesOtherHosts } = this.site;
     const loc = written.startsWith('/') ? origin + written : written;
     if (!URL.canParse(loc)) return null;
     const { href, host } = new URL(loc);
-    return !isAlone || host === new URL(origin).host ? href : null;
+    return !excludesOtherHosts || host === new URL(origin).host ? href : null;
   }
 
   #rangeOf(token: string): Range {

@@ -13,7 +13,7 @@ import { ProblemError, problems } from '../../contract/errors.ts';
 export type Access =
   | { readonly kind: 'open' }
   | { readonly kind: 'metrics' }
-  /** An environment client or a management client; what it may do is for the handler to say. */
+  /** An environment client or a management client; the handler checks its scopes. */
   | { readonly kind: 'reader' }
   | { readonly kind: 'source' }
   | { readonly kind: 'client'; readonly scope: Scope }
@@ -46,7 +46,7 @@ export function authorize(access: Access, apiKey: string, configuration: Configu
   return principal;
 }
 
-/** The client that a key stands for, whatever it may do; null for any other key and for none. */
+/** The environment client of a key, whatever its scopes; null for any other key and for none. */
 export function clientOf(apiKey: string, configuration: Configuration): ClientPrincipal | null {
   const principal = configuration.authenticate(apiKey);
   return principal?.kind === 'client' ? principal : null;
@@ -54,13 +54,13 @@ export function clientOf(apiKey: string, configuration: Configuration): ClientPr
 
 const bearer = /^Bearer +/i;
 
-/** The token of an `Authorization` header (RFC 6750); null when it has none. */
+/** The token of an `Authorization` header (RFC 6750); null if it has none. */
 export function bearerToken(authorization: string): string | null {
   return bearer.test(authorization) ? authorization.replace(bearer, '') : null;
 }
 
 /**
- * Checks whether the metrics may be shown: they name tenants. Hashes are compared, so the timing reveals nothing about the
+ * Checks the key for the metrics, which contain names of tenants. Hashes are compared, so the timing reveals nothing about the
  * key.
  * @param wantedHash hashed form of the key; null if they are public
  * @throws ProblemError 401

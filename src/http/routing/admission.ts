@@ -1,4 +1,4 @@
-/** Decides who may be answered now, by keys, scopes and limits of requests a second. */
+/** Admits or rejects requests, by keys, scopes and rate limits. */
 import type { HttpResponse } from 'uWebSockets.js';
 import type { ClientPrincipal, Principal } from '../../config/configuration.ts';
 import { type Problem, ProblemError, problems } from '../../contract/errors.ts';
@@ -8,9 +8,9 @@ import { type Access, authorize, authorizeMetrics, bearerToken, clientOf } from 
 import { NewKeyLimit, OpenRateLimit, RateLimit } from './rate-limit.ts';
 
 export interface RateLimits {
-  /** Requests a second for each API key; absent or 0: no limit. */
+  /** Requests per second for each API key; absent or 0 for no limit. */
   readonly rateLimit?: number;
-  /** Requests a second without a known key for each address; absent or 0: no limit. */
+  /** Requests per second without a known key for each address; absent or 0 for no limit. */
   readonly openRateLimit?: number;
 }
 
@@ -57,27 +57,27 @@ export class Admission {
     }
   }
 
-  /** The client whose key a request shows, whatever it may do; null for any other key and for none. */
+  /** The environment client of a request's key, whatever its scopes; null for any other key and for none. */
   clientOf(headers: HeaderReader): ClientPrincipal | null {
     const { configuration } = this.services;
     return configuration.loaded ? clientOf(headers.of('x-api-key'), configuration.current) : null;
   }
 
-  /** Counts a request of a known key. @returns why it is not answered; null when it may be answered */
+  /** Counts a request with a known key. @returns the problem if it must be refused; otherwise null */
   #countKey(apiKey: string): Problem | null {
     const { current } = this.services.configuration;
     const waitSeconds = this.#ofKeys?.take(current, apiKey, performance.now()) ?? 0;
     return waitSeconds > 0 ? problems.keyTooBusy(waitSeconds) : null;
   }
 
-  /** Counts keys that a configuration names and its tenant did not have. @returns as `countKeyless` */
+  /** Counts keys of a configuration that are new to its tenant. @returns as `countKeyless` */
   countNewKeys(tenant: string, count: number): Problem | null {
     if (this.#ofNewKeys === null || count === 0) return null;
     const waitSeconds = this.#ofNewKeys.take(tenant, performance.now(), count);
     return waitSeconds > 0 ? problems.newKeysTooMany(waitSeconds) : null;
   }
 
-  /** Counts a request that shows no known key. @returns why it is not answered; null when it may be answered */
+  /** Counts a request without a known key. @returns the problem if it must be refused; otherwise null */
   countKeyless(res: HttpResponse): Problem | null {
     if (this.#ofAddresses === null) return null;
     const waitSeconds = this.#ofAddresses.take(res.getRemoteAddress(), performance.now());
@@ -85,7 +85,7 @@ export class Admission {
   }
 }
 
-/** The key of a request. Tools of language models often know no header but `Authorization`. */
+/** The key of a request. MCP clients can often send only the header `Authorization`. */
 function keyOf(access: Access, headers: HeaderReader): string {
   const apiKey = headers.of('x-api-key');
   if (access.kind !== 'reader' || apiKey !== '') return apiKey;

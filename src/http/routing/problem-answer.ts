@@ -1,4 +1,4 @@
-/** Writes errors as each interface does (docs/reference/http.md "Error bodies"). */
+/** Error responses in the style of each interface (docs/reference/http.md "Error bodies"). */
 import { type Problem, ProblemError, problems, type QueryProblem } from '../../contract/errors.ts';
 import { UnavailableError } from '../../query/query-service.ts';
 import { StoreFullError, StoreUnavailableError } from '../../store/redis/redis-errors.ts';
@@ -6,7 +6,10 @@ import { type Answer, type HeaderField, jsonAnswer, notStored } from '../answer.
 import type { Log } from '../log.ts';
 import { AbortedError } from '../uws/body.ts';
 
-/** `plain` is for errors of no interface: unknown paths, wrong methods, missing lengths; `plainNotStored` at paths of delivery. */
+/**
+ * `plain` is for errors outside any interface: unknown paths, wrong methods, missing lengths; `plainNotStored` for these on
+ * paths of delivery.
+ */
 export type ProblemStyle =
   | 'plain'
   | 'plainNotStored'
@@ -18,8 +21,8 @@ export type ProblemStyle =
   | 'management';
 
 /**
- * The style of an error that occurs before a request reaches its endpoint (405, 411): `errors` is in every error of
- * ingest, no cache keeps an error of delivery, and the other interfaces have no style of their own there.
+ * The style of an error that occurs before a request reaches its endpoint (405, 411). Every error of ingest has `errors`, and
+ * errors of delivery must not be cached; the other interfaces have no style of their own here.
  */
 export function styleBefore(style: ProblemStyle): ProblemStyle {
   if (isIngest(style)) return style;
@@ -30,7 +33,7 @@ function isIngest(style: ProblemStyle): boolean {
   return style === 'ingest' || style === 'bulkIngest';
 }
 
-/** The answer that reports a problem: JSON, but for internal errors of ingest, which are plain text. */
+/** The response that reports a problem: JSON, except internal errors of ingest, which are plain text. */
 export function problemAnswer(style: ProblemStyle, problem: Problem): Answer {
   const { name, status, message } = problem;
   const headers = headersOf(style, problem);
@@ -42,7 +45,7 @@ export function problemAnswer(style: ProblemStyle, problem: Problem): Answer {
   return status >= 500 && !Array.isArray(body) ? { ...answer, problemBody: body } : answer;
 }
 
-/** An internal error names the request in its body, so that it can be found in the log. */
+/** Adds the request id to the body of an internal error, so that it can be found in the log. */
 export function withRequestId(answer: Answer, requestId: string): Answer {
   if (answer.problemBody === undefined) return answer;
   const { problemBody, ...rest } = answer;
@@ -76,14 +79,14 @@ function problemBody(style: ProblemStyle, problem: Problem): object {
   }
 }
 
-/** The entry of an invalid query of several, in the shape of the hosted service, without a code. */
+/** The entry of an invalid query among several, in the format of the hosted service, without a code. */
 export function queryProblemBody({ labels, status, errors }: QueryProblem): object {
   const { name = null, ...others } = labels;
   const { message } = status === 403 ? problems.indexForbidden : problems.queryInvalid(errors);
   return { name, ...others, message, errors, status };
 }
 
-/** `errors` as answers to many entities have it: a list of texts for each name. */
+/** Converts `errors` to the format of bulk responses: a list of strings for each name. */
 function inLists(errors: NonNullable<Problem['errors']>): Record<string, string[]> {
   return Object.fromEntries(Object.entries(errors).map(([name, text]) => [name, [text]]));
 }
@@ -97,14 +100,14 @@ function headersOf(style: ProblemStyle, { retryAfter, allow, acceptEncoding }: P
   return headers;
 }
 
-/** The response for an error. An error that is a bug is logged. */
+/** The response for an error. Internal errors are logged. */
 export function failureAnswer(
   { name, problems: style }: { readonly name: string; readonly problems: ProblemStyle },
   error: unknown,
   log: Log,
   requestId: string,
 ): Answer {
-  // The client has disconnected and does not read this response.
+  // The client has disconnected, so this response is not sent.
   if (error instanceof AbortedError) return problemAnswer('plain', problems.internal);
   const problem = problemOf(error);
   if (problem.status === 500)
@@ -113,7 +116,7 @@ export function failureAnswer(
   return problem.status === 408 ? { ...answer, close: true } : answer;
 }
 
-/** The response for an error. */
+/** The problem that reports an error. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof ProblemError) return error.problem;
   if (error instanceof StoreFullError) return problems.storeFull;

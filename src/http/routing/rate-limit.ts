@@ -1,6 +1,6 @@
 /**
- * Limits of requests a second: for each API key (setting `RATE_LIMIT`), and for each address without a key
- * (`OPEN_RATE_LIMIT`), which also holds for the new keys of each tenant.
+ * Rate limits: for each API key (setting `RATE_LIMIT`), and for each address without a key (`OPEN_RATE_LIMIT`), which also
+ * limits the new keys of each tenant.
  */
 import type { Configuration } from '../../config/configuration.ts';
 import { countedAddressesMax, openBurstSeconds } from '../../contract/limits.ts';
@@ -10,12 +10,12 @@ interface Bucket {
   filledAtMs: number;
 }
 
-/** Token buckets, one for each name that is in use. */
+/** Token buckets by name. */
 class Buckets {
   readonly #buckets = new Map<string, Bucket>();
   readonly #capacity: number;
 
-  /** @param burstSeconds a name that was quiet may take the tokens of this time at once */
+  /** @param burstSeconds capacity of a bucket, in seconds of its refill rate */
   constructor(
     private readonly perSecond: number,
     burstSeconds: number,
@@ -32,8 +32,8 @@ class Buckets {
   }
 
   /**
-   * Takes tokens, also more than a bucket holds: then from a full one, which owes the rest.
-   * @returns 0 when they were there, else the whole seconds after which they are
+   * Takes tokens. More than the capacity can be taken from a full bucket, which is negative afterwards.
+   * @returns 0 if they were taken, otherwise the seconds until they are available, rounded up
    */
   take(name: string, nowMs: number, count = 1): number {
     const needed = Math.min(count, this.#capacity);
@@ -56,9 +56,8 @@ class Buckets {
 }
 
 /**
- * A bucket for each key that is in use. It holds the requests of one second, so a key that was quiet may send them at
- * once. Only keys of the configuration get a bucket, so invented keys take no memory. Another configuration begins with
- * no buckets.
+ * A bucket for each key. It holds the requests of one second as a burst. Only configured keys get a bucket, so invented keys
+ * take no memory. A new configuration clears the buckets.
  */
 export class RateLimit {
   readonly #buckets: Buckets;
@@ -71,8 +70,8 @@ export class RateLimit {
 
   /**
    * Counts one request of a key.
-   * @param apiKey one that the configuration knows
-   * @returns 0 when it may continue, else the whole seconds after which the next one may
+   * @param apiKey a configured key
+   * @returns 0 if it is allowed, otherwise the seconds to wait, rounded up
    */
   take(configuration: Configuration, apiKey: string, nowMs: number): number {
     if (configuration !== this.#configuration) {
@@ -83,7 +82,7 @@ export class RateLimit {
   }
 }
 
-/** A bucket for each address that asks without a known key. */
+/** A bucket for each address that sends requests without a known key. */
 export class OpenRateLimit {
   readonly #buckets: Buckets;
 
@@ -95,19 +94,18 @@ export class OpenRateLimit {
   /**
    * Counts a request from an address.
    * @param address of 4 or 16 bytes
-   * @returns 0 when it may continue, else the whole seconds after which it may
+   * @returns 0 if it is allowed, otherwise the seconds to wait, rounded up
    */
   take(address: ArrayBuffer, nowMs: number): number {
-    // Beyond this number counting begins again for all addresses. So memory is bounded, and an address gets one more
-    // burst.
+    // Bounds memory by starting again for all addresses, which only gives each one more burst.
     if (this.#buckets.size >= countedAddressesMax) this.#buckets.clear();
     return this.#buckets.take(networkOf(Buffer.from(address)), nowMs);
   }
 }
 
 /**
- * A bucket for each tenant that configures new API keys: each is a guess at those of others. What a tenant owes delays its
- * own configurations alone.
+ * A bucket for each tenant that configures new API keys, because each can be a guess at another tenant's key. A tenant over the
+ * limit only delays its own configuration changes.
  */
 export class NewKeyLimit {
   readonly #buckets: Buckets;
@@ -117,7 +115,7 @@ export class NewKeyLimit {
     this.#buckets = new Buckets(perSecond, openBurstSeconds);
   }
 
-  /** Counts new keys of a tenant. @returns 0 when they may be used, else the whole seconds after which they may */
+  /** Counts new keys of a tenant. @returns 0 if they are allowed, otherwise the seconds to wait, rounded up */
   take(tenant: string, nowMs: number, count: number): number {
     return this.#buckets.take(tenant, nowMs, count);
   }
@@ -127,8 +125,8 @@ const mappedPrefix = Buffer.from('00000000000000000000ffff', 'hex');
 const networkBytes = 8;
 
 /**
- * An IPv6 client has a whole network of addresses, so the network is counted. An IPv4 address may come as part of an
- * IPv6 one.
+ * The key of an address. An IPv6 client has a whole network of addresses, so its /64 network is counted. IPv4 addresses may be
+ * mapped to IPv6.
  */
 function networkOf(address: Buffer): string {
   const isMapped = address.subarray(0, mappedPrefix.length).equals(mappedPrefix);

@@ -1,6 +1,6 @@
 /**
- * The one table of endpoints. Routing, access rules, the labels of metrics and `/openapi.json` come from it.
- * `handlers.ts` gives each endpoint its handler, by name.
+ * The table of all endpoints. Routing, access rules, the labels of metrics and `/openapi.json` come from it. `handlers.ts` has
+ * the handler of each endpoint, by name.
  */
 
 import type { RouteDefinition } from '../route-definition.ts';
@@ -29,19 +29,19 @@ export const routeTable: readonly RouteDefinition[] = [
   ...operationsEndpoints,
 ];
 
-/** All paths that an endpoint is served at. */
+/** All paths of an endpoint. */
 export function pathsOf({ path, alsoAt = [] }: Pick<RouteDefinition, 'path' | 'alsoAt'>): readonly string[] {
   return [path, ...alsoAt];
 }
 
 export interface ServedPath {
   readonly path: string;
-  /** A path with GET takes HEAD too. */
+  /** Includes HEAD if the path supports GET. */
   readonly methods: readonly string[];
   readonly problems: ProblemStyle;
 }
 
-/** Each path of the table once, with the methods that it takes. */
+/** Each path of the table once, with its methods. */
 export function pathsServed(): ServedPath[] {
   const served = new Map<string, ServedPath>();
   for (const { method, problems, ...route } of routeTable) {

@@ -1,4 +1,4 @@
-/** An endpoint of the route table as the server serves it. */
+/** An endpoint of the route table, prepared for the server. */
 import type { HttpRequest } from 'uWebSockets.js';
 import type { DeclaredHeaders, Handler } from '../call.ts';
 import type { RecordedRoute, RouteTimes } from '../request-record.ts';
@@ -9,11 +9,11 @@ export interface ServedRoute {
   readonly definition: RouteDefinition;
   readonly handler: Handler;
   readonly declared: DeclaredHeaders;
-  /** Path parameters as they came, percent-encoded. */
+  /** Path parameters as received, percent-encoded. */
   parametersOf(request: HttpRequest): readonly string[];
   readonly recorded: RecordedRoute;
   readonly isForOtherOrigins: boolean;
-  /** Header lines that each answer gets in addition to its own, unless they depend on the request's origin. */
+  /** Header lines to add to each response, unless they depend on the origin of the request. */
   readonly addedLines: string;
 }
 
@@ -47,12 +47,12 @@ export function declaredHeaders(
   );
 }
 
-/** The route for HEAD beside that for GET. */
+/** The HEAD route of a GET route. */
 export function headRoute(route: ServedRoute): ServedRoute {
   return { ...route, recorded: { ...route.recorded, method: 'HEAD' } };
 }
 
-/** The route whose only parameter takes the rest of the path, and the path in the form of uWebSockets.js. */
+/** A route whose only parameter is the rest of the path, and its pattern for uWebSockets.js. */
 export function restRoute(route: ServedRoute): { readonly route: ServedRoute; readonly pattern: string } {
   const [before = ''] = route.definition.path.split('{');
   const parametersOf = (request: HttpRequest) => [request.getUrl().slice(before.length)];
@@ -63,6 +63,6 @@ const none: readonly string[] = [];
 
 function parameterReader(count: number): ServedRoute['parametersOf'] {
   if (count === 0) return () => none;
-  const places = Array.from({ length: count }, (_, at) => at);
-  return (request) => places.map((at) => request.getParameter(at));
+  const indexes = Array.from({ length: count }, (_, at) => at);
+  return (request) => indexes.map((at) => request.getParameter(at));
 }

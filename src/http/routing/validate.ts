@@ -1,10 +1,10 @@
-/** Checks a JSON value against a shape, and describes every mistake in words. */
+/** Validates a JSON value against a shape, with an error message for each mistake. */
 import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
 import type { Shape, ShapeType } from '../../contract/shape.ts';
 import { hasMoreCodePoints } from '../../lib/code-points.ts';
 
 export interface Mistake {
-  /** The top-level member that has the mistake; '' for the value as a whole. */
+  /** The top-level member with the error; '' for the value as a whole. */
   readonly field: string;
   /** A whole sentence: `url must begin with /`. */
   readonly text: string;
@@ -13,8 +13,8 @@ export interface Mistake {
 const patterns = new Map<string, RegExp>();
 
 /**
- * Every mistake of a value, in the order of its shape, at most `limit`.
- * @param name how the texts call the value as a whole
+ * The errors of a value, in the order of its shape, at most `limit`.
+ * @param name name of the whole value in the messages
  */
 export function mistakesOf(shape: Shape, value: Json, limit: number, name = 'The body'): Mistake[] {
   const found: Mistake[] = [];
@@ -24,7 +24,7 @@ export function mistakesOf(shape: Shape, value: Json, limit: number, name = 'The
 
 interface Place {
   readonly field: string;
-  /** The place in the words of the text: `redirects[2]`. */
+  /** Path of the value in messages: `redirects[2]`. */
   readonly place: string;
 }
 
@@ -58,7 +58,7 @@ function check(shape: Shape, value: Json, at: Place, findings: Findings): void {
   else if (isJsonObject(value)) checkObject(shape, value, at, findings);
 }
 
-/** Lengths count code points, as JSON Schema has it (2020-12 Validation, section 6.3.1). */
+/** Lengths are in code points, as in JSON Schema (2020-12 Validation, section 6.3.1). */
 function checkString(shape: Shape, value: string, at: Place, findings: Findings): void {
   if (shape.minLength !== undefined && value.length < shape.minLength) {
     report(findings, at, 'must not be empty');
@@ -124,7 +124,7 @@ function checkNames(shape: Shape, value: JsonObject, at: Place, findings: Findin
 
 const topPlaces = new Map<string, Place>();
 
-/** @param name a member of the shape, so there is a bounded number of names */
+/** @param name a member of the shape, so the number of cached names is bounded */
 function memberOf(at: Place, name: string): Place {
   if (at.place === '') {
     const known = topPlaces.get(name) ?? { field: name, place: name };

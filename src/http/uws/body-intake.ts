@@ -6,16 +6,16 @@ import { SlotMap } from '../../lib/slot-map.ts';
 
 const sweepMs = 1000;
 
-/** A body that is coming. */
+/** A body that is being received. */
 export interface WatchedBody {
   /** Called once a second. */
   checkIdle(nowMs: number): void;
 }
 
-/** All bodies that one front is receiving or working on. */
+/** All request bodies that a front is receiving or processing. */
 export class BodyIntake {
   readonly #receiving = new SlotMap<WatchedBody>();
-  /** Pieces of compressed bodies that are unpacked at a time. */
+  /** Limits how many pieces of compressed bodies are decompressed at a time. */
   readonly unpackingTurns = new Semaphore(unpackingAtOnceMax);
   #heldBytes = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -26,7 +26,7 @@ export class BodyIntake {
     return this.#heldBytes;
   }
 
-  /** @throws ProblemError `unavailable` when the budget is used up */
+  /** @throws ProblemError `unavailable` if the budget is used up */
   take(bytes: number): void {
     if (this.#heldBytes + bytes > this.limits.bodiesInFlightBytes)
       throw new ProblemError(problems.unavailable);
@@ -37,20 +37,20 @@ export class BodyIntake {
     this.#heldBytes -= bytes;
   }
 
-  /** Watches a body that is coming. @returns its slot, for `unwatch` */
+  /** Watches a body that is being received. @returns its slot, for `unwatch` */
   watch(body: WatchedBody): number {
     this.#timer ??= setInterval(() => this.#sweep(), sweepMs);
     return this.#receiving.add(body);
   }
 
-  unwatch(place: number): void {
-    this.#receiving.remove(place);
+  unwatch(slot: number): void {
+    this.#receiving.remove(slot);
   }
 
   #sweep(): void {
     const now = performance.now();
     this.#receiving.each((body) => body.checkIdle(now));
-    // The timer stops here and not when the last body ends: between two small requests there is never a body.
+    // The timer is stopped here and not when the last body ends: with small requests there is often no body for a short time.
     if (this.#receiving.size > 0 || this.#timer === null) return;
     clearInterval(this.#timer);
     this.#timer = null;

@@ -1,6 +1,6 @@
 /**
- * Request bodies as they arrive (docs/reference/http.md "Bad input and slow clients"). No memory is set aside for what
- * is only announced. All bodies in flight share one budget. A body that stalls ends its request.
+ * Receives request bodies (docs/reference/http.md "Bad input and slow clients"). No memory is reserved for bytes that are only
+ * announced. All bodies in flight share one budget. A request whose body stalls fails.
  */
 import type { HttpResponse } from 'uWebSockets.js';
 import { ProblemError, problems } from '../../contract/errors.ts';
@@ -8,23 +8,23 @@ import type { BodyIntake } from './body-intake.ts';
 import { headerText } from './text-decoding.ts';
 import { type BodyCoding, codingOf, type PackedCoding, packedBytesMax, Unpacking } from './unpacking.ts';
 
-/** A smaller piece is held until there are as many bytes. */
+/** Smaller pieces are buffered until they reach this size. */
 const gatheredBytes = 4 * 1024;
 
 /**
- * Puts small pieces of a body together. Anyone who keeps a piece keeps some 200 bytes with it, and a client may send a chunk for
- * each byte: only bytes are counted against what all bodies may take.
+ * Merges small pieces of a body. Each piece has about 200 bytes of overhead, which the budget of bodies does not count, and a
+ * client may send one byte per chunk.
  */
 export class GatheredPieces {
   #held: Uint8Array<ArrayBuffer> | null = null;
   #heldBytes = 0;
 
-  /** @param consume takes a piece, which is valid only during the call */
+  /** @param consume receives a piece, which is valid only during the call */
   constructor(private readonly consume: (piece: Uint8Array<ArrayBuffer>, isLast: boolean) => void) {}
 
   /** @param piece valid only during the call */
   push(piece: Uint8Array<ArrayBuffer>, isLast: boolean): void {
-    if (this.#heldBytes + piece.length > gatheredBytes) this.#handOver(false);
+    if (this.#heldBytes + piece.length > gatheredBytes) this.#flush(false);
     if (this.#heldBytes === 0 && (isLast || piece.length >= gatheredBytes)) {
       this.consume(piece, isLast);
       return;
@@ -32,10 +32,10 @@ export class GatheredPieces {
     this.#held ??= new Uint8Array(gatheredBytes);
     this.#held.set(piece, this.#heldBytes);
     this.#heldBytes += piece.length;
-    if (isLast) this.#handOver(true);
+    if (isLast) this.#flush(true);
   }
 
-  #handOver(isLast: boolean): void {
+  #flush(isLast: boolean): void {
     if (this.#held === null || this.#heldBytes === 0) return;
     const piece = this.#held.subarray(0, this.#heldBytes);
     this.#heldBytes = 0;
@@ -48,15 +48,15 @@ export class AbortedError extends Error {
   override readonly name = 'AbortedError';
 }
 
-/** A byte that is in no text in UTF-8. */
-const noJson = Uint8Array.of(0xff);
+/** A byte that is never valid in UTF-8. */
+const invalidByte = Uint8Array.of(0xff);
 
-/** Takes a piece of a body. */
+/** Receives a piece of a body. */
 type Consume = (piece: Uint8Array) => void;
 
 interface UnpackedReading {
   readonly consume: Consume;
-  /** Bytes that may come out. */
+  /** Limit of the decompressed bytes. */
   readonly bytesMax: number;
   readonly tooLarge: ProblemError;
   readonly finish: () => void;
@@ -66,7 +66,7 @@ interface UnpackedReading {
 export interface BodyHead {
   /** The number in `Content-Length`: the body's bytes as they are sent. */
   readonly announcedBytes: number;
-  /** As the header says it; '' when there is none. */
+  /** Value of the header; '' if it is absent. */
   readonly contentEncoding: string;
 }
 
@@ -77,10 +77,10 @@ export class RequestBody {
   readonly #contentEncoding: string;
   #takenBytes = 0;
   /** From `BodyIntake.watch`; null while the body is not watched. */
-  #place: number | null = null;
+  #slot: number | null = null;
   #lastPieceAtMs = 0;
   #unpacking: Unpacking | null = null;
-  /** Null before the body is read, and once it is whole or has failed. */
+  /** Null before the body is read, and after it is complete or has failed. */
   #reject: ((error: Error) => void) | null = null;
 
   constructor(res: HttpResponse, intake: BodyIntake, { announcedBytes, contentEncoding }: BodyHead) {
@@ -90,17 +90,17 @@ export class RequestBody {
     this.#contentEncoding = contentEncoding;
   }
 
-  /** True when the size of the body is unknown until it is read. */
+  /** True if the body is compressed, so that its size is unknown until it is read. */
   get isPacked(): boolean {
     return codingOf(this.#contentEncoding) !== 'identity';
   }
 
   /**
-   * Hands over the body piece by piece, unpacked. Must be called before the handler's first await. A piece is valid only
-   * during the call. Packed data that are broken count as a body that is not JSON: `consume` gets a byte that is not UTF-8.
-   * @param bytesMax bytes that may come out
-   * @throws `tooLarge` beyond them; AbortedError; ProblemError, 415 for a coding that is not known; whatever `consume`
-   * throws
+   * Passes the decompressed body to `consume` piece by piece. Must be called before the handler's first await. A piece is valid
+   * only during the call. Corrupt compressed data counts as a body that is not JSON: `consume` gets a byte that is not valid
+   * UTF-8.
+   * @param bytesMax limit of the decompressed body
+   * @throws `tooLarge` beyond it; AbortedError; ProblemError, 415 for an unknown coding; whatever `consume` throws
    */
   read(consume: Consume, bytesMax: number, tooLarge: ProblemError): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -123,7 +123,7 @@ export class RequestBody {
   }
 
   /**
-   * Reads the whole body; see `read`. A body of several pieces comes in a buffer of its own.
+   * Reads the whole body; see `read`. A body of several pieces gets its own buffer, outside the pool.
    * @throws as `read`
    */
   async bytes(bytesMax: number, tooLarge: ProblemError): Promise<Buffer<ArrayBuffer>> {
@@ -144,7 +144,7 @@ export class RequestBody {
     const pieces = new GatheredPieces(consume);
     this.#reject = fail;
     this.#lastPieceAtMs = performance.now();
-    this.#place = this.#intake.watch(this);
+    this.#slot = this.#intake.watch(this);
     this.#res.onData((buffer, isLast) => {
       this.#lastPieceAtMs = performance.now();
       this.#attempt(() => {
@@ -162,7 +162,7 @@ export class RequestBody {
     throw new ProblemError(problems.contentCodingUnknown(headerText(this.#contentEncoding)));
   }
 
-  /** Unpacks what is pushed, and stops where more comes out than may. */
+  /** Decompresses pushed data, and fails beyond `bytesMax`. */
   #unpacked(coding: PackedCoding, { consume, bytesMax, tooLarge, finish }: UnpackedReading): Unpacking {
     let bytes = 0;
     const piece = (unpacked: Uint8Array) => {
@@ -172,7 +172,7 @@ export class RequestBody {
       consume(unpacked);
     };
     const end = (isSound: boolean) => {
-      if (!isSound) consume(noJson);
+      if (!isSound) consume(invalidByte);
       finish();
     };
     this.#unpacking = new Unpacking(coding, this.#intake.unpackingTurns, {
@@ -182,7 +182,7 @@ export class RequestBody {
     return this.#unpacking;
   }
 
-  /** Acts unless the body has failed; what it throws fails the body. */
+  /** Calls `act` unless the body is complete or has failed. An error that it throws fails the body. */
   #attempt(act: () => void): void {
     if (this.#reject === null) return;
     try {
@@ -203,18 +203,18 @@ export class RequestBody {
       this.#fail(new ProblemError(problems.bodyStoodStill));
       return;
     }
-    // uWebSockets.js closes a connection that sends less than 16 KB/s for about 10 s, and sends no answer. Pausing
-    // stops that clock, and resuming does not start it again.
+    // uWebSockets.js closes a connection that sends less than 16 KB/s for about 10 s, without a response. Pausing stops that
+    // timer, and resuming does not start it again.
     this.#res.pause();
     this.#res.resume();
   }
 
-  /** Ends the body because the client went away. */
+  /** Fails the body because the client has disconnected. */
   abort(): void {
     this.#fail(new AbortedError('the client went away'));
   }
 
-  /** Gives back the bytes that the body held. Called when its request is over. */
+  /** Returns the bytes of the body to the budget. Called when its request is over. */
   release(): void {
     this.#unwatch();
     this.#intake.give(this.#takenBytes);
@@ -222,9 +222,9 @@ export class RequestBody {
   }
 
   #unwatch(): void {
-    if (this.#place === null) return;
-    this.#intake.unwatch(this.#place);
-    this.#place = null;
+    if (this.#slot === null) return;
+    this.#intake.unwatch(this.#slot);
+    this.#slot = null;
   }
 
   #fail(error: Error): void {

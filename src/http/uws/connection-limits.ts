@@ -1,6 +1,6 @@
 /**
- * What connections may take of a front: all together a few files less than its process may open, and one with many requests
- * only a little of a turn of the event loop.
+ * Limits for connections: their number stays below the limit of open files, and one connection with many requests gets only a
+ * short part of a turn of the event loop.
  */
 
 import type { HttpResponse } from 'uWebSockets.js';
@@ -14,41 +14,40 @@ import {
 } from '../../contract/limits.ts';
 import type { Log } from '../log.ts';
 
-/** The same log line is written at most this often. */
-const sayEveryMs = 10_000;
+/** Shortest interval between two equal log lines. */
+const logEveryMs = 10_000;
 
 /**
- * uWebSockets.js cannot deal with a process that may open no more files. It tries again and again to take the
- * connection that waits, which keeps a core busy, and the client learns nothing. So some room is left, and connections
- * beyond the limit are taken and closed immediately. Idle connections make room by themselves: the library closes them
- * after 10 s.
+ * uWebSockets.js cannot handle a process that has reached its limit of open files: it retries accepting the waiting connection
+ * in a busy loop, and the client gets no error. So some files are reserved, and connections beyond the limit are accepted and
+ * closed immediately. The library closes idle connections after 10 s, which frees room.
  */
 export class ConnectionLimit {
   #open = 0;
-  #saidAtMs = Number.NEGATIVE_INFINITY;
+  #loggedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly connectionsMax: number,
     private readonly log: Log,
   ) {}
 
-  /** Connections that are open. */
+  /** Number of open connections. */
   get open(): number {
     return this.#open;
   }
 
-  /** Called by the library for each connection. @param change 1: it has come; -1: it is gone */
+  /** Called by the library for each connection. @param change 1 if it was opened, -1 if it was closed */
   changed(res: HttpResponse, change: number): void {
     this.#open += change;
     if (change < 0 || this.#open <= this.connectionsMax) return;
-    this.#say();
+    this.#logLimit();
     res.close();
   }
 
-  #say(): void {
+  #logLimit(): void {
     const now = performance.now();
-    if (now - this.#saidAtMs < sayEveryMs) return;
-    this.#saidAtMs = now;
+    if (now - this.#loggedAtMs < logEveryMs) return;
+    this.#loggedAtMs = now;
     this.log.warn(
       { open: this.connectionsMax },
       'connections are rejected because this process has reached its limit of open files: raise it (ulimit -n) or add fronts',
@@ -56,43 +55,41 @@ export class ConnectionLimit {
   }
 }
 
-/** How many connections this process has room for, beside the files that it has open and may still need. */
+/** Number of connections that this process can have, besides the files that it has open and may still need. */
 export function connectionsMax(): number {
   const filesMax = filesMaxOfThisProcess();
   const reserve = Math.min(filesReserveMax, Math.max(filesReserveMin, filesMax / 10));
   return Math.max(1, Math.floor(filesMax - readdirSync('/dev/fd').length - reserve));
 }
 
-/**
- * Node has raised the limit as far as it may, and a process that it starts inherits the limit. Infinity where there is
- * none.
- */
+/** Node has already raised the soft limit to the maximum, and child processes inherit it. Infinity if there is no limit. */
 function filesMaxOfThisProcess(): number {
   const text = execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' }).trim();
   return text === 'unlimited' ? Number.POSITIVE_INFINITY : Number(text);
 }
 
 /**
- * Notices when requests keep the event loop for long. uWebSockets.js reads up to 512 KB of a connection at a time and
- * calls us for every request in it. So thousands of pipelined requests would be answered before anybody else's first.
+ * Detects when requests occupy the event loop for too long. uWebSockets.js reads up to 512 KB of a connection at a time and
+ * calls the handler of every request in it. So thousands of pipelined requests would be answered before the first one of any
+ * other connection.
  */
 export class LongTurns {
-  /** Requests since the last look at the clock. */
+  /** Requests since the last check of the clock. */
   #requests = 0;
-  /** When the clock was first looked at in this turn; null: not yet. */
+  /** Time of the first check in this turn; null before it. */
   #startedMs: number | null = null;
   #isLong = false;
 
-  /** Counts a request. @returns whether its answer must wait for the next turn of the event loop */
+  /** Counts a request. @returns whether its response must wait for the next turn of the event loop */
   isLong(): boolean {
     if (this.#isLong) return true;
     this.#requests += 1;
     if (this.#requests < requestsPerLook) return false;
     this.#requests = 0;
-    return this.#look();
+    return this.#checkClock();
   }
 
-  #look(): boolean {
+  #checkClock(): boolean {
     const nowMs = performance.now();
     if (this.#startedMs === null) {
       this.#startedMs = nowMs;

@@ -1,7 +1,7 @@
 /**
- * Server-sent events: responses without an end. A connection holds no more than the piece that it could
- * not take. What comes after that waits with its producer, and is counted. A client that leaves too much unread is
- * cut off, and comes back with the last event that it has.
+ * Server-sent events. A connection buffers at most the one piece that it could not write. Further events wait at their
+ * producer, and their bytes are counted. A client that leaves too much unread is disconnected, and reconnects with the id of
+ * its last event.
  */
 import type { HttpResponse } from 'uWebSockets.js';
 import { followerCommentMs, followerUnsentBytesMax } from '../../contract/limits.ts';
@@ -14,26 +14,28 @@ const nothing = new Uint8Array();
 const comment = Buffer.from(':\n\n');
 const pieceBytes = 16 * 1024;
 
-/** The client, as the producer of events sees it. */
+/** A stream of events to a client, for their producer. */
 export interface EventStream {
-  /** True when nothing more reaches the client. */
+  /** True if nothing more can be sent to the client. */
   readonly isOver: boolean;
-  /** The connection has not taken what it was given. What more there is waits with its maker. */
+  /** True while the connection has unsent data. The producer must wait before it sends more. */
   readonly isBlocked: boolean;
-  /** Events that other streams may share. Not while the connection is blocked. */
+  /** Sends events, whose bytes may be shared with other streams. Must not be called while the connection is blocked. */
   send(piece: Uint8Array): void;
-  /** An event of any length, as the client takes it. Resolves when all of it is taken, or the client is gone. */
+  /**
+   * Sends an event of any length, as fast as the client reads. Resolves when all of it is sent, or the client has disconnected.
+   */
   sendLong(event: Uint8Array): Promise<void>;
-  /** Notes that something more was not sent because the connection is blocked. */
+  /** Reports that events were not sent because the connection is blocked. */
   heldBack(bytes: number): void;
-  /** Resolves when the client has taken what was sent, or is gone. */
+  /** Resolves when the connection is no longer blocked, or the client has disconnected. */
   taken(): Promise<void>;
   end(): void;
-  /** Ends the connection of a client that reads too slowly. */
+  /** Disconnects a client that reads too slowly. */
   cutOff(): void;
 }
 
-/** Called when a stream begins. @returns called once when it is over, for whatever reason */
+/** Called when a stream begins. @returns function that is called once when it is over, for whatever reason */
 export type OpenStream = (stream: EventStream) => () => void;
 
 export class EventStreams {
@@ -51,15 +53,15 @@ export class EventStreams {
     metrics.gaugeOf('millrace_http_streams', 'Open event streams', () => this.#open.size);
   }
 
-  /** How often all of them were ended. */
+  /** How often all streams were ended. */
   get endings(): number {
     return this.#endings;
   }
 
   /**
-   * Within a cork, after the head of the answer.
-   * @param endings when it was asked for; a stream that was asked for before all were ended does not go on either
-   * @param onEnd called when the answer is over and not aborted
+   * Begins a stream. Must be called within a cork, after the head of the response.
+   * @param endings value of `endings` when the request arrived: if all streams were ended since, this one ends immediately too
+   * @param onEnd called when the stream was ended, but not when it was aborted
    */
   begin(res: HttpResponse, open: OpenStream, endings: number, onEnd: () => void): OpenEventStream {
     this.#timer ??= setInterval(() => this.#sweep(), sweepMs);
@@ -74,15 +76,15 @@ export class EventStreams {
     return this.#open.add(stream);
   }
 
-  leave(place: number): void {
-    this.#open.remove(place);
+  leave(slot: number): void {
+    this.#open.remove(slot);
   }
 
   noteCutOff(): void {
     this.#cutOff.inc();
   }
 
-  /** Ends all of them, and those that begin later. */
+  /** Ends all streams, and those that begin later. */
   close(): void {
     this.#isClosed = true;
     this.endAll();
@@ -103,17 +105,17 @@ export class EventStreams {
 }
 
 export class OpenEventStream implements EventStream {
-  #place: number | null;
+  #slot: number | null;
   #onOver: (() => void) | null = null;
   #isBlocked = false;
   /** Data not sent because the connection is blocked. */
   #heldBackBytes = 0;
-  /** Of a long event that has begun: what the connection was not given. */
+  /** The part of the current long event that was not sent yet. */
   #rest: Uint8Array = nothing;
-  /** How fast the client takes that event. */
+  /** Checks how fast the client reads that event. */
   #pace: SlowReaderCheck | null = null;
-  /** Bytes that the connection was given. */
-  #given = 0;
+  /** Bytes passed to the connection. */
+  #sentBytes = 0;
   #quietSinceMs = performance.now();
   #whenTaken: (() => void)[] | null = null;
 
@@ -122,9 +124,9 @@ export class OpenEventStream implements EventStream {
     private readonly res: HttpResponse,
     private readonly onEnd: () => void,
   ) {
-    this.#place = all.enter(this);
+    this.#slot = all.enter(this);
     res.onWritable(() => {
-      this.#goOn();
+      this.#resume();
       return true;
     });
   }
@@ -135,7 +137,7 @@ export class OpenEventStream implements EventStream {
   }
 
   get isOver(): boolean {
-    return this.#place === null;
+    return this.#slot === null;
   }
 
   get isBlocked(): boolean {
@@ -145,7 +147,7 @@ export class OpenEventStream implements EventStream {
   send(piece: Uint8Array): void {
     if (this.isOver) return;
     this.#quietSinceMs = performance.now();
-    this.#given += piece.length;
+    this.#sentBytes += piece.length;
     this.res.cork(() => {
       this.#isBlocked = !this.res.write(piece);
     });
@@ -153,7 +155,7 @@ export class OpenEventStream implements EventStream {
 
   async sendLong(event: Uint8Array): Promise<void> {
     this.#rest = event;
-    this.#pace = new SlowReaderCheck(performance.now(), this.#given, pieceBytes);
+    this.#pace = new SlowReaderCheck(performance.now(), this.#sentBytes, pieceBytes);
     while (this.#rest.length > 0 && !this.isOver) {
       this.send(this.#takeOfRest(pieceBytes));
       await this.taken();
@@ -195,32 +197,32 @@ export class OpenEventStream implements EventStream {
     this.onEnd();
   }
 
-  /** The connection is gone, or the answer over. */
+  /** Must be called when the connection is closed or the response is over. */
   drop(): void {
-    if (this.#place === null) return;
-    this.all.leave(this.#place);
-    this.#place = null;
+    if (this.#slot === null) return;
+    this.all.leave(this.#slot);
+    this.#slot = null;
     this.#settleTaken();
     this.#onOver?.();
   }
 
   /**
-   * Called once a second. A comment shows the client that the connection is alive. To a client that does not read one is
-   * written each time: every try puts off the 10 s after which uWebSockets.js closes a connection by itself. A client that
-   * takes a long event too slowly is cut off, as with any other answer.
+   * Called once a second. A comment shows the client that the connection is alive. For a blocked connection one is written each
+   * time, because every write restarts the 10 s after which uWebSockets.js closes it. A client that reads a long event too
+   * slowly is disconnected, as with any other response.
    */
   check(nowMs: number): void {
     if (this.isOver) return;
     if (!this.#isBlocked && nowMs - this.#quietSinceMs < followerCommentMs) return;
-    this.res.cork(() => this.#goOn());
-    if (this.#pace?.isTooSlow(nowMs, this.#given)) this.cutOff();
+    this.res.cork(() => this.#resume());
+    if (this.#pace?.isTooSlow(nowMs, this.#sentBytes)) this.cutOff();
   }
 
   /**
-   * Only a write shows whether the connection has sent its data. It is a comment, or a byte of the event that has
-   * begun: a comment would end that.
+   * Only a write shows whether the connection has sent its data. It writes a comment, or one byte of the current long event,
+   * which a comment would end.
    */
-  #goOn(): void {
+  #resume(): void {
     if (this.isOver) return;
     this.#quietSinceMs = performance.now();
     this.#isBlocked = !this.res.write(this.#rest.length > 0 ? this.#takeOfRest(1) : comment);

@@ -1,7 +1,6 @@
 /**
- * Follows requests from their answer to its last byte. Most answers are there when the handler returns, and the
- * connection takes them immediately. All others are exchanges: a client waits, can go away meanwhile, and reads as slowly
- * as it likes.
+ * Sends responses completely. Most responses are ready when the handler returns, and the connection takes them immediately. All
+ * others are exchanges: the client waits, may disconnect meanwhile, and may read slowly.
  */
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Answer } from '../answer.ts';
@@ -11,13 +10,13 @@ import type { EventStreams, OpenEventStream, OpenStream } from './event-streams.
 import { writeAnswer, writeHead } from './reply.ts';
 import type { UnsentAnswer, UnsentAnswers } from './unsent-answers.ts';
 
-/** Who waits for an answer that is being made. */
+/** The receiver of a notification if the client disconnects before the response. */
 export interface Waiting {
-  /** The client went away. */
+  /** The client has disconnected. */
   gone(): void;
 }
 
-/** A request that is answered after the call that brought it. */
+/** A request whose response is sent after the call that delivered the request. */
 export interface Exchange {
   /** The client has disconnected. */
   readonly isAborted: boolean;
@@ -39,17 +38,17 @@ export class Exchanges {
     this.streams.endAll();
   }
 
-  /** Ends them, and those that begin later. */
+  /** Ends streaming responses, and those that begin later. */
   closeStreams(): void {
     this.streams.close();
   }
 
-  /** Requests under way. */
+  /** Number of requests in progress. */
   get active(): number {
     return this.#active;
   }
 
-  /** Resolves when no request is under way, or when the time is over. */
+  /** Resolves when no request is in progress, or after the timeout. */
   async idle(timeoutMs: number): Promise<void> {
     if (this.#active === 0) return;
     await new Promise<void>((resolve) => {
@@ -61,14 +60,10 @@ export class Exchanges {
     });
   }
 
-  /**
-   * Answers within the call that brings the request. When the client takes all of the answer, nothing outlives that
-   * call.
-   */
+  /** Sends a response within the call that delivers the request. If the connection takes all of it, no exchange is needed. */
   sendAtOnce(res: HttpResponse, record: RequestRecord, answer: Answer): void {
-    // The library does not cork the later ones of many pipelined requests. Each line of a head would then be a system
-    // call.
-    if (goesOn(answer)) {
+    // The library does not cork later requests of a pipeline, so without this cork each header line would be a system call.
+    if (isStream(answer)) {
       this.#begin(res, record, null, null).send(answer);
       return;
     }
@@ -80,7 +75,7 @@ export class Exchanges {
   }
 
   /**
-   * Begins an exchange, within the call that brings the request.
+   * Begins an exchange. Must be called within the call that delivers the request.
    * @param body the handler may still wait for it. @param waiting notified when the client disconnects; null for none
    */
   begin(
@@ -110,7 +105,7 @@ export class Exchanges {
 
 type StreamAnswer = Answer & { readonly follow: OpenStream };
 
-function goesOn(answer: Answer): answer is StreamAnswer {
+function isStream(answer: Answer): answer is StreamAnswer {
   return answer.follow !== undefined && answer.isHead !== true;
 }
 
@@ -119,7 +114,7 @@ class OpenExchange implements Exchange {
   /** Null once the response has begun, because a stream may never end. */
   #waiting: Waiting | null;
   #stream: OpenEventStream | null = null;
-  /** The part of the answer that the client has not taken yet. */
+  /** The part of the response that the client has not read yet. */
   #unsent: UnsentAnswer | null = null;
   readonly #endings;
 
@@ -143,8 +138,8 @@ class OpenExchange implements Exchange {
   send(answer: Answer): void {
     this.#waiting = null;
     this.res.cork(() => {
-      if (goesOn(answer)) {
-        this.#goOn(answer);
+      if (isStream(answer)) {
+        this.#beginStream(answer);
         return;
       }
       const rest = writeAnswer(this.res, answer, this.record);
@@ -153,14 +148,14 @@ class OpenExchange implements Exchange {
     });
   }
 
-  /** @param rest the whole body, of which the connection has taken a part */
+  /** @param rest the whole body; the connection has taken a part of it */
   hold(answer: Answer, rest: Uint8Array): void {
-    // The response must not keep its text in addition to these bytes: the text can be twice as large.
+    // Releases the body string, which can take twice the memory of these bytes.
     const outcome: Answer = { ...answer, body: rest };
     this.#unsent = this.all.unsent.hold(this.res, rest, () => this.#sent(outcome));
   }
 
-  #goOn(answer: StreamAnswer): void {
+  #beginStream(answer: StreamAnswer): void {
     writeHead(this.res, answer, this.record);
     this.record.answered(answer);
     this.#stream = this.all.streams.begin(this.res, answer.follow, this.#endings, () => this.#end());

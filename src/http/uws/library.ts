@@ -1,7 +1,7 @@
 /**
- * The HTTP library. It reads its limit of a request head when it is loaded, and where it cannot run here the process must
- * be able to say so first. So it is loaded by a call, in its place among the imports: what a bundled module imports from
- * packages is loaded before any of its own lines runs.
+ * The HTTP library. It reads its limit of a request head when it is loaded, and on an unsupported platform the process must
+ * report that first. So it is loaded by a call, after the imports above: in a bundle, an `import` of a package would run before
+ * all other lines.
  */
 import './head-limit.ts';
 import type { TemplatedApp } from 'uWebSockets.js';
@@ -12,14 +12,14 @@ const library: typeof import('uWebSockets.js') = createRequire(import.meta.url)(
 
 export default library;
 
-/** The library's application, and paths as it writes them. */
+/** Creates the application of the library. */
 export function appFor(tls: TlsFiles | null): TemplatedApp {
   return tls === null
     ? library.App()
     : library.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });
 }
 
-/** `/a/{b}` as uWebSockets.js writes it: `/a/:b`. */
+/** A path as a pattern of uWebSockets.js: `/a/:b` for `/a/{b}`. */
 export function uwsPattern(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }

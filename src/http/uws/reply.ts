@@ -1,4 +1,4 @@
-/** Writes an answer to the connection. `unsent-answers.ts` sends what the client does not take immediately. */
+/** Writes a response to the connection. `unsent-answers.ts` sends the part that the connection does not take immediately. */
 
 import type { HttpResponse } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
@@ -9,21 +9,21 @@ const statusLines = new Map(
   Object.entries(STATUS_CODES).map(([status, text]) => [Number(status), `${status} ${text}`]),
 );
 
-/** Headers as the lines of a head, for `headOf`. */
+/** Header lines for `headOf`. */
 export function headLines(headers: readonly HeaderField[]): string {
   return headers.map(([name, value]) => `\r\n${name}: ${value}`).join('');
 }
 
 /**
- * A head in one piece. uWebSockets.js writes a status as it is, so the headers can be after it. The head is bytes,
- * because a text would be encoded again with each answer.
+ * A response head in one piece: uWebSockets.js writes the status verbatim, so headers can follow it. In bytes, because a string
+ * would be encoded for each response.
  * @param lines from `headLines`
  */
 export function headOf(status: number, lines: string): Uint8Array {
   return Buffer.from(statusLine(status) + lines, 'latin1');
 }
 
-/** Headers that an answer gets in addition to its own. */
+/** Headers to add to a response. */
 export interface AddedHeaders {
   readonly requestId: string;
   /** From `headLines`; '' for none. */
@@ -31,10 +31,10 @@ export interface AddedHeaders {
 }
 
 /**
- * Writes an answer, within uWebSockets.js' own handlers or a cork. It hands over only what the connection takes. The
- * library would hold a copy of what is given to `end` for as long as the client likes, and would answer the next
- * request on the connection as well.
- * @returns the body, for `UnsentAnswers`, when the connection does not take all of it now; null when the answer is over
+ * Writes a response, within a handler of uWebSockets.js or a cork. It passes only what the connection takes: with `end`, the
+ * library would buffer a copy of the rest for as long as the client likes, and would handle the next request on the connection
+ * meanwhile.
+ * @returns the body, for `UnsentAnswers`, if the connection did not take all of it; null if the response is complete
  */
 export function writeAnswer(res: HttpResponse, answer: Answer, added: AddedHeaders): Uint8Array | null {
   writeHead(res, answer, added);
@@ -43,18 +43,18 @@ export function writeAnswer(res: HttpResponse, answer: Answer, added: AddedHeade
     writeBodiless(res, answer);
     return null;
   }
-  // The library gets no text: with Node 24 it writes one whose letters all are of Latin-1 in that encoding.
+  // Never pass a string: with Node 24 the library writes a string of Latin-1 characters in that encoding and not in UTF-8.
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   if (answer.close === true && bytes.length <= smallAnswerBytesMax) {
     res.end(bytes, true);
     return null;
   }
-  // The library closes a connection only after what is given to `end`. The client also closes it when asked to.
+  // Only `end` can close the connection, so a large response asks the client to close it.
   if (answer.close === true) res.writeHeader('Connection', 'close');
   return res.tryEnd(bytes, bytes.length)[1] ? null : bytes;
 }
 
-/** Bytes of the body, which is written after the head. */
+/** Length of the body in bytes. */
 export function bodyBytesOf({ body }: Answer): number {
   return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
 }
@@ -67,12 +67,12 @@ export function writeHead(
   if (head !== undefined) {
     res.writeStatus(head);
   } else {
-    // uWebSockets.js writes 200 by itself.
+    // uWebSockets.js writes 200 by default.
     if (status !== 200) res.writeStatus(statusLine(status));
     if (headers !== undefined) writeHeaders(res, headers);
     if (!isBodiless(status)) res.writeHeader('Content-Type', contentType);
   }
-  // The library writes a value as it is, so further lines can be after it.
+  // The library writes a value verbatim, so further lines can follow it.
   res.writeHeader('X-Request-Id', requestId + addedLines);
 }
 
@@ -80,15 +80,14 @@ function writeHeaders(res: HttpResponse, headers: readonly HeaderField[]): void 
   for (const [name, value] of headers) res.writeHeader(name, value);
 }
 
-/** Answers of these statuses have no body, and no length of one (RFC 9110, section 8.6). */
+/** Responses with these statuses have neither a body nor a Content-Length (RFC 9110, section 8.6). */
 function isBodiless(status: number): boolean {
   return status === 304 || status === 204;
 }
 
 /**
- * uWebSockets.js does not report whether the client reads a response without a body. So some of these answers, chosen at
- * random, end their connection, as nginx does after 1,000 requests. A client that asks on and reads nothing is then not
- * answered without end.
+ * uWebSockets.js does not report whether the client reads a response without a body. So some of these responses, chosen at
+ * random, close their connection, as nginx does after 1,000 requests. This bounds what a client can request without reading.
  */
 function writeBodiless(res: HttpResponse, answer: Answer): void {
   if (!isBodiless(answer.status)) res.writeHeader('Content-Length', String(bodyBytesOf(answer)));
@@ -96,15 +95,15 @@ function writeBodiless(res: HttpResponse, answer: Answer): void {
     endHeadAndConnection(res);
     return;
   }
-  // No argument here: the library takes any, even undefined, for a length and waits for that many bytes. Without one
-  // the connection stays until the server closes it.
+  // No argument: the library treats any, even undefined, as a length and waits for that many bytes, so the connection would
+  // stay until the server closes it.
   res.endWithoutBody();
 }
 
 /**
- * Closes the connection when the head has left. The library's own ways to end an answer either add a length, which a 204
- * must not have, or leave nothing to close the connection of a client that reads nothing. It writes a header's value as
- * it is, so the empty line that ends the head can be after it.
+ * Closes the connection after the head was sent. The library's methods to end a response either add a length, which a 204 must
+ * not have, or cannot close the connection of a client that reads nothing. It writes a header value verbatim, so the empty line
+ * that ends the head can follow it.
  */
 function endHeadAndConnection(res: HttpResponse): void {
   let isGone = false;

@@ -1,17 +1,17 @@
-/** The headers of a request. They are copied: uWebSockets.js takes the request back when its handler returns. */
+/** The headers of a request, copied because uWebSockets.js invalidates the request when its handler returns. */
 import type { HttpRequest } from 'uWebSockets.js';
 import { headerText, replacement } from './text-decoding.ts';
 
 /** Request headers, as handlers read them. */
 export interface HeaderReader {
-  /** The first value under a name; '' when there is none. @param name lower-cased */
+  /** The first value of a header; '' if it is absent. @param name in lower case */
   of(name: string): string;
 }
 
 /**
- * Headers that a request must not have twice. A proxy and this server could each take another one of them: two lengths hide a
- * request in a body, and two keys or hosts let one side check what the other does not use (RFC 9112, sections 3.2 and 6.3).
- * Name as the library gives it -> name as we write it.
+ * Headers that a request must not have twice, because a proxy and this server could use different ones: two lengths hide a
+ * request in a body, and with two keys or hosts one side checks a value that the other does not use (RFC 9112, sections 3.2 and
+ * 6.3). Each with its lower-case name and its name in messages.
  */
 const singleHeaders = [
   ['content-length', 'Content-Length'],
@@ -24,10 +24,10 @@ export class RequestHeaders implements HeaderReader {
   readonly #names: string[] = [];
   readonly #values: string[] = [];
 
-  // One walk over what was sent is cheaper than asking the library for each name, most of which are absent.
+  // One iteration is cheaper than asking the library for each name, because most headers are absent.
   constructor(request: Pick<HttpRequest, 'forEach' | 'getHeader'>) {
     request.forEach((name, value) => {
-      // `forEach` reads bytes as UTF-8. `getHeader` gives one character for each byte, but only of the first value.
+      // `forEach` decodes UTF-8. `getHeader` returns one character per byte, but only of the first value.
       const isLatin = value.includes(replacement) && !this.#names.includes(name);
       this.#names.push(name);
       this.#values.push(isLatin ? headerText(request.getHeader(name)) : value);
@@ -39,7 +39,7 @@ export class RequestHeaders implements HeaderReader {
     return at === -1 ? '' : (this.#values[at] ?? '');
   }
 
-  /** Name of a header that came twice with different values; null when there is none. */
+  /** Name of a header that was sent twice with different values, or null. */
   get repeated(): string | null {
     for (const [name, shown] of singleHeaders) if (this.#isRepeated(name)) return shown;
     return null;

@@ -1,12 +1,12 @@
-/** Decodes text from a request's head. */
+/** Decodes strings in the head of a request. */
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const beyondAscii = /[\x80-\xff]/;
 
 /**
- * A header's value, of which `getHeader` of uWebSockets.js gives one character for each byte. The bytes are read as UTF-8 if they
- * are valid, else as Latin-1, which many HTTP clients send. The library cuts off bytes beyond ASCII at either end, so
- * such values must be percent-encoded.
+ * Decodes a header value of `getHeader` of uWebSockets.js, which has one character per byte: as UTF-8 if it is valid, otherwise
+ * as Latin-1, which many HTTP clients send. The library strips bytes beyond ASCII at either end, so such values must be
+ * percent-encoded.
  */
 export function headerText(raw: string): string {
   if (!beyondAscii.test(raw)) return raw;
@@ -17,12 +17,12 @@ export function headerText(raw: string): string {
   }
 }
 
-/** uWebSockets.js puts it where bytes are not UTF-8. */
+/** The character with which uWebSockets.js replaces bytes that are not UTF-8. */
 export const replacement = '\ufffd';
 
 /**
- * Text of a percent-encoded path segment or query component, whose bytes uWebSockets.js has read as UTF-8. Null when
- * something in it is not UTF-8. `+` stands for itself.
+ * Decodes a percent-encoded path segment or query component, which uWebSockets.js has decoded as UTF-8. Null if it is not valid
+ * UTF-8. `+` is a plus sign.
  */
 export function percentDecoded(raw: string): string | null {
   if (raw.includes(replacement)) return null;
@@ -34,8 +34,8 @@ export function percentDecoded(raw: string): string | null {
 }
 
 /**
- * The parameters of a query string in order. `+` stands for a space (application/x-www-form-urlencoded). Null when one
- * of them is not percent-encoded UTF-8.
+ * The parameters of a query string, in order. `+` is a space (application/x-www-form-urlencoded). Null if one of them is not
+ * percent-encoded UTF-8.
  */
 export function queryParameters(query: string): [name: string, value: string][] | null {
   const parameters: [string, string][] = [];

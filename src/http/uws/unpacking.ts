@@ -2,24 +2,27 @@ import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw }
 import type { Semaphore } from '../../lib/semaphore.ts';
 
 export interface UnpackedSink {
-  /** Takes bytes that came out, valid for as long as they are wanted. It may call `stop`. */
+  /** Receives decompressed bytes, which it may keep. It may call `stop`. */
   piece(bytes: Uint8Array): void;
-  /** Called once, when all is unpacked, or nothing more can be. @param isSound the data were whole, and nothing was after them */
+  /**
+   * Called once, when everything is decompressed or nothing more can be. @param isSound true if the data was complete, with
+   * nothing after it
+   */
   end(isSound: boolean): void;
 }
 
 /**
- * Unpacks a body piece by piece as it arrives. Helper threads of Node do it, as many pieces at a time as there are turns:
- * a turn ends with its piece, so a slow body does not block others. What has come out is handed over immediately.
+ * Decompresses a body as it arrives, in the thread pool of Node. The semaphore limits how many pieces are decompressed at a
+ * time. It is held for one piece only, so a slow body does not block others. Decompressed bytes are passed on immediately.
  */
 export class Unpacking {
   #unpacker: Unpacker | null = null;
-  /** Received data that is not unpacked yet. */
+  /** Received pieces that are not decompressed yet. */
   readonly #waiting: Uint8Array[] = [];
   #isWhole = false;
   #isWorking = false;
   #isOver = false;
-  #cameBytes = 0;
+  #receivedBytes = 0;
 
   constructor(
     private readonly coding: PackedCoding,
@@ -27,15 +30,15 @@ export class Unpacking {
     private readonly sink: UnpackedSink,
   ) {}
 
-  /** Takes the next piece, which is kept until it is unpacked. */
+  /** Adds the next piece, which must stay valid until it is decompressed. */
   push(piece: Uint8Array, isLast: boolean): void {
-    this.#cameBytes += piece.length;
+    this.#receivedBytes += piece.length;
     if (piece.length > 0) this.#waiting.push(piece);
     this.#isWhole = isLast;
     if (!this.#isWorking && !this.#isOver) void this.#work();
   }
 
-  /** Gives up: the sink hears nothing more. */
+  /** Stops decompression: the sink is not called again. */
   stop(): void {
     this.#isOver = true;
     this.#waiting.length = 0;
@@ -55,7 +58,7 @@ export class Unpacking {
     else this.#unpacker.end();
   }
 
-  /** Settles when the piece is unpacked, or the unpacker is closed, because the data is corrupt or no longer needed. */
+  /** Resolves when the piece is decompressed, or the stream was closed because the data is corrupt or no longer needed. */
   #unpack(piece: Uint8Array): Promise<void> {
     this.#unpacker ??= this.#begin(piece[0] ?? 0);
     const unpacker = this.#unpacker;
@@ -75,8 +78,8 @@ export class Unpacking {
       if (!this.#isOver) this.sink.piece(bytes);
     });
     unpacker.on('error', () => this.#end(false));
-    // Bytes after the end of the data are left lying without an error.
-    unpacker.on('end', () => this.#end(unpacker.bytesWritten === this.#cameBytes));
+    // The stream ignores bytes after the end of the data without an error.
+    unpacker.on('end', () => this.#end(unpacker.bytesWritten === this.#receivedBytes));
     return unpacker;
   }
 
@@ -87,7 +90,7 @@ export class Unpacking {
   }
 }
 
-/** How the bytes of a body are packed; `identity`: not at all. */
+/** Compression of a body; `identity` for none. */
 export type BodyCoding = 'identity' | PackedCoding;
 export type PackedCoding = 'gzip' | 'br' | 'deflate';
 
@@ -100,27 +103,27 @@ const codings: ReadonlyMap<string, BodyCoding> = new Map([
   ['deflate', 'deflate'],
 ]);
 
-/** The coding that a `Content-Encoding` header names; null for another one, and for several. */
+/** The coding of a `Content-Encoding` header; null for unknown ones and for several. */
 export function codingOf(contentEncoding: string): BodyCoding | null {
   return codings.get(contentEncoding) ?? codings.get(contentEncoding.trim().toLowerCase()) ?? null;
 }
 
-/** The largest body whose packed form may have so many bytes. What cannot be packed grows by less than a hundredth. */
+/** Upper bound of the compressed size of a body. Data that cannot be compressed grows by less than 1%. */
 export function packedBytesMax(bytesMax: number): number {
   return Math.ceil(bytesMax * 1.01) + 1024;
 }
 
-/** Bytes that come out at a time: between two such pieces other requests have their turn. */
+/** Size of decompressed pieces. Other requests are handled between two pieces. */
 const chunkSize = 64 * 1024;
-/** In the first byte of a zlib stream: the method (RFC 1950, section 2.2). */
+/** Bits of the method in the first byte of a zlib stream (RFC 1950, section 2.2). */
 const zlibMethodMask = 0x0f;
 const zlibMethod = 8;
 
 type Unpacker = ReturnType<typeof unpackerFor>;
 
 /**
- * A stream that unpacks, on helper threads of Node.
- * @param firstByte of what is packed: `deflate` is a zlib stream, but some send the bare data of it
+ * A decompressing stream of Node.
+ * @param firstByte of the compressed data: `deflate` means a zlib stream, but some clients send raw deflate data
  */
 function unpackerFor(coding: PackedCoding, firstByte: number) {
   if (coding === 'gzip') return createGunzip({ chunkSize });

@@ -1,7 +1,7 @@
 /**
- * Answers that wait for their clients to read them (docs/reference/http.md "Bad input and slow clients"). Their bytes
- * in a front are bounded, and a client that takes next to nothing is cut off. Until an answer is over, uWebSockets.js
- * answers nothing else on its connection. A request that is pipelined after it ends the connection.
+ * Responses that wait for their clients to read them (docs/reference/http.md "Bad input and slow clients"). Their total bytes
+ * are bounded, and a client that reads almost nothing is disconnected. Until a response is complete, uWebSockets.js handles no
+ * other request on its connection, and a pipelined one closes it.
  */
 import type { HttpResponse } from 'uWebSockets.js';
 import { slowReaderBytesMin, slowReaderMs, smallAnswerBytesMax } from '../../contract/limits.ts';
@@ -18,7 +18,7 @@ export class UnsentAnswers {
   #bytes = 0;
   #timer: NodeJS.Timeout | null = null;
 
-  /** @param bytesMax bound on the bytes of all answers that wait. An answer for several clients counts for each */
+  /** @param bytesMax bound on the bytes of all waiting responses. A response shared by several clients counts for each */
   constructor(
     private readonly bytesMax: number,
     metrics: ProcessMetrics,
@@ -38,7 +38,9 @@ export class UnsentAnswers {
     );
   }
 
-  /** Whether an answer may be begun. An answer may always wait alone, so one beyond the bound is not refused for ever. */
+  /**
+   * Whether a response may be sent. A single response is always allowed, so that one beyond the bound is not refused forever.
+   */
   admit(bodyBytes: number): boolean {
     if (bodyBytes <= smallAnswerBytesMax || this.#bytes === 0) return true;
     if (this.#bytes + bodyBytes <= this.bytesMax) return true;
@@ -47,8 +49,8 @@ export class UnsentAnswers {
   }
 
   /**
-   * Sends the rest of an answer as its client takes it.
-   * @param body the whole body, of which the connection has taken a part
+   * Sends the rest of a response as fast as its client reads.
+   * @param body the whole body; the connection has taken a part of it
    * @param onSent called once the connection has taken all of it, never after `drop`
    */
   hold(res: HttpResponse, body: Uint8Array, onSent: () => void): UnsentAnswer {
@@ -70,8 +72,8 @@ export class UnsentAnswers {
     this.#cutOff.inc();
   }
 
-  leave(place: number): void {
-    this.#waiting.remove(place);
+  leave(slot: number): void {
+    this.#waiting.remove(slot);
   }
 
   #sweep(): void {
@@ -83,10 +85,10 @@ export class UnsentAnswers {
   }
 }
 
-/** One answer that waits. */
+/** A response that waits for its client. */
 export class UnsentAnswer {
-  /** Its slot; null when it no longer waits. */
-  #place: number | null;
+  /** Null when it no longer waits. */
+  #slot: number | null;
   /** Bytes of the body that the connection has taken. */
   #taken: number;
   readonly #pace: SlowReaderCheck;
@@ -99,32 +101,31 @@ export class UnsentAnswer {
   ) {
     this.#taken = res.getWriteOffset();
     this.#pace = new SlowReaderCheck(performance.now(), this.#taken);
-    this.#place = all.enter(this, body.length - this.#taken);
+    this.#slot = all.enter(this, body.length - this.#taken);
     res.onWritable(() => this.#send());
   }
 
-  /** Gives the answer up: the connection is gone. */
+  /** Must be called when the connection is closed. */
   drop(): void {
-    if (this.#place === null) return;
-    this.all.leave(this.#place);
-    this.#place = null;
+    if (this.#slot === null) return;
+    this.all.leave(this.#slot);
+    this.#slot = null;
     this.all.noteTaken(this.body.length - this.#taken);
   }
 
   /**
-   * Called once a second. It tries to send as well, for two reasons. The system says that a connection is writable only
-   * when a third of its buffer is free. And every try puts off the 10 s after which uWebSockets.js closes a connection
-   * by itself.
+   * Called once a second. It also tries to send, for two reasons: the operating system reports a connection as writable only
+   * when a third of its buffer is free, and every attempt restarts the 10 s after which uWebSockets.js closes the connection.
    */
   check(nowMs: number): void {
     this.res.cork(() => this.#send());
-    if (this.#place === null) return;
+    if (this.#slot === null) return;
     if (!this.#pace.isTooSlow(nowMs, this.#taken)) return;
     this.all.noteCutOff();
     this.res.close();
   }
 
-  /** @returns whether the connection took all that was left */
+  /** @returns whether the connection took all remaining bytes */
   #send(): boolean {
     const [isTaken, isOver] = this.res.tryEnd(this.body.subarray(this.#taken), this.body.length);
     const taken = isOver ? this.body.length : this.res.getWriteOffset();
@@ -139,19 +140,19 @@ export class UnsentAnswer {
 }
 
 /**
- * Notices a client that takes an answer slower than it may. Reading is seen in steps, as the client's system tells of
- * freed buffers: a client that takes 16 KB in 9 s is seen to take 14 KB, then 18 KB. So what is missing at one look may
- * come at the next.
+ * Detects a client that reads a response too slowly. Progress is visible only in steps, as the client's operating system frees
+ * buffers: a client that reads 16 KB in 9 s appears to read 14 KB, then 18 KB. So a deficit at one check may be made up at the
+ * next.
  */
 export class SlowReaderCheck {
-  /** How long the client is behind. A client that takes more than it must gets no credit. */
+  /** How far the client is behind, in ms. Reading faster than required gives no credit. */
   #behindMs = 0;
 
   readonly #behindMsMax: number;
 
   /**
-   * @param taken bytes of the answer that the client has taken at `atMs`
-   * @param stepBytes of a step in which `taken` grows: a client may be behind by so much more
+   * @param taken bytes that the client had read at `atMs`
+   * @param stepBytes size of the steps in which `taken` grows, which is added to the allowed deficit
    */
   constructor(
     private atMs: number,
@@ -161,7 +162,7 @@ export class SlowReaderCheck {
     this.#behindMsMax = slowReaderMs + msPerByte * stepBytes;
   }
 
-  /** @param taken bytes that the client has taken at `nowMs`. @returns whether it is too far behind */
+  /** @param taken bytes that the client has read at `nowMs`. @returns whether it is too far behind */
   isTooSlow(nowMs: number, taken: number): boolean {
     const passedMs = nowMs - this.atMs;
     this.#behindMs = Math.max(0, this.#behindMs + passedMs - msPerByte * (taken - this.taken));

@@ -1,7 +1,7 @@
 /**
- * A dry run: what a configuration would change, counted exactly, and nothing of it stored (docs/design/live-configuration.md
- * "Dry runs"). It goes through all entities once, and through the URLs and handles whose claims would move. Broken off
- * anywhere, it continues after the portion that it counted last: moves of claims that were added after it are added again.
+ * A dry run: counts exactly what a configuration would change, without storing any of it (docs/design/live-configuration.md
+ * "Dry runs"). It scans all entities once, and the URLs and handles whose claims would move. If it is interrupted, it continues
+ * after the last saved portion; adding the moves of a portion again is harmless.
  */
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
@@ -42,7 +42,7 @@ const beginning: DryRunProgress = {
   failure: null,
 };
 
-/** Does a job, from where an earlier run of it was broken off. @throws AbortError, StoreUnavailableError */
+/** Runs a job, or continues an interrupted one. @throws AbortError, StoreUnavailableError */
 export async function runDryRun(
   context: Omit<JobContext, 'slots'>,
   run: JobRun<DryRunTask, DryRunProgress>,
@@ -55,7 +55,7 @@ export async function runDryRun(
   }
 }
 
-/** The dry run failed for a reason that a retry does not change. */
+/** The dry run failed, and a retry would fail too. */
 class DryRunStop extends Error {}
 
 class DryRun {
@@ -91,19 +91,19 @@ class DryRun {
       await this.#save({ phase: 'claims' });
     }
     await this.#contests();
-    const tenants = [...before.tenants.values()].filter(({ alias }) => this.#isAsked(alias));
+    const tenants = [...before.tenants.values()].filter(({ alias }) => this.#isIncluded(alias));
     const served = await servedNow(store, tenants, this.#progress.handleClaims);
     await this.#active();
     await this.#save({ phase: 'done', diff: withSame(this.#progress.diff, served) });
   }
 
-  #isAsked(tenant: string): boolean {
+  #isIncluded(tenant: string): boolean {
     return this.job.task.tenant === null || this.job.task.tenant === tenant;
   }
 
   /**
-   * The configuration that everything is compared with, of the tenant that is asked for or of all.
-   * @throws DryRunStop when another one is active
+   * The configuration to compare with, of one tenant or of all.
+   * @throws DryRunStop if another one is active
    */
   async #active(): Promise<Configuration> {
     const { store } = this.context;
@@ -126,7 +126,7 @@ class DryRun {
     return loaded.configuration;
   }
 
-  /** The stored outputs must be those of the active configuration before anything is compared with them. */
+  /** Waits until the stored outputs are those of the active configuration. */
   async #settle(): Promise<void> {
     const { store } = this.context;
     const queue = rebuildJobs(store);
@@ -152,7 +152,7 @@ class DryRun {
     };
   }
 
-  /** All copies of sources together are bounded, because they are in memory. */
+  /** Bounds the copies of all sources together, because they are in memory. */
   #walkBounds(): WalkBounds {
     let copied = 0;
     return {
@@ -183,13 +183,13 @@ class DryRun {
           const place = { partition, source: `${tenant}|${sourceId}`, type };
           const after = from === null ? null : afterIn(from, place);
           if (after === 'passed') continue;
-          await this.#ofType(context, { tag, tenant, sourceId }, place, after);
+          await this.#outputsOfType(context, { tag, tenant, sourceId }, place, after);
         }
       }
     }
   }
 
-  async #ofType(
+  async #outputsOfType(
     context: DryRunContext,
     place: EntityPlace,
     at: Omit<OutputsPlace, 'originId'>,
@@ -210,7 +210,7 @@ class DryRun {
       );
       await addMoves(store, this.job.task.token, moves);
       after = last;
-      await this.#reach({
+      await this.#advance({
         ...{ diff, outputs: { ...at, originId: last } },
         done: this.#progress.done + originIds.length,
         handleClaims: this.#progress.handleClaims + handleClaims,
@@ -228,13 +228,13 @@ class DryRun {
       const last = contests.at(-1);
       [partition, after] = last === undefined ? [partition + 1, null] : [partition, last.place];
       const diff = await contestChanges(store, contests, this.#progress.diff);
-      await this.#reach({ diff, claims: { partition, after } });
+      await this.#advance({ diff, claims: { partition, after } });
     }
   }
 
   async #sources(tag: string, planned: Configuration): Promise<{ tenant: string; sourceId: string }[]> {
     const sources = (await knownSources(this.context.store, tag, planned)).filter(({ tenant }) =>
-      this.#isAsked(tenant),
+      this.#isIncluded(tenant),
     );
     const keyOf = ({ tenant, sourceId }: { tenant: string; sourceId: string }) => `${tenant}|${sourceId}`;
     return sources.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
@@ -253,12 +253,12 @@ class DryRun {
     return counts.flat().reduce((sum, count) => sum + count, 0);
   }
 
-  /** Waits for the turn of the next portion, as a rebuild does. @returns how many entities it has */
+  /** Waits until the next portion may begin, at the rate of rebuilds. @returns its number of entities */
   #nextPortion(): Promise<number> {
     return this.context.pace.next(this.job.signal);
   }
 
-  async #reach(change: Partial<DryRunProgress>): Promise<void> {
+  async #advance(change: Partial<DryRunProgress>): Promise<void> {
     this.job.signal.throwIfAborted();
     this.#progress = { ...this.#progress, ...change };
     if (performance.now() - this.#savedMs >= saveEveryMs) await this.#save({});
@@ -271,12 +271,12 @@ class DryRun {
   }
 }
 
-/** A slice at a time: the process sends webhooks meanwhile. */
+/** In slices, because the process also sends webhooks. */
 function loadedStored(documents: ConfigDocuments): Promise<LoadOutcome> {
   return new Slice(sliceMs).run(loadingSteps(documents, 'stored'));
 }
 
-/** Where to continue in a type: after an originId, at its beginning (null), or not at all. */
+/** Where to continue in a type: after an originId, from the beginning (null), or not at all. */
 function afterIn(from: OutputsPlace, place: Omit<OutputsPlace, 'originId'>): string | null | 'passed' {
   if (place.partition > from.partition) return null;
   if (place.source !== from.source) return place.source < from.source ? 'passed' : null;

@@ -1,4 +1,4 @@
-/** The queue of dry runs: one job for each, what it works on, and the beginning of one. */
+/** The queue of dry runs, with one job for each. */
 
 import { randomBytes } from 'node:crypto';
 import type { ConfigDocuments } from '../../config/configuration.ts';
@@ -11,18 +11,18 @@ export const dryRunQueueName = 'dry-run';
 const tokenBytes = 16;
 
 export interface DryRunTask {
-  /** Names its working data. */
+  /** Identifies its working data. */
   readonly token: string;
-  /** Null: all tenants. */
+  /** Null for all tenants. */
   readonly tenant: string | null;
-  /** Generation of the configuration that it is compared with. */
+  /** Generation of the configuration to compare with. */
   readonly generation: number;
 }
 
-/** Entities are passed by partition, source, type and originId, each in the order of texts. */
+/** Position in the scan, which goes by partition, source, type and originId, each in string order. */
 export interface OutputsPlace {
   readonly partition: number;
-  /** `<tenant>|<sourceId>` */
+  /** `<tenant>|<sourceId>`. */
   readonly source: string;
   readonly type: string;
   readonly originId: string;
@@ -34,17 +34,17 @@ export interface ContestsPlace {
 }
 
 export interface DryRunProgress {
-  /** `outputs`: entity by entity; `claims`: URL by URL, handle by handle. */
+  /** `outputs` scans entities; `claims` scans URLs and handles. */
   readonly phase: 'outputs' | 'claims' | 'done';
-  /** Null: at the beginning. */
+  /** Null at the beginning. */
   readonly outputs: OutputsPlace | null;
   readonly claims: ContestsPlace;
-  /** Entities looked at, and entities that there are. */
+  /** Number of scanned entities, and of all. */
   readonly done: number;
   readonly total: number;
   readonly handleClaims: number;
   readonly diff: ConfigurationDiff;
-  /** Why there is no answer, for people; null while there may be one. */
+  /** Error message if there is no result; otherwise null. */
   readonly failure: string | null;
 }
 
@@ -55,7 +55,7 @@ export function dryRunJobs(store: Store): DryRunJobs {
   return new JobQueue(store, dryRunQueueName);
 }
 
-/** Adds the job of a dry run, whose documents are stored already. @throws StoreUnavailableError */
+/** Adds the job of a dry run. Its documents must already be stored. @throws StoreUnavailableError */
 export async function enqueueDryRun(queue: DryRunJobs, task: DryRunTask): Promise<void> {
   await queue.add([{ id: dryRunId(task.token), task }]);
 }
@@ -64,20 +64,20 @@ function dryRunId(token: string): string {
   return `${dryRunQueueName}-${token}`;
 }
 
-/** How a dry run is. */
+/** State of a dry run. */
 export interface DryRunState {
   readonly state: JobState;
   readonly done: number;
   readonly total: number;
   /** Null before it is done. */
   readonly diff: ConfigurationDiff | null;
-  /** Why there is no answer; null while there may be one. */
+  /** Error message if there is no result; otherwise null. */
   readonly failure: string | null;
 }
 
 /**
  * Null for an unknown or expired dry run.
- * @param tenant whose dry run it must be; null: one of all tenants. @throws StoreUnavailableError
+ * @param tenant tenant of the dry run; null for one of all tenants. @throws StoreUnavailableError
  */
 export async function dryRunState(
   queue: DryRunJobs,
@@ -98,8 +98,9 @@ export async function dryRunState(
 }
 
 /**
- * Lets the jobs process compute what documents would change.
- * @param documents of the tenant that is compared, or of all, keys hashed. @returns the token of the dry run. @throws StoreUnavailableError
+ * Starts a dry run in the jobs process.
+ * @param documents of the compared tenant, or of all, with hashed keys. @returns the token of the dry run. @throws
+ * StoreUnavailableError
  */
 export async function beginDryRun(
   store: Store,
@@ -117,7 +118,7 @@ export async function beginDryRun(
   return token;
 }
 
-/** Dry runs of a tenant that wait or are under way. @throws StoreUnavailableError */
+/** Number of waiting and running dry runs of a tenant. @throws StoreUnavailableError */
 export async function pendingDryRuns(store: Store, tenant: string): Promise<number> {
   const queue = dryRunJobs(store);
   try {

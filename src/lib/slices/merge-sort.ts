@@ -1,8 +1,8 @@
 import { type Steps, workBudget } from '../cooperative-yield.ts';
 
-/** Items that are sorted without a pause, in about 0.1 ms. */
+/** Number of items that are sorted without a pause; about 0.1 ms. */
 const atOnce = 512;
-/** The least cost of comparing two items, in units of the work budget. */
+/** Minimum cost of a comparison, in units of the work budget. */
 const comparisonUnits = 5;
 
 /** A stable merge sort that may pause. */

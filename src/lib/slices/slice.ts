@@ -25,7 +25,7 @@ export class Slice {
     this.#endsMs = performance.now() + this.ms;
   }
 
-  /** Runs `make` with this slice as its work budget. It returns the unfinished work when the slice is over. */
+  /** Runs `make` with this slice as its work budget. Returns unfinished work if the slice ends first. */
   begin<T>(make: () => Resumable<T>): Resumable<T> {
     workBudget.clock = this.#clock;
     return make();
@@ -48,7 +48,7 @@ export class Slice {
   }
 }
 
-/** Of one turn; a body that is read on this thread takes less. */
+/** Time of one turn of the event loop; parsing a body on this thread takes less. */
 const sliceMs = 4;
 
 /** Runs work on the main thread in the order of the calls. */

@@ -2,14 +2,14 @@ import { assert } from '../../lib/assert.ts';
 import { type Coverage, decodeReply, type HeldState } from '../protocol/shard-reply.ts';
 import type { MessageBody, Reply } from '../transport/messages.ts';
 
-/** The reply of a worker that is part of a complete cover. */
+/** A worker's reply that is part of a complete cover. */
 export interface GatheredReply extends HeldState {
   readonly workerId: string;
-  /** One for each query of the request. */
+  /** One answer for each query of the request. */
   readonly answers: readonly MessageBody[];
 }
 
-/** Named one by one: members after a spread are slow to add, and each query has a reply. */
+/** Lists the members one by one, because adding members to a spread object is slow, and each query has replies. */
 export function gatheredReply(
   workerId: string,
   { covers, applied, configuration }: HeldState,
@@ -18,7 +18,7 @@ export function gatheredReply(
   return { workerId, covers, applied, configuration, answers };
 }
 
-/** One try to have every partition covered: waits for the replies of all workers that were asked. */
+/** One attempt to cover every partition: waits for the replies of all workers that were asked. */
 export class Attempt {
   readonly #replies: GatheredReply[] = [];
   #isOver = false;
@@ -50,17 +50,17 @@ export class Attempt {
   }
 }
 
-/** Finds the replies of workers that make a whole answer. */
+/** A reply, as `completeCover` needs it. */
 interface CoveringReply {
   readonly workerId: string;
   readonly covers: Coverage;
 }
 
 /**
- * The replies that together cover every partition exactly once, or null when they do not (yet).
+ * The replies that together cover every partition exactly once, or null if there are none (yet).
  *
- * A reply counts only as a whole, because its rows do not say which partition they are from. If a newer owner answered for one
- * of its partitions too, the whole reply is left out: its worker has lost a lease and does not know it yet.
+ * A reply is used as a whole or not at all, because its rows do not name their partition. If a newer owner also answered for
+ * one of its partitions, the reply is ignored: its worker has lost a lease without knowing it yet.
  */
 export function completeCover<Reply extends CoveringReply>(
   replies: readonly Reply[],

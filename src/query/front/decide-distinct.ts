@@ -1,7 +1,7 @@
 /**
- * Finds which item stands for each value of a query with `distinct`, when several workers have items. Each worker tells
- * the first of its items of each value. The first of them all stands for the value. Then the workers are asked again,
- * with the items that do not. So no two of their answers have a value in common, and they add up like those of any query.
+ * Decides which item represents each value of a query with `distinct`, if several workers have items. Each worker sends its
+ * first item of each value, and the first of these represents the value. Then the workers run the query again without the items
+ * that lost. So no two answers have a value in common, and they can be merged as for any other query.
  */
 
 import type { EntityRef } from '../../contract/ids.ts';
@@ -21,12 +21,12 @@ import type { MessageBody } from '../transport/messages.ts';
 import type { GatheredReply } from './attempt.ts';
 import type { Scatter } from './scatter.ts';
 
-/** Decides about the values of `distinct` whose items are the same in what the workers sent of their places. */
+/** Decides the values whose first items are equal in the part of their places that the workers sent. */
 
-/** Values that are asked for at once. Of their places the workers send as many as fit. */
+/** Values per request. The workers send as many of their places as fit. */
 const valuesPerRequest = 10_000;
 
-/** Asks all workers for places. */
+/** Requests places from all workers. */
 type AskPlaces = (rows: readonly EntityRef[]) => Promise<MessageBody[]>;
 
 /** @throws RefusedQueryError, UnavailableError */
@@ -40,7 +40,7 @@ async function settleOpen(decision: Decision, askPlaces: AskPlaces, slice: Slice
   }
 }
 
-/** The places of items, in their order, asked for as they are needed. */
+/** The places of items, in order, requested as they are needed. */
 class Places {
   #known: (RowPlace | null)[] = [];
   #asked = 0;
@@ -51,7 +51,7 @@ class Places {
     private readonly askPlaces: AskPlaces,
   ) {}
 
-  /** The places of the next items, but for those that went away. */
+  /** The places of the next items, except those that no longer exist. */
   async next({ length }: OpenValue): Promise<RowPlace[]> {
     while (this.#known.length < this.#given + length) await this.#ask();
     const places = this.#known.slice(this.#given, this.#given + length);
@@ -66,7 +66,7 @@ class Places {
     const fresh = Array.from({ length: count }, (_, at) => {
       return ofWorkers.find((places) => places[at] != null)?.[at] ?? null;
     });
-    // The given items are no longer needed.
+    // Drops places that were already returned.
     this.#known = [...this.#known.slice(this.#given), ...fresh];
     this.#given = 0;
     this.#asked += count;
@@ -74,12 +74,12 @@ class Places {
 }
 
 /**
- * When items change between the questions, all are asked again, this often at most. Under writes without end the last
- * answers are taken as they are.
+ * If items change between the two rounds, both are repeated, at most this often. Under continuous writes the last answers are
+ * used as they are.
  */
 const triesMax = 3;
 
-/** The replies to one query, which is the only one of its request. */
+/** The replies to a request with a single query. */
 type Replies = readonly GatheredReply[];
 
 export interface DecidedQuery {
@@ -88,7 +88,7 @@ export interface DecidedQuery {
 }
 
 /**
- * Gives back the replies themselves when nothing has to be decided: without `distinct`, and when one worker has everything.
+ * Returns the given replies if there is nothing to decide: without `distinct`, or if one worker has all partitions.
  * @param first replies to the query
  * @param deadlineMs on the clock of `performance.now()`
  * @throws RefusedQueryError, UnavailableError
@@ -112,7 +112,7 @@ export async function decideDistinct(
     if (tries === triesMax || isSameState(sent, replies)) return { query: asked, replies };
     sent = await askQuery(query);
   }
-  // By now one worker has everything.
+  // Meanwhile one worker has all partitions.
   return { query, replies: sent };
 }
 
@@ -120,7 +120,7 @@ function bodyOf({ answers: [body = null] }: GatheredReply): MessageBody {
   return body;
 }
 
-/** See `CheckedDistinct`. @throws RefusedQueryError, UnavailableError */
+/** The items that lost, for each population: see `CheckedDistinct`. @throws RefusedQueryError, UnavailableError */
 async function beatenItems(
   query: CheckedQuery,
   bodies: readonly MessageBody[],
@@ -146,8 +146,8 @@ async function beatenItems(
 }
 
 /**
- * True when each partition is as it was, and beside the same others: each worker decides by itself which of its items are
- * for a value.
+ * True if each partition is unchanged and together with the same others in one worker, because a worker sends only one item of
+ * each value.
  */
 function isSameState(before: Replies, after: Replies): boolean {
   const states = new Map(before.map((reply) => [nameOf(reply), reply]));
@@ -157,12 +157,12 @@ function isSameState(before: Replies, after: Replies): boolean {
   });
 }
 
-/** The partitions of a reply. */
+/** Identifies a reply by its partitions. */
 function nameOf({ covers }: GatheredReply): string {
   return [...covers.keys()].sort((a, b) => a - b).join();
 }
 
-/** False when a part of a commit may show. Another such reply of the same number may show another part. */
+/** False if the reply may show a part of a commit. Another reply with the same commit number may show another part. */
 function isExact({ covers }: GatheredReply): boolean {
   return [...covers.values()].every((epoch) => epoch > 0);
 }

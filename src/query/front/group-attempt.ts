@@ -1,6 +1,6 @@
 /**
- * One try to have every group of partitions answered for by one of the workers that hold it. What one of them does not answer,
- * because it is gone, silent or not so far, another one is asked immediately.
+ * One attempt to get a reply for every group of partitions from one of the workers that hold it. If a worker does not answer,
+ * because it is gone, silent or not up to date, another one is asked immediately.
  */
 
 import { decodeReply } from '../protocol/shard-reply.ts';
@@ -10,14 +10,14 @@ import type { WorkerHealth } from './worker-health.ts';
 import type { GroupHolders } from './worker-list.ts';
 
 export interface GroupAttemptOptions {
-  /** How many groups all partitions are divided into. */
+  /** Number of groups of the division. */
   readonly groups: number;
-  /** The workers that hold each group as it is known now; the division can be another one than the try began with. */
+  /** The currently known holders of each group. The division may have changed since the attempt began. */
   holders(): GroupHolders<LiveWorker> | null;
   /** Number of partitions of a group. */
   sizeOf(groupIndex: number): number;
-  readonly standing: WorkerHealth;
-  /** @param onReply called once, with null for a worker that cannot be asked */
+  readonly health: WorkerHealth;
+  /** @param onReply called once, with null if the worker cannot be asked */
   send(worker: LiveWorker, groupIndex: number, onReply: (reply: Reply | null) => void): void;
   /** Called once, with null when this attempt can no longer cover all partitions. */
   onEnd(cover: GatheredReply[] | null): void;
@@ -25,7 +25,7 @@ export interface GroupAttemptOptions {
 
 interface AskedGroup {
   readonly index: number;
-  /** Ids of the workers that were asked, and of those of them that have not replied. */
+  /** Ids of the workers that were asked, and of those that have not replied. */
   readonly asked: Set<string>;
   readonly outstanding: Set<string>;
   reply: GatheredReply | null;
@@ -45,7 +45,7 @@ export class GroupAttempt {
     for (const group of this.#groups) if (!this.#isOver) this.#askNext(group);
   }
 
-  /** Asks others in place of workers that are silent or have left. */
+  /** Asks other workers instead of those that are silent or have left. */
   passOver(): void {
     for (const group of this.#groups) {
       if (this.#isOver) return;
@@ -54,15 +54,15 @@ export class GroupAttempt {
   }
 
   #passOver(group: AskedGroup): void {
-    const { standing } = this.options;
+    const { health } = this.options;
     const { outstanding, asked } = group;
-    const isAway = (id: string) => standing.isSilent(id) || standing.hasLeft(id);
+    const isAway = (id: string) => health.isSilent(id) || health.hasLeft(id);
     if (![...outstanding].every(isAway)) return;
     const answering = this.#holdersOf(group)?.filter(({ id }) => !isAway(id));
     if (answering?.some(({ id }) => !asked.has(id))) this.#askNext(group);
-    // Those that could not answer it a moment ago are asked in another try, rather than those that are away waited for. So are
-    // those of other groups.
-    else if (answering?.length !== 0 || [...outstanding].every((id) => standing.hasLeft(id))) this.end(null);
+    // All responsive holders have already failed to answer, or the division has changed. A new attempt is better than waiting
+    // for workers that are away.
+    else if (answering?.length !== 0 || [...outstanding].every((id) => health.hasLeft(id))) this.end(null);
   }
 
   end(cover: GatheredReply[] | null): void {
@@ -72,25 +72,25 @@ export class GroupAttempt {
   }
 
   #askNext(group: AskedGroup): void {
-    const { standing, send } = this.options;
+    const { health, send } = this.options;
     const { asked, outstanding, index } = group;
     const holders = this.#holdersOf(group) ?? [];
-    const worker = standing.choose(asked.size === 0 ? holders : holders.filter(({ id }) => !asked.has(id)));
+    const worker = health.choose(asked.size === 0 ? holders : holders.filter(({ id }) => !asked.has(id)));
     if (worker === null) {
       if (outstanding.size === 0) this.end(null);
       return;
     }
     asked.add(worker.id);
     outstanding.add(worker.id);
-    standing.asked(worker.id);
+    health.asked(worker.id);
     send(worker, index, (reply) => {
       const isReply = reply?.kind === 'answer';
-      standing.ended(worker.id, { isReply, isGone: reply?.kind === 'lost' && reply.reason === 'gone' });
+      health.ended(worker.id, { isReply, isGone: reply?.kind === 'lost' && reply.reason === 'gone' });
       this.#take(group, worker.id, isReply ? reply : null);
     });
   }
 
-  /** Null when all partitions are divided into other groups by now. */
+  /** Null if the division has changed. */
   #holdersOf({ index }: AskedGroup): readonly LiveWorker[] | null {
     const holders = this.options.holders();
     return holders?.length === this.#groups.length ? (holders[index] ?? []) : null;

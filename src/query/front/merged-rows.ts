@@ -1,4 +1,4 @@
-/** Merges the answers of several workers. Counts of facets and texts of rows may need a second round. */
+/** Merges the answers of several workers. Counts of facets and JSON texts of rows may need a second round. */
 import { queryPageUnitsMax, querySliceMs } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { Slice } from '../../lib/slices/slice.ts';
@@ -26,7 +26,7 @@ import type { Scatter } from './scatter.ts';
 
 /** A worker's answer to one query. */
 export interface FoundAnswer extends PartialAnswer<SentRow | RowValues> {
-  /** By which a worker that has all items has scored; null otherwise. */
+  /** Statistics by which a worker with all items has scored; null otherwise. */
   readonly stats: SearchStats | null;
 }
 
@@ -36,14 +36,14 @@ export interface MergedRow extends SentRow {
 
 export interface MergedRows {
   readonly total: number;
-  /** The page. */
+  /** The rows of the page. */
   readonly rows: readonly MergedRow[];
   readonly facets: readonly MergedFacet[];
-  /** By which the rows were scored; null without a search. */
+  /** Statistics by which the rows were scored; null without a search. */
   readonly stats: SearchStats | null;
 }
 
-/** Asks each worker of a complete cover a further question about the index. */
+/** Asks the workers a further question about the index. */
 type AskWorkers = (question: ShardQuestion) => Promise<MessageBody[]>;
 
 /** @param bodies from `encodeAnswer` @throws RefusedQueryError */
@@ -61,7 +61,7 @@ export async function decodedAnswers(bodies: readonly MessageBody[]): Promise<Fo
 /**
  * @param answers of a complete cover
  * @param deadlineMs on the clock of `performance.now()`
- * @returns null when a row of the page went away before its text was fetched
+ * @returns null if a row of the page was removed before its text was fetched
  * @throws RefusedQueryError, UnavailableError
  */
 export async function mergedRows(
@@ -75,7 +75,7 @@ export async function mergedRows(
     return replies.map(({ answers: [body = null] }) => body);
   };
   const slice = new Slice(querySliceMs);
-  // A worker that has all partitions has left out the rows before the page.
+  // A worker that has all partitions does not send the rows before the page.
   const mergedQuery = answers.length === 1 ? { ...query, offset: 0 } : query;
   let merged = await slice.run(mergeAnswers(mergedQuery, answers));
   if (merged.needs.length > 0) {
@@ -89,7 +89,7 @@ export async function mergedRows(
   const whole = rows.every(hasText) ? rows : await withTexts(askWorkers, form, query, rows);
   if (whole === null && performance.now() > deadlineMs)
     throw new UnavailableError('items change faster than they are read');
-  // A worker that has all items may have scored by statistics of its own.
+  // A worker that has all items may have scored by its own statistics.
   const stats = query.search?.stats ?? answers[0]?.stats ?? null;
   return whole && { total, rows: whole, facets, stats };
 }
@@ -104,7 +104,7 @@ function assertOrder({ sort }: CheckedQuery, rows: readonly SentRow[]): void {
 
 /**
  * Checks the size of facets before they are parsed.
- * @throws RefusedQueryError when all together are more than a front should hold
+ * @throws RefusedQueryError if their total exceeds what a front should hold
  */
 function boundFacets(lengths: readonly number[]): void {
   const length = lengths.reduce((sum, one) => sum + one, 0);
@@ -118,7 +118,7 @@ function boundPage(rows: readonly SentRow[], facets: readonly MergedFacet[]): vo
   if (bytes + facetUnits(facets) > queryPageUnitsMax) throw new RefusedQueryError(facetsTooLarge);
 }
 
-/** UTF-16 units of the text values. */
+/** UTF-16 units of the string values. */
 function facetUnits(facets: readonly MergedFacet[]): number {
   let units = 0;
   for (const { groups } of facets) {
@@ -155,7 +155,7 @@ async function countedFacets(
   return new Map(needs.map(({ facetIndex }) => [facetIndex, counted[placeOf.get(facetIndex) ?? 0] ?? []]));
 }
 
-/** @returns null when one of the rows no longer exists */
+/** @returns null if one of the rows no longer exists */
 async function withTexts(
   askWorkers: AskWorkers,
   form: RowForm,

@@ -1,4 +1,4 @@
-/** Makes the answer to a query of the replies of its workers. Where several have items, they may have to be asked further. */
+/** Builds the answer to a query from the replies of the workers. If several have items, further rounds may be necessary. */
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import { scoredAnswers } from '../../search/merge-answers.ts';
 import { sumOfStats } from '../../search/search-stats.ts';
@@ -12,13 +12,13 @@ import { decideDistinct } from './decide-distinct.ts';
 import { decodedAnswers, type FoundAnswer, type MergedRows, mergedRows } from './merged-rows.ts';
 import type { Scatter } from './scatter.ts';
 
-/** A query without mistakes. */
+/** A valid query. */
 export interface GoodQuery {
   readonly index: ScopedIndex;
   readonly query: CheckedQuery;
-  /** Nothing is added to the rows, so a worker that has all of them may write the result. */
+  /** True if nothing is added to the rows, so that a worker that has all of them may write the result. */
   readonly isText: boolean;
-  /** See `ShardQuery`; 0: none. */
+  /** See `ShardQuery`; 0 for none. */
   readonly retypings: number;
   /** Full schemas whose views are requested; null for none. */
   readonly aliases: readonly string[] | null;
@@ -29,21 +29,24 @@ export interface GoodQuery {
 export type QueryAnswer =
   /** Ordered rows of several workers, or of one worker that does not return text. */
   | (MergedRows & { readonly kind: 'rows'; readonly configuration: string | null })
-  /** The result as its worker wrote it. */
+  /** The JSON result that a worker wrote. */
   | { readonly kind: 'text'; readonly text: Buffer; readonly configuration: string | null }
   /** The answer would be too large, or would take too long. */
   | { readonly kind: 'refused'; readonly why: string };
 
-/** The text result of a worker that has the whole index; null when there is none, or when it refused. @param at index of the query in its request */
+/**
+ * The JSON result of a worker that has the whole index; null if there is none, or if it refused. @param at index of the query
+ * in its request
+ */
 export function wholeAnswer([only, ...others]: readonly GatheredReply[], at: number): QueryAnswer | null {
   const text = others.length === 0 ? decodeWholeAnswer(only?.answers[at] ?? null) : null;
   return text === null ? null : { kind: 'text', text, configuration: only?.configuration ?? null };
 }
 
 /**
- * @param replies to the query, which is the only one of its request
+ * @param replies to a request with this query only
  * @param deadlineMs on the clock of `performance.now()`
- * @returns null when an item of the page went away while its text was fetched, so that the page is another one now
+ * @returns null if an item of the page was removed before its text was fetched, so that the page has changed
  * @throws UnavailableError
  */
 export async function mergedAnswer(
@@ -70,13 +73,13 @@ function commonConfiguration([first, ...others]: readonly GatheredReply[]): stri
 /** A query with the answers to it. */
 interface AnsweredQuery {
   readonly query: CheckedQuery;
-  /** With which the answers came. Its query was the only one of its request. */
+  /** The replies with these answers, to a request with this query only. */
   readonly replies: readonly GatheredReply[];
   readonly answers: readonly FoundAnswer[];
 }
 
 /**
- * Asks again as long as the replies cannot be merged yet.
+ * Runs further rounds until the replies can be merged.
  * @param first replies to the query
  * @param deadlineMs on the clock of `performance.now()`
  * @throws RefusedQueryError, UnavailableError

@@ -1,4 +1,4 @@
-/** Finds the index of a target that the client may ask, and the index's fields as they are now. */
+/** Resolves the target of a query: checks access, and finds the index and its current fields. */
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
 import { quote } from '../../lib/quote.ts';
@@ -16,7 +16,7 @@ export interface ResolvedTarget extends ScopedIndex {
   readonly fields: ReadonlyMap<string, FieldType>;
   readonly collations?: ReadonlyMap<string, string>;
   readonly rules?: ReadonlyMap<string, TextRules>;
-  /** Fields of an auto-indexed type that got another type. */
+  /** How many fields of an auto-indexed type have changed their type. */
   readonly retypings: number;
 }
 
@@ -29,7 +29,7 @@ interface ReadFields {
 
 const forbidden: BadOutcome = { ok: false, status: 403, errors: ['Forbidden'] };
 
-/** Requests may name any type, so the number of types is bounded whose fields are kept. */
+/** Bounds the cache of fields, because requests may name any type. */
 const typesKept = 1000;
 
 export class Targets {
@@ -38,8 +38,8 @@ export class Targets {
   constructor(private readonly autoFields: AutoFields) {}
 
   /**
-   * @param commits as `Progress` has them. While they are the same list, no item and no new field became visible
-   * @returns a promise where fields may have to be read, which can fail with StoreUnavailableError
+   * @param commits from `Progress`. While it is the same list object, no item or field has become visible
+   * @returns a promise if fields may have to be read; it can reject with StoreUnavailableError
    */
   resolve(
     principal: ClientPrincipal,

@@ -1,4 +1,4 @@
-/** The front's part of a query: checks it, sends it to all workers, and merges their answers. */
+/** Runs queries in the front: checks them, sends them to the workers, and merges the answers. */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { ClientPrincipal } from '../../config/configuration.ts';
@@ -42,16 +42,16 @@ export interface ScatterQueryServiceOptions {
   readonly store: Store;
   readonly progress: Progress;
   readonly autoFields: AutoFields;
-  /** Absent: the defaults. */
+  /** The defaults if absent. */
   readonly limits?: Pick<FrontLimits, 'minVersionWaitMs' | 'queryWaitMs'>;
 }
 
 export interface QueryCounters {
-  /** Rounds of requests to the workers. Some queries need two. */
+  /** Number of rounds of requests to the workers. Some queries need several. */
   readonly scatters: number;
-  /** Repeated rounds. */
+  /** Number of repeated rounds. */
   readonly retries: number;
-  /** Requests that ended without an answer. */
+  /** Number of requests that failed without an answer. */
   readonly unavailable: number;
 }
 
@@ -144,7 +144,7 @@ export class ScatterQueryService implements QueryService {
       const subject = itemsSubject(scope, name);
       return { ok: true, index, query: asked, isText, retypings, aliases, subject };
     };
-    if (nextPageToken === null) return good(atThisMoment(query));
+    if (nextPageToken === null) return good(withCurrentTime(query));
     const page = openToken(this.#secret, tokenUse(index, query), nextPageToken);
     // A token from a version that did not pin statistics cannot continue a search.
     const isUsable = page !== null && (query.search === null || page.pin !== null);
@@ -166,7 +166,7 @@ export class ScatterQueryService implements QueryService {
     });
   }
 
-  /** Answers in the order of the queries. @throws UnavailableError */
+  /** Returns answers in the order of the queries. @throws UnavailableError */
   async #answersTo(queries: readonly GoodQuery[], deadlineMs: number): Promise<QueryAnswer[]> {
     const replies = await this.#scatter.gather(queries.map(shardQueryOf), deadlineMs);
     return await Promise.all(
@@ -177,7 +177,7 @@ export class ScatterQueryService implements QueryService {
     );
   }
 
-  /** Retries when the page has changed between the rounds. @throws UnavailableError */
+  /** Retries if the page has changed between the rounds. @throws UnavailableError */
   async #mergedAnswer(
     query: GoodQuery,
     replies: readonly GatheredReply[],
@@ -203,15 +203,15 @@ export class ScatterQueryService implements QueryService {
   }
 }
 
-/** A boost by date without an origin uses the time of the request. */
-function atThisMoment(query: CheckedQuery): CheckedQuery {
+/** Sets the time of the request, which a boost by date without an origin uses. */
+function withCurrentTime(query: CheckedQuery): CheckedQuery {
   const { search } = query;
   return search !== null && isBoundToNow(search)
     ? { ...query, search: { ...search, nowMs: Date.now() } }
     : query;
 }
 
-/** The errors of a query without a valid target, and those of its body that do not depend on the fields. */
+/** The errors of the target, and those of the body that do not depend on the fields. */
 function withMistakes(mistakes: readonly string[], body: Json): BadOutcome {
   const query = isJsonObject(body) ? body : {};
   const checked = checkQuery(query, { fields: new Map(), isOpen: true, isSchemaAlias: null });

@@ -1,10 +1,10 @@
 /**
- * Sends a request to all workers and gathers replies until every partition is covered exactly once. Anything less is
- * never handed on. After the death of a worker, while partitions move, and when replies overlap, the workers are asked
- * again. Where workers hold copies of shards, one worker of each group of partitions is asked instead of all.
+ * Sends a request to all workers and gathers replies until every partition is covered exactly once. An incomplete cover is
+ * never returned. If a worker has died, partitions are moving or replies overlap, the workers are asked again. If workers hold
+ * copies of shards, one worker of each group of partitions is asked instead of all.
  *
- * A later answer of this front never shows an older state. Every shard must have the commits that the front has heard
- * of. And an answer waits until the front has received all that it shows.
+ * No answer of this front shows an older state than an earlier one: every shard must have applied the commits that the front
+ * has received, and an answer waits until the front has received every commit that it shows.
  */
 import { setTimeout } from 'node:timers/promises';
 import { assert } from '../../lib/assert.ts';
@@ -22,10 +22,10 @@ import type { GroupHolders, WorkerList } from './worker-list.ts';
 
 const backOffFirstMs = 10;
 const backOffMaxMs = 160;
-/** When an answer takes this long, a worker may have died. The list of workers is then read more often. */
+/** If an answer takes this long, a worker may have died, and the list of workers is read more often. */
 const suspicionMs = 200;
 
-/** A request that waits until every partition is covered. */
+/** A request in progress. */
 interface Gathering {
   /** From `encodeRequest`. */
   readonly body: MessageBody;
@@ -40,7 +40,7 @@ export class Scatter {
   readonly #gatherings = new SlotMap<Gathering>();
   readonly #attemptsNow = new SlotMap<Attempt>();
   readonly #groupAttemptsNow = new SlotMap<GroupAttempt>();
-  readonly #standing = new WorkerHealth(() => this.#groupAttemptsNow.each((attempt) => attempt.passOver()));
+  readonly #health = new WorkerHealth(() => this.#groupAttemptsNow.each((attempt) => attempt.passOver()));
   #watch: NodeJS.Timeout | null = null;
 
   constructor(
@@ -49,24 +49,24 @@ export class Scatter {
     private readonly progress: Progress,
     private readonly partitionCount: number,
   ) {
-    // A partition may have moved away from a worker that has not answered. Only its new owner can answer for it.
+    // A partition may have moved away from a worker that has not answered, and only its new owner can answer for it.
     workers.onChange(() => {
       this.#attemptsNow.each((attempt) => attempt.end(null));
-      this.#standing.follow(workers.workers);
+      this.#health.follow(workers.workers);
       this.#groupAttemptsNow.each((attempt) => attempt.passOver());
     });
   }
 
   close(): void {
-    this.#standing.close();
+    this.#health.close();
   }
 
-  /** Requests gathered so far. */
+  /** Number of requests so far. */
   get scatters(): number {
     return this.#scatters;
   }
 
-  /** Times that workers were asked again for the same request. */
+  /** Number of repeated attempts. */
   get retries(): number {
     return this.#attempts - this.#scatters;
   }
@@ -74,7 +74,7 @@ export class Scatter {
   /**
    * @param deadlineMs on the clock of `performance.now()`
    * @returns replies that together cover every partition exactly once
-   * @throws UnavailableError when no complete or no current cover came in time
+   * @throws UnavailableError if there was no complete and current cover in time
    */
   async gather(queries: readonly ShardQuery[], deadlineMs: number): Promise<GatheredReply[]> {
     this.#scatters += 1;
@@ -87,7 +87,7 @@ export class Scatter {
       const covered = cover.reduce((sum, { covers }) => sum + covers.size, 0);
       assert(covered === this.partitionCount, 'a cover has every partition once');
       for (const { applied } of cover) {
-        if (isNews(applied, needs)) await this.#untilHeard(applied, deadlineMs);
+        if (hasNewCommits(applied, needs)) await this.#untilReceived(applied, deadlineMs);
       }
       return cover;
     } finally {
@@ -95,7 +95,7 @@ export class Scatter {
     }
   }
 
-  /** Tries again until a try ends in a complete cover. @throws UnavailableError */
+  /** Repeats the attempt until the cover is complete. @throws UnavailableError */
   async #coverLater(gathering: Gathering): Promise<GatheredReply[]> {
     for (let backOffMs = backOffFirstMs; ; backOffMs = Math.min(backOffMs * 2, backOffMaxMs)) {
       if (performance.now() + backOffMs >= gathering.deadlineMs)
@@ -106,7 +106,7 @@ export class Scatter {
     }
   }
 
-  /** @returns null when this try did not end in a complete cover */
+  /** @returns null if the cover is not complete */
   #attempt(gathering: Gathering): Promise<GatheredReply[] | null> {
     this.#attempts += 1;
     const { holders } = this.workers;
@@ -140,7 +140,7 @@ export class Scatter {
       groups: of,
       holders: () => this.workers.holders,
       sizeOf: (index) => partitionsOf({ index, of }, this.partitionCount).length,
-      standing: this.#standing,
+      health: this.#health,
       send: (worker, index, onReply) => {
         const timeoutMs = Math.max(1, deadlineMs - performance.now());
         const asked = forGroup(body, formatGroup({ index, of }));
@@ -155,7 +155,7 @@ export class Scatter {
     attempt.begin();
   }
 
-  /** @param onEnd called once, with null when the worker cannot be asked */
+  /** @param onEnd called once, with null if the worker cannot be asked */
   #send(
     worker: LiveWorker,
     body: MessageBody,
@@ -165,8 +165,8 @@ export class Scatter {
     if (!this.transport.send(worker, body, timeoutMs, onEnd)) onEnd(null);
   }
 
-  /** Waits until the front has received commits. @throws UnavailableError when that takes too long */
-  async #untilHeard(applied: ReadonlyMap<number, number>, deadlineMs: number): Promise<void> {
+  /** Waits until the front has received commits. @throws UnavailableError on a timeout */
+  async #untilReceived(applied: ReadonlyMap<number, number>, deadlineMs: number): Promise<void> {
     if (await this.progress.waitUntilCommits(applied, deadlineMs - performance.now())) return;
     throw new UnavailableError('what the workers have is not announced yet');
   }
@@ -185,8 +185,8 @@ export class Scatter {
   }
 }
 
-/** True when there are commits that this front had not received when it asked. */
-function isNews(applied: ReadonlyMap<number, number>, needs: readonly number[]): boolean {
+/** True if a reply has commits that this front had not received when it sent the request. */
+function hasNewCommits(applied: ReadonlyMap<number, number>, needs: readonly number[]): boolean {
   for (const [partition, commit] of applied) if (commit > (needs[partition] ?? 0)) return true;
   return false;
 }

@@ -1,21 +1,21 @@
 /**
- * What a front has seen of the workers that it asks, to choose among those that hold the same copy. A worker that is stopped
- * or cut off keeps its connections, so it is only detected by missing replies.
+ * Tracks how workers respond, to choose among those that hold the same shards. A worker that is suspended or cut off keeps its
+ * connections, so it is only detected by missing replies.
  */
 import { workerSilentMs } from '../../contract/limits.ts';
 import type { LiveWorker } from '../transport/messages.ts';
 
-/** Silence is counted in turns of a timer. So a front that was held up itself does not take its workers for silent. */
-const turnMs = 50;
-const silentTurns = Math.ceil(workerSilentMs / turnMs);
-/** A worker whose connection broke is asked again when it still lives after this long. */
+/** Silence is counted in ticks of a timer, so that a front that was blocked itself does not consider its workers silent. */
+const tickMs = 50;
+const silentTicks = Math.ceil(workerSilentMs / tickMs);
+/** A worker whose connection broke is avoided for this long. */
 const avoidMs = 1_000;
 
 interface Seen {
-  /** Requests that it has not replied to. */
+  /** Number of requests without a reply yet. */
   asked: number;
-  /** Turns in which it had requests and nothing came of it. */
-  quietTurns: number;
+  /** Consecutive ticks with open requests and without a reply. */
+  quietTicks: number;
   avoidUntilMs: number;
 }
 
@@ -25,17 +25,17 @@ export class WorkerHealth {
   #timer: NodeJS.Timeout | null = null;
   #last = 0;
 
-  /** @param onSilence called while a worker is silent, turn by turn */
+  /** @param onSilence called in each tick while a worker is silent */
   constructor(private readonly onSilence: () => void) {}
 
   asked(workerId: string): void {
     const seen = this.#of(workerId);
-    if (seen.asked === 0) seen.quietTurns = 0;
+    if (seen.asked === 0) seen.quietTicks = 0;
     seen.asked += 1;
-    this.#timer ??= setInterval(() => this.#turn(), turnMs);
+    this.#timer ??= setInterval(() => this.#tick(), tickMs);
   }
 
-  /** @param isReply false: the request was lost. @param isGone the connection to it broke, or could not be opened */
+  /** @param isReply false if the request was lost. @param isGone true if the connection broke, or could not be opened */
   ended(
     workerId: string,
     { isReply, isGone }: { readonly isReply: boolean; readonly isGone: boolean },
@@ -43,25 +43,25 @@ export class WorkerHealth {
     const seen = this.#of(workerId);
     seen.asked -= 1;
     if (isReply) {
-      seen.quietTurns = 0;
+      seen.quietTicks = 0;
       seen.avoidUntilMs = 0;
     }
     if (isGone) seen.avoidUntilMs = performance.now() + avoidMs;
     this.#forget(workerId, seen);
   }
 
-  /** True once it is no longer a live worker. */
+  /** True if it is not a live worker. */
   hasLeft(workerId: string): boolean {
     return !this.#live.has(workerId);
   }
 
-  /** True while it has requests, and nothing came of it for `workerSilentMs`. */
+  /** True if it has open requests, and has not replied for `workerSilentMs`. */
   isSilent(workerId: string): boolean {
     const seen = this.#seen.get(workerId);
-    return seen !== undefined && seen.asked > 0 && seen.quietTurns >= silentTurns;
+    return seen !== undefined && seen.asked > 0 && seen.quietTicks >= silentTicks;
   }
 
-  /** The worker to ask: one that answers rather than one that does not, then the one with the fewest requests, in turns. */
+  /** The worker to ask: a responsive one if possible, with the fewest open requests; round robin among equals. */
   choose(workers: readonly LiveWorker[]): LiveWorker | null {
     const nowMs = performance.now();
     let [best, least] = [null as LiveWorker | null, Number.POSITIVE_INFINITY];
@@ -75,7 +75,7 @@ export class WorkerHealth {
     return best;
   }
 
-  /** @param workers that live now, all of them */
+  /** @param workers all live workers */
   follow(workers: readonly LiveWorker[]): void {
     this.#live = new Set(workers.map(({ id }) => id));
     for (const [id, seen] of this.#seen) this.#forget(id, seen);
@@ -100,20 +100,20 @@ export class WorkerHealth {
   #of(workerId: string): Seen {
     const known = this.#seen.get(workerId);
     if (known !== undefined) return known;
-    const seen = { asked: 0, quietTurns: 0, avoidUntilMs: 0 };
+    const seen = { asked: 0, quietTicks: 0, avoidUntilMs: 0 };
     this.#seen.set(workerId, seen);
     return seen;
   }
 
-  #turn(): void {
-    let [isAsked, isSilent] = [false, false];
+  #tick(): void {
+    let [hasRequests, isSilent] = [false, false];
     for (const [id, seen] of this.#seen) {
       if (seen.asked === 0) continue;
-      isAsked = true;
-      seen.quietTurns += 1;
+      hasRequests = true;
+      seen.quietTicks += 1;
       isSilent ||= this.isSilent(id);
     }
-    if (!isAsked) this.close();
+    if (!hasRequests) this.close();
     if (isSilent) this.onSilence();
   }
 }

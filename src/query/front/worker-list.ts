@@ -1,4 +1,4 @@
-/** The live workers, as the registry knows them, and which of them hold copies of which groups of partitions. */
+/** The live workers according to the registry, and which groups of partitions they hold copies of. */
 import { oneFlight } from '../../lib/shared-promises.ts';
 import { liveProcesses } from '../../store/processes/registry.ts';
 import type { Store } from '../../store/store.ts';
@@ -10,7 +10,7 @@ const refreshMs = 1000;
 export class WorkerList {
   #workers: readonly LiveWorker[] = [];
   #holders: GroupHolders<LiveWorker> | null = null;
-  /** Ids, partitions and shard copies as one text, which shows a change. */
+  /** Ids, partitions and shard copies as JSON, to detect changes. */
   #layout = '';
   readonly #listeners: (() => void)[] = [];
   #timer: NodeJS.Timeout | null = null;
@@ -21,7 +21,7 @@ export class WorkerList {
     return this.#workers;
   }
 
-  /** The workers that can answer for each group of partitions; null: each for those that it owns. */
+  /** The workers that can answer for each group of partitions; null if each answers for the partitions that it owns. */
   get holders(): GroupHolders<LiveWorker> | null {
     return this.#holders;
   }
@@ -32,10 +32,10 @@ export class WorkerList {
     this.#timer = setInterval(() => void this.refresh(), refreshMs);
   }
 
-  /** Reads the list now. Calls that come meanwhile share one read. If Redis does not answer, the last list stays. */
+  /** Reads the list now. Concurrent calls share one read. If Redis does not respond, the last list remains. */
   readonly refresh = oneFlight(() => this.#load().catch(() => {}));
 
-  /** Calls the listener from now on when a worker came or went, or a partition or a shard copy moved. */
+  /** Adds a listener for changes of workers, owners of partitions and shard copies. */
   onChange(listener: () => void): void {
     this.#listeners.push(listener);
   }
@@ -62,12 +62,12 @@ export class WorkerList {
   }
 }
 
-/** The workers that hold each group, in the order of the groups; none of them is empty. */
+/** The workers that hold each group, in the order of the groups; no list is empty. */
 export type GroupHolders<Worker> = readonly (readonly Worker[])[];
 
 /**
- * The division of all partitions by which most workers answer; of two, the one with fewer groups, because a query asks a
- * worker of each. Null when no division has a worker for each of its groups: without shard copies, and while they load.
+ * The division of the partitions in which most workers can answer; among equals the one with the fewest groups, because a query
+ * asks one worker of each. Null if no division has a worker for each group: without shard copies, and while they load.
  */
 export function groupHolders<Worker extends { readonly groups: readonly string[] }>(
   workers: readonly Worker[],

@@ -1,7 +1,7 @@
 /**
- * A worker's answer to a query with `distinct`, when other workers have rows too: what tells the first item of each value
- * here from those of others. The front finds the items that stand for their values (`front/decide-distinct.ts`). Where it
- * must know more of some places, it asks for them. Then it asks the query again.
+ * A worker's answer to a query with `distinct` if other workers have rows too: the first item of each value, with enough of its
+ * place to compare it with those of others. The front decides which items represent their values (`front/decide-distinct.ts`),
+ * and requests complete places where necessary. Then it runs the query again.
  */
 import type { EntityRef } from '../../contract/ids.ts';
 import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
@@ -13,7 +13,7 @@ import type { RowPlace } from '../../search/shard-answer.ts';
 import type { MessageBody } from '../transport/messages.ts';
 import { distinctTooLarge, encodeRefusal, throwRefusal } from './refusal.ts';
 
-/** The place of the first item of a value, of one shard. */
+/** The first item of a value in one shard. */
 export interface FirstOfValue {
   /** From `nameOfValue`. */
   readonly name: PlainValue;
@@ -22,10 +22,10 @@ export interface FirstOfValue {
 
 type PackedFirst = [name: PlainValue, values: SentPlace['values'], originId: string, sourceIndex: number];
 
-/** Firsts are parsed so many characters at a time. */
+/** First items are parsed in chunks of this many characters. */
 const chunkUnits = 65_536;
 
-/** Gathers firsts as JSON texts. */
+/** Collects first items as JSON. */
 class FirstsText {
   readonly #sources = new Map<string, number>();
   readonly #chunks: string[] = [];
@@ -43,7 +43,7 @@ class FirstsText {
     if (this.#chunkUnits >= chunkUnits) this.#endChunk();
   }
 
-  /** Sources, and firsts as JSON lists. */
+  /** Sources, and first items as JSON lists. */
   get body(): MessageBody {
     this.#endChunk();
     return [[...this.#sources.keys()], this.#chunks];
@@ -56,7 +56,7 @@ class FirstsText {
   }
 }
 
-/** The firsts of each population of the query, or their refusal, in steps. @param shard null: no item is here */
+/** The first items of each population of the query, or a refusal, in steps. @param shard null if this worker has no items */
 export function encodeFirsts(query: CheckedQuery, shard: Shard | null): Resumable<MessageBody> {
   const texts = populationsOf(query).map(() => new FirstsText());
   if (shard === null) return texts.map(({ body }) => body);
@@ -71,7 +71,7 @@ export function encodeFirsts(query: CheckedQuery, shard: Shard | null): Resumabl
   );
 }
 
-/** The firsts of a population, in portions that are parsed one by one. @throws RefusedQueryError */
+/** The first items of a population, in portions that are parsed one by one. @throws RefusedQueryError */
 export function* decodeFirsts(body: MessageBody, populationIndex: number): Generator<FirstOfValue[]> {
   throwRefusal(body);
   const populations = body as [string[], string[]][];
@@ -83,10 +83,10 @@ export function* decodeFirsts(body: MessageBody, populationIndex: number): Gener
   }
 }
 
-/** Characters of the places that a worker sends at once, but for the last. */
+/** Maximum number of characters of the places in one answer, without the last one. */
 const placesUnitsMax = 4 * 1024 * 1024;
 
-/** The places of the items as JSON texts, in their order, as many as fit; null for one that is not here. In steps. */
+/** The places of the items as JSON, in order, as many as fit, in steps; null for an item that is not here. */
 export function encodePlaces(
   query: CheckedQuery,
   refs: readonly EntityRef[],
@@ -104,7 +104,7 @@ export function encodePlaces(
   return chain(taken, () => texts);
 }
 
-/** The places of the first items that were asked for. @throws RefusedQueryError */
+/** The places of the first of the requested items. @throws RefusedQueryError */
 export function decodePlaces(body: MessageBody): (RowPlace | null)[] {
   throwRefusal(body);
   return (body as (string | null)[]).map((text) => (text === null ? null : (JSON.parse(text) as RowPlace)));

@@ -1,4 +1,4 @@
-/** Answers to the questions of a second round: exact counts of facets, and texts of rows. */
+/** Answers of a second round: exact counts of facets, and JSON texts of rows. */
 import { chain, mapInTurn, type Resumable, repeat, workBudget } from '../../lib/cooperative-yield.ts';
 import type { FacetGroup, FacetGroups, TextScale } from '../../search/shard-answer.ts';
 import { SizeBudget } from '../result/facets-text.ts';
@@ -8,12 +8,12 @@ import { encodeRefusal, facetsTooLarge, throwRefusal } from './refusal.ts';
 /** A facet's groups as JSON lists. */
 type PackedCounts = [scale: TextScale | null, portions: string[]];
 
-/** Groups are parsed so many characters at a time. */
+/** Groups are parsed in portions of this many characters. */
 const portionUnits = 65_536;
 /** The cost of writing a group, in units of the work budget, besides its characters. */
 const unitsPerGroup = 40;
 
-/** The groups of facets or their refusal, in steps. */
+/** The groups of facets or a refusal, in steps. */
 export function encodeCounts(counts: readonly FacetGroups[]): Resumable<MessageBody> {
   const budget = new SizeBudget();
   const packed = mapInTurn(counts, ({ groups, scale }) =>
@@ -44,7 +44,7 @@ function portionTexts(groups: readonly FacetGroup[], budget: SizeBudget): Resuma
   return chain(written, () => portions);
 }
 
-/** Some groups of a facet, from one worker. */
+/** A portion of the groups of a facet, from one worker. */
 export interface CountedPortion {
   readonly groups: readonly FacetGroup[];
   readonly scale: TextScale | undefined;
@@ -57,7 +57,7 @@ export function* decodeCounts(body: MessageBody, needIndex: number): Generator<C
   for (const text of portions) yield { groups: JSON.parse(text) as FacetGroup[], scale: scale ?? undefined };
 }
 
-/** Characters of an answer from `encodeCounts`. @throws RefusedQueryError */
+/** Number of characters of an answer from `encodeCounts`. @throws RefusedQueryError */
 export function countsLength(body: MessageBody): number {
   throwRefusal(body);
   return (body as PackedCounts[])
@@ -70,7 +70,7 @@ export function encodeTexts(fields: readonly (Buffer | null)[]): MessageBody {
   return fields;
 }
 
-/** The texts in the order in which they were asked for. @throws RefusedQueryError */
+/** The texts in the order of the request. @throws RefusedQueryError */
 export function decodeTexts(body: MessageBody): (Buffer | null)[] {
   throwRefusal(body);
   return body as (Buffer | null)[];

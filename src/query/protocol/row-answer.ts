@@ -1,7 +1,7 @@
 /**
- * A worker's answer to a query. When other workers have rows too, the front must merge them: the worker writes a row as JSON
- * text for the client, and the front orders rows by their places and copies the bytes. A worker that has all partitions
- * writes the whole result as clients get it, and the front passes it on.
+ * A worker's answer to a query. If other workers have rows too, the worker writes each row as JSON text, and the front orders
+ * the rows by their places and copies the bytes. A worker that has all partitions writes the whole JSON result, and the front
+ * passes it on.
  */
 import { queryPageUnitsMax } from '../../contract/limits.ts';
 import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
@@ -15,14 +15,14 @@ import { joinedRows, type PageRows, pageRows, rowFormOf } from '../result/row-te
 import type { MessageBody } from '../transport/messages.ts';
 import { encodeRefusal, facetsTooLarge, pageTooLarge, throwRefusal } from './refusal.ts';
 
-/** A row as the front knows it. */
+/** A row that the front received. */
 export interface SentRow {
   readonly place: RowPlace;
   readonly score: number;
   readonly updatedAtMs: number;
-  /** Bytes of the row's text. */
+  /** Length of the row's JSON text in bytes. */
   readonly textBytes: number;
-  /** From `rowText`; null when the texts of the answer were too long to be sent unasked. */
+  /** From `rowText`; null if the texts of the answer were too long to be sent without a request. */
   readonly text: Buffer | null;
 }
 
@@ -36,25 +36,25 @@ type PackedRow = [
 ];
 
 /**
- * Most rows of several workers are on no page. If the texts are longer than this, the front asks only for those that
- * it needs.
+ * Most rows of several workers are not on the page. If the texts are longer than this, the front requests only those that it
+ * needs.
  */
 const unaskedBytesMax = 1024 * 1024;
 
-/** False for a later page with highlights: these cost too much for rows that are on no page. */
+/** False for a later page with highlights, which are too expensive for rows that are not on the page. */
 export function sendsTexts({ highlight, offset }: CheckedQuery): boolean {
   return highlight === null || offset === 0;
 }
 
 export interface AnswerTerms {
-  /** Name of the index that was asked. */
+  /** Name of the queried index. */
   readonly index: string;
   readonly query: CheckedQuery;
-  /** No other worker has rows. So the worker knows the page, and does not send the rows before it. */
+  /** True if no other worker has rows. Then the worker knows the page, and does not send the rows before it. */
   readonly isWhole: boolean;
 }
 
-/** Rows and facets of an answer, or its refusal, in steps. */
+/** Rows and facets of an answer, or a refusal, in steps. */
 export function encodeAnswer(
   { total, rows, facets, stats }: ShownAnswer,
   { index, query, isWhole }: AnswerTerms,
@@ -70,9 +70,9 @@ export function encodeAnswer(
       if (facetsText === null) return encodeRefusal(facetsTooLarge);
       const rowTexts =
         isWhole || (sendsTexts(query) && page.bytes <= unaskedBytesMax) ? joinedRows(page.texts) : null;
-      // The rows are JSON, so that lone surrogates of a value survive. MessagePack text is UTF-8.
+      // The rows are JSON to preserve unpaired surrogates: MessagePack strings are UTF-8.
       const rowsText = JSON.stringify(packedRows(sent, page));
-      // The front has the statistics itself, unless this worker has found them.
+      // The front already has the statistics, unless this worker has computed them.
       return [total, rowsText, rowTexts, facetsText, isWhole && stats !== null ? packStats(stats) : null];
     });
   });
@@ -86,7 +86,7 @@ function packedRows(rows: readonly ShownRow[], { texts }: PageRows): PackedRow[]
 }
 
 export interface DecodedAnswer extends PartialAnswer<SentRow> {
-  /** By which a worker that has all items has scored; null without a search. */
+  /** Statistics by which a worker with all items has scored; null otherwise. */
   readonly stats: SearchStats | null;
 }
 
@@ -108,15 +108,15 @@ export function decodeAnswer(body: MessageBody): DecodedAnswer {
   return { total, rows, facets, stats: stats && unpackStats(stats) };
 }
 
-/** Characters of the facets in an answer from `encodeAnswer`; 0 for a refusal. */
+/** Number of characters of the facets in an answer from `encodeAnswer`; 0 for a refusal. */
 export function facetsLength(body: MessageBody): number {
   const facets = Array.isArray(body) ? body[3] : null;
   return typeof facets === 'string' ? facets.length : 0;
 }
 
 /**
- * Writes the result or its refusal, in steps.
- * @param seal makes the token of the page after a row
+ * Writes the result or a refusal, in steps.
+ * @param seal makes the token for the page after a row
  */
 export function encodeWholeAnswer(
   { total, rows, facets }: ShownAnswer,
@@ -135,7 +135,7 @@ export function encodeWholeAnswer(
   });
 }
 
-/** @returns null when there is no room for the facets beside the page */
+/** @returns null if there is no room for the facets in addition to the page */
 function facetsBeside(
   pageBytes: number,
   query: CheckedQuery,
@@ -146,7 +146,7 @@ function facetsBeside(
   return facetsTextOf(facetsOf(query, facets), budget);
 }
 
-/** The result; null for a refusal, and for an answer that must be merged. */
+/** The JSON result; null for a refusal, and for an answer that must be merged. */
 export function decodeWholeAnswer(body: MessageBody): Buffer | null {
   if (!(body instanceof Uint8Array)) return null;
   return body instanceof Buffer ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);

@@ -2,23 +2,23 @@
 import type { MessageBody } from '../transport/messages.ts';
 
 /**
- * Partition -> epoch of the lease under which a worker answered for it. A copy has no lease: 1, or 0 when its answer can show
- * a part of a commit whose other part it does not have yet.
+ * Partition -> epoch of the lease under which a worker answered for it. A copy has no lease: the value is 1, or 0 if its answer
+ * can show a part of a commit that it has not completely applied.
  */
 export type Coverage = ReadonlyMap<number, number>;
 
-/** The state of a worker's shards when they were asked. */
+/** The state of a worker's shards when they answered. */
 export interface HeldState {
   readonly covers: Coverage;
   /** Partition -> number of the last commit that the answers can show. */
   readonly applied: ReadonlyMap<number, number>;
-  /** Digest of the configuration that all shards follow; null while one is being built again. */
+  /** Digest of the configuration that all shards follow; null while one is being rebuilt. */
   readonly configuration: string | null;
 }
 
 export interface ShardReply {
   readonly held: HeldState;
-  /** Answers in the order of the queries, each in the form of its question; null: the worker cannot answer now. */
+  /** Answers in the order of the queries, each in the format of its question; null if the worker cannot answer now. */
   readonly answers: readonly MessageBody[] | null;
 }
 
@@ -27,7 +27,7 @@ const numbersPerPartition = 3;
 /** The reply of a worker that cannot answer a request: it covers no partition. */
 export const nothingHeld: MessageBody = [[], null, null];
 
-/** Packs the partitions into one list: partition, epoch and commit number of each. */
+/** Packs the partitions into a flat list: partition, epoch and commit number of each. */
 export function encodeReply({ held, answers }: ShardReply): MessageBody {
   const { covers, applied, configuration } = held;
   const partitions: number[] = [];
@@ -35,7 +35,7 @@ export function encodeReply({ held, answers }: ShardReply): MessageBody {
   return [partitions, configuration, answers];
 }
 
-/** Null for a reply of another version of Millrace, which can come while processes are replaced one by one. */
+/** Null for a reply of another version of Millrace, which can arrive during a rolling update. */
 export function decodeReply(body: MessageBody): ShardReply | null {
   if (!Array.isArray(body) || body.length !== 3) return null;
   const [partitions, configuration, answers] = body as [number[], string | null, ShardReply['answers']];

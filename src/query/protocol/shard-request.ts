@@ -1,4 +1,4 @@
-/** The questions that a front asks the shards of all workers. */
+/** A question from a front to the shards of all workers. */
 import type { EntityRef } from '../../contract/ids.ts';
 import type { CheckedDistinct, CheckedQuery } from '../../search/checked-query.ts';
 import type { FacetNeed } from '../../search/facets/merge.ts';
@@ -7,32 +7,38 @@ import type { MessageBody } from '../transport/messages.ts';
 
 export type ShardQuestion =
   /**
-   * `isText`: a worker that has all partitions writes the whole result. One that has not answers a search without statistics with
-   * those of its items (`needsStats`).
+   * `isText`: a worker that has all partitions writes the whole JSON result. Any other worker answers a search without
+   * statistics with the statistics of its items (`stats-answer.ts`).
    */
   | { readonly kind: 'answer'; readonly query: CheckedQuery; readonly isText: boolean }
-  /** Asks for whole places, of as many items as a worker sends at once: the first query sent less (`distinct-answer.ts`). */
+  /**
+   * Requests complete places of items, because the first answer had only parts of them (`distinct-answer.ts`). A worker sends
+   * as many as fit.
+   */
   | { readonly kind: 'places'; readonly query: CheckedQuery; readonly rows: readonly EntityRef[] }
-  /** The second question about facets; see `Shard.counts`. */
+  /** Requests exact counts of facets; see `Shard.counts`. */
   | { readonly kind: 'counts'; readonly query: CheckedQuery; readonly facets: readonly FacetNeed[] }
-  /** Asks for the fields of rows that came without their texts, as the query wants them. Each shard knows some of them. */
+  /** Requests the fields of rows that were sent without their texts. Each shard has some of the rows. */
   | { readonly kind: 'texts'; readonly query: CheckedQuery; readonly rows: readonly EntityRef[] };
 
 export interface ShardQuery extends ScopedIndex {
-  /** Fields that got another type, as the front knows them; absent: none. A shard that has not followed yet indexes them again first. */
+  /**
+   * Number of type changes of fields that the front knows; absent for none. A shard that has not followed yet reindexes them
+   * first.
+   */
   readonly retypings?: number;
   readonly question: ShardQuestion;
 }
 
 export interface ShardRequest {
-  /** For each partition, the number of the commit that the worker must have applied before it answers. */
+  /** For each partition, the commit number that the worker must have applied before it answers. */
   readonly needs: readonly number[];
   readonly queries: readonly ShardQuery[];
-  /** From `formatGroup`: the partitions to answer for; absent: those that the worker owns. */
+  /** From `formatGroup`: the partitions to answer for; absent for those that the worker owns. */
   readonly group?: string;
 }
 
-/** True when it asks further about a query that the workers have answered in part. */
+/** True for a further round of a query that the workers have already answered in part. */
 export function asksFurther({ queries }: ShardRequest): boolean {
   return queries.some(
     ({ question: { kind, query } }) =>
@@ -40,14 +46,14 @@ export function asksFurther({ queries }: ShardRequest): boolean {
   );
 }
 
-/** True for a search that follows its statistics. A later page has them from its token. */
+/** True for a search that already has its statistics, except for later pages, which have them from the token. */
 function isSecondRound({ search, after }: CheckedQuery): boolean {
   return search !== null && search.stats !== null && after === null;
 }
 
 /**
- * The queries as JSON, so that lone surrogates of a value survive. MessagePack text is UTF-8. Beside them are the commits and,
- * for each query, the items that are beaten, because they may be very many: these are parsed bit by bit.
+ * The queries are JSON to preserve unpaired surrogates: MessagePack strings are UTF-8. The commits and, for each query, the
+ * beaten items are separate: there may be very many, so they are parsed in portions.
  */
 export function encodeRequest({ needs, queries }: ShardRequest): MessageBody {
   const beaten = queries.map(({ question: { query } }) => query.distinct?.beaten ?? null);
@@ -63,7 +69,7 @@ export function forGroup(body: MessageBody, group: string): MessageBody {
   return [needs, text, beaten, group];
 }
 
-/** @throws TypeError, SyntaxError for a request of another version of Millrace: processes are replaced one by one */
+/** @throws TypeError, SyntaxError for a request of another version of Millrace, which can arrive during a rolling update */
 export function decodeRequest(body: MessageBody): ShardRequest {
   const [needs, text, lists = [], group] = Array.isArray(body) ? body : [];
   if (!Array.isArray(needs) || typeof text !== 'string' || !Array.isArray(lists)) {

@@ -1,7 +1,7 @@
 /**
- * The first answer of a worker to a search, when other workers have items too: what its items say about the words. The front adds
- * these numbers up. If each worker has sent all that it found, because it is little, the front scores it. Otherwise it asks again
- * (`front/query-answer.ts`).
+ * A worker's first answer to a search if other workers have items too: the statistics of the words in its items, which the
+ * front adds up. A worker with few results also sends these. If all workers did, the front scores them itself; otherwise it
+ * starts a second round (`front/query-answer.ts`).
  */
 import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery, CheckedSearch } from '../../search/checked-query.ts';
@@ -34,17 +34,20 @@ type PackedRow = [
   fieldsBytes: number,
   ...inputs: [ScoreInputs['frequencies'], ScoreInputs['lengths'], ScoreInputs['boosts']],
 ];
-/** Rows and facets as JSON, so that lone surrogates of a value survive; between them the fields of all rows. */
+/** Rows and facets as JSON, to preserve unpaired surrogates, and between them the fields of all rows. */
 type PackedFew = [rowsText: string, fields: Buffer, facetsText: string];
 /** Fronts of earlier versions read the first three members. */
 type StatsBody = [...PackedStats, few?: PackedFew | null];
 
-/** Longer facets come with the second round. */
+/** Longer facets are sent in the second round. */
 const facetsUnitsMax = 64 * 1024;
 
 const nothingFound: UnscoredAnswer = { stats: noStats, few: { rows: [], facets: [] } };
 
-/** The statistics of the items here, and the items that match if they are few, in steps. @param shard null: no item is here */
+/**
+ * The statistics of the items here, and the matching items if they are few, in steps. @param shard null if this worker has no
+ * items
+ */
 export function encodeStats(query: CheckedQuery, shard: Shard | null): Resumable<MessageBody> {
   const answer = shard?.unscored(query, facetGroupsPerShardMax) ?? nothingFound;
   return chain(answer, ({ stats, few }) => {

@@ -1,34 +1,34 @@
 /**
- * Writes groups of facets as JSON text. A value may have megabytes, so the text is counted while it is written, and
- * written in steps.
+ * Writes groups of facets as JSON text. A value may have megabytes, so the text is written in steps and its size is checked
+ * meanwhile.
  */
 import { queryPageUnitsMax } from '../../contract/limits.ts';
 import { chain, mapInTurn, type Resumable, repeat, workBudget } from '../../lib/cooperative-yield.ts';
 import type { FacetGroup, FacetGroups } from '../../search/shard-answer.ts';
 import type { QueryFacet } from '../query-service.ts';
 
-/** Counts how much a page and its facets may still take, in UTF-16 units of JSON text. */
+/** The remaining size for a page and its facets, in UTF-16 units of JSON text. */
 export class SizeBudget {
   #left = queryPageUnitsMax;
 
-  /** More was taken than there was. */
+  /** True if more was taken than allowed. */
   get isExceeded(): boolean {
     return this.#left < 0;
   }
 
-  /** @returns false when the budget is exceeded */
+  /** @returns false if the budget is exceeded */
   take(units: number): boolean {
     this.#left -= units;
     return this.#left >= 0;
   }
 }
 
-/** About what a group takes besides a text value. */
+/** Approximate size of a group besides a string value. */
 const unitsPerGroup = 40;
-/** Groups up to this size are written at once. */
+/** Groups up to this size are written in one step. */
 const unitsAtOnce = 65_536;
 
-/** UTF-16 units of the groups as JSON text, roughly. */
+/** Approximate size of the groups as JSON text, in UTF-16 units. */
 function unitsOf(groups: readonly FacetGroup[]): number {
   let units = unitsPerGroup * groups.length;
   for (let at = 0; at < groups.length; at += 1) {
@@ -38,9 +38,9 @@ function unitsOf(groups: readonly FacetGroup[]): number {
   return units;
 }
 
-/** JSON text of groups; null when the budget has no room for it. */
+/** JSON text of groups; null if the budget is exceeded. */
 function groupsText(groups: readonly FacetGroup[], budget: SizeBudget): Resumable<string | null> {
-  // Groups after the first one without room are not needed.
+  // The result is a refusal anyway.
   if (budget.isExceeded) return null;
   if (unitsOf(groups) <= unitsAtOnce) {
     const text = JSON.stringify(groups);
@@ -57,7 +57,7 @@ function groupsText(groups: readonly FacetGroup[], budget: SizeBudget): Resumabl
   return chain(written, () => (texts.length < groups.length ? null : `[${texts.join()}]`));
 }
 
-/** Facets as `JSON.stringify` would write them; null when the budget has no room for them. */
+/** Facets as JSON; null if the budget is exceeded. */
 export function facetsTextOf(facets: readonly QueryFacet[], budget: SizeBudget): Resumable<string | null> {
   const texts = mapInTurn(facets, ({ name, field, groups, isValid, stats }) =>
     chain(groupsText(groups, budget), (text) =>
@@ -69,15 +69,15 @@ export function facetsTextOf(facets: readonly QueryFacet[], budget: SizeBudget):
   return chain(texts, listText);
 }
 
-/** The list of the texts; null when one of them had no room. */
+/** JSON list of the texts; null if one of them is missing. */
 function listText(texts: readonly (string | null)[]): string | null {
   return texts.includes(null) ? null : `[${texts.join()}]`;
 }
 
 /**
- * Groups of a worker that is not alone, for the merge; null when the budget has no room for those that are asked for.
- * The worker sends further groups, so that fewer questions are left open, but only while they are short.
- * @param sizeOf number of groups that are asked for, by the place of the facet
+ * Groups of one of several workers, for the merge; null if the requested ones exceed the budget. The worker also sends further
+ * groups while they are short, so that the merge needs a second round less often.
+ * @param sizeOf number of requested groups, by the index of the facet
  */
 export function groupsTexts(
   facets: readonly FacetGroups[],

@@ -1,6 +1,6 @@
 /**
- * The answer to a query as JSON text, as clients get it (docs/reference/indexes-and-queries.md "The answer"). It is
- * written once: by a worker that has all partitions, or by the front that merges the rows of several workers.
+ * The response to a query as JSON text (docs/reference/indexes-and-queries.md "The answer"). It is written once: by a worker
+ * that has all partitions, or by the front that merges the rows of several workers.
  */
 import { assert } from '../../lib/assert.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
@@ -9,7 +9,7 @@ import type { FacetGroups } from '../../search/shard-answer.ts';
 import type { QueryFacet } from '../query-service.ts';
 import { type RowText, writeRow } from './row-text.ts';
 
-/** Every result begins with it. `status` is a code of its own and not the HTTP status: 0 means that the query is good. */
+/** Beginning of every result. `status` is not the HTTP status: 0 means that the query is valid. */
 const head = '{"status":0,';
 const commaByte = 0x2c;
 const comma = Buffer.of(commaByte);
@@ -22,7 +22,7 @@ export interface ResultTail {
   readonly nextPageToken: string | null;
 }
 
-/** @param rows texts of rows, each in one or more pieces */
+/** @param rows JSON texts of rows, each in one or more pieces */
 export function resultText(
   totalResults: number,
   rows: readonly (readonly Uint8Array[])[],
@@ -55,7 +55,7 @@ function around(
   };
 }
 
-/** As `resultText`, from rows and from facets as JSON text. It is written once, into one buffer. */
+/** As `resultText`, from rows and from facets as JSON text, without copying the rows twice. */
 export function resultOfRows(totalResults: number, rows: readonly RowText[], tail: TailText): Buffer {
   const { beginning, end } = around(totalResults, tail);
   const aroundBytes = beginning.length + Math.max(0, rows.length - 1) + Buffer.byteLength(end);
@@ -72,7 +72,7 @@ export function resultOfRows(totalResults: number, rows: readonly RowText[], tai
   return result;
 }
 
-/** A result with labels after its status. @param labels at least one */
+/** A result with labels inserted after its status. @param labels at least one */
 export function labelledResult(
   result: Uint8Array,
   labels: Readonly<Record<string, string | null>>,
@@ -81,13 +81,13 @@ export function labelledResult(
   return Buffer.concat([Buffer.from(`${head}${members},`), result.subarray(head.length)]);
 }
 
-/** The list of JSON texts. */
+/** A JSON list of JSON texts. */
 export function listText(texts: readonly Uint8Array[]): Buffer {
   const pieces = texts.flatMap((text, at) => (at === 0 ? [text] : [comma, text]));
   return Buffer.concat([openingBracket, ...pieces, closingBracket]);
 }
 
-/** The facets of an answer whose groups count all items. */
+/** The facets of an answer whose counts include all items. */
 export function facetsOf(query: CheckedQuery, groupsOf: readonly FacetGroups[]): QueryFacet[] {
   return query.facets.map((facet, at) => {
     const { name, field, size, isValid } = facet;

@@ -1,6 +1,6 @@
 /**
- * A row as clients get it, and the rows of a page: JSON text in UTF-8. The built-in fields come first, then the item's own
- * fields as the shard has them. A row may have megabytes, so rows are counted while they are written, and written in steps.
+ * The rows of a page as JSON text in UTF-8: the built-in fields, then the item's own fields as stored in the shard. A row may
+ * have megabytes, so rows are written in steps and their size is checked meanwhile.
  */
 import { getOwn, type JsonObject } from '../../contract/json.ts';
 import { queryPageUnitsMax } from '../../contract/limits.ts';
@@ -21,25 +21,25 @@ export interface RowValues {
 }
 
 export interface RowText {
-  /** The built-in fields: the beginning of the text, with the brace that opens it. */
+  /** The beginning of the text, with the opening brace and the built-in fields. */
   readonly head: string;
-  /** The other fields as an object of their own. They may be the shard's memory and must not be changed. */
+  /** The other fields as a JSON object. This may be the shard's memory and must not be changed. */
   readonly fieldsBytes: Uint8Array;
-  /** Bytes of the whole text. */
+  /** Length of the whole text in bytes. */
   readonly bytes: number;
 }
 
-/** Rows of an index have a score, those of an auto-indexed source group have none. @param index from `indexName` */
+/** Rows of an index have a score, those of an auto-indexed source group do not. @param index from `indexName` */
 function isScored(index: string): boolean {
   return !index.startsWith('auto:');
 }
 
-/** Members of the rows of a response. */
+/** Which members the rows of a response have. */
 export interface RowForm {
   readonly isWithScore: boolean;
-  /** Names of the item's own fields that are shown; null: all. A member of an object brings the object, as it was sent. */
+  /** Names of the item's own fields to show; null for all. For a member of an object, the whole object is shown. */
   readonly fields: ReadonlySet<string> | null;
-  /** Which value of a row's place is its distance; null: the rows are not sorted by distance. */
+  /** Index of the distance in the values of a row's place; null if the rows are not sorted by distance. */
   readonly distanceAt: number | null;
 }
 
@@ -60,8 +60,7 @@ export function rowText(
   const updatedAt = `,"_updatedAt":"${new Date(updatedAtMs).toISOString()}"`;
   const scoreText = isWithScore ? `,"_score":${score}` : '';
   const distanceText = distanceAt === null ? '' : `,"_distance":${values[distanceAt] ?? null}`;
-  // Clients name the fields of auto-indexed types, and may name one like a built-in field. The fields of an index
-  // schema never have such names.
+  // Fields of auto-indexed types may have the name of a built-in field. Fields of an index schema never do.
   const all = isWithScore ? fieldsBytes : withoutBuiltIns(fieldsBytes, distanceAt !== null);
   const fields = shown === null ? all : chosenFields(all, shown);
   const comma = fields.length === emptyObjectBytes ? '' : ',';
@@ -69,16 +68,16 @@ export function rowText(
   return { head, fieldsBytes: fields, bytes: Buffer.byteLength(head) + fields.length - openingBraceBytes };
 }
 
-/** Writes a row at a place of a buffer. @returns the place after it */
+/** Writes a row at a position of a buffer. @returns the position after it */
 export function writeRow(target: Buffer, at: number, { head, fieldsBytes, bytes }: RowText): number {
   const end = at + bytes;
-  // The last byte of the head comes over the brace of the fields, so that no view of the rest is made.
+  // The last byte of the head overwrites the opening brace of the fields, which avoids a subarray.
   target.set(fieldsBytes, end - fieldsBytes.length);
   target.write(head, at);
   return end;
 }
 
-/** The rows one after the other, in one buffer. */
+/** Concatenates rows in one buffer. */
 export function joinedRows(rows: readonly RowText[]): Buffer {
   const joined = Buffer.allocUnsafe(rows.reduce((sum, { bytes }) => sum + bytes, 0));
   let at = 0;
@@ -90,7 +89,7 @@ const openingBraceBytes = 1;
 const emptyObjectBytes = 2;
 const underscore = 0x5f;
 
-/** The fields without those that have the name of a built-in one: in an answer the built-in field has the name. */
+/** Removes fields with the name of a built-in field, which takes precedence. */
 function withoutBuiltIns(fieldsText: Buffer, hasDistance: boolean): Buffer {
   if (!fieldsText.includes(underscore) || !fieldsText.includes('"_')) return fieldsText;
   const names = hasDistance ? [...builtInFields, '_distance'] : builtInFields;
@@ -105,7 +104,7 @@ const unitsPerByte = 5;
 
 const noFields = Buffer.from('{}');
 
-/** The fields with one of the names, in the order in which the item has them. */
+/** The fields with one of the names, in the order of the item. */
 function chosenFields(fieldsText: Buffer, names: ReadonlySet<string>): Buffer {
   if (names.size === 0) return noFields;
   workBudget.units += unitsPerByte * fieldsText.length;
@@ -119,7 +118,7 @@ function chosenFields(fieldsText: Buffer, names: ReadonlySet<string>): Buffer {
 
 export interface PageRows {
   readonly texts: readonly RowText[];
-  /** Bytes of all texts. */
+  /** Total length of the texts in bytes. */
   readonly bytes: number;
 }
 
@@ -127,7 +126,7 @@ export interface PageRows {
 const unitsPerRow = 100;
 const bytesPerUnit = 10;
 
-/** @returns null when the rows, or the values by which they were found, are too large */
+/** @returns null if the rows, or the values of their places, are too large */
 export function pageRows(
   rows: readonly ShownRow[],
   form: RowForm,
@@ -150,7 +149,7 @@ export function pageRows(
   return chain(written, () => (fits() ? { texts, bytes } : null));
 }
 
-/** UTF-16 units of the values by which a row was found. */
+/** UTF-16 units of the values of a row's place. */
 function placeUnitsOf({ place }: ShownRow): number {
   let units = 0;
   for (const value of place.values) if (typeof value === 'string') units += value.length;

@@ -1,22 +1,22 @@
-/** Frames over a socket, whether of the file system or TCP: each is its length and its bytes. */
+/** Length-prefixed frames over a Unix domain socket or TCP. */
 import type { Socket } from 'node:net';
 import { queryMessageBytesMax, queryUnsentBytesMax } from '../../contract/limits.ts';
 import { pack, unpack } from '../../store/codec/pack.ts';
 
-/** Length of a frame, before its bytes: little-endian. */
+/** Size of the length before each frame, little-endian. */
 const headBytes = 4;
-/** In a long turn, messages that have waited this long leave with the next one. */
+/** In a long turn, messages that have waited this long are sent with the next one. */
 const holdMs = 0.5;
 
 /**
- * One end of a connection. First it sends and receives raw frames, for a handshake, and afterwards packed messages. Messages
- * of one turn of the event loop leave in one write, because a system call may have to wake the process at the other end.
+ * One end of a connection. It begins with raw frames, for a handshake, and continues with packed messages. Messages of one turn
+ * of the event loop are sent in one write, because each system call may have to wake the process at the other end.
  */
 export class FramedSocket {
-  /** Packed messages that have not left. */
+  /** Packed messages that are not written yet. */
   #held: Uint8Array[] = [];
   #heldBytes = 0;
-  /** When the first of them was sent, on the clock of `performance.now()`. */
+  /** When the first of them was added, on the clock of `performance.now()`. */
   #heldSinceMs = 0;
   #pausesWhenFull = false;
   #onFrame: (frame: Buffer) => void;
@@ -30,7 +30,7 @@ export class FramedSocket {
   ) {
     this.#onFrame = onFrame;
     this.#frames = new FrameReader(frameBytesMax, {
-      // What came together with something unexpected is not read.
+      // Ignores the rest of a piece after an unexpected frame.
       frame: (frame) => {
         if (!socket.destroyed) this.#onFrame(frame);
       },
@@ -45,14 +45,14 @@ export class FramedSocket {
     return this.socket.writable;
   }
 
-  /** Sends a frame at once. */
+  /** Sends a frame immediately. */
   sendFrame(bytes: Uint8Array): void {
     this.socket.write(framed([bytes]));
   }
 
   /**
-   * From now on, all that comes is packed messages. Anything else closes the connection.
-   * @param onMessage called with each message. It must check the form of a message that another version may have sent
+   * From now on, all frames are packed messages. Anything else closes the connection.
+   * @param onMessage called with each message. It must check the shape, because another version may have sent it
    */
   readMessages(onMessage: (message: unknown) => void): void {
     this.#frames.frameBytesMax = queryMessageBytesMax;
@@ -68,7 +68,7 @@ export class FramedSocket {
     };
   }
 
-  /** From now on it reads nothing while the other end does not read what was sent. Only one end may do so. */
+  /** Backpressure: stops reading while the other end does not read. Only one end may do so, or both could wait forever. */
   pauseWhenFull(): void {
     this.#pausesWhenFull = true;
     this.socket.on('drain', () => this.socket.resume());
@@ -81,7 +81,7 @@ export class FramedSocket {
     return packed.length <= queryMessageBytesMax && this.#hold(packed);
   }
 
-  /** Sends also while much is unsent: for messages of a few bytes whose number has another bound. */
+  /** Sends even if too much is unsent: for messages of a few bytes whose number is bounded otherwise. */
   sendSmall(message: unknown): boolean {
     return this.#hold(pack(message));
   }
@@ -114,7 +114,7 @@ export class FramedSocket {
   };
 }
 
-/** The messages in frames, one after the other. */
+/** Concatenates messages as frames. */
 function framed(messages: readonly Uint8Array[]): Buffer {
   const bytes = messages.reduce((sum, { length }) => sum + headBytes + length, 0);
   const frames = Buffer.allocUnsafe(bytes);
@@ -129,15 +129,15 @@ function framed(messages: readonly Uint8Array[]): Buffer {
 
 interface FrameEvents {
   frame(bytes: Buffer): void;
-  /** A frame begins that is larger than allowed. Nothing is read any more. */
+  /** A frame is larger than allowed. Nothing more is read. */
   tooLarge(): void;
 }
 
-/** Finds the frames in the pieces of a stream, however they are cut. */
+/** Finds the frames in the chunks of a stream. */
 export class FrameReader {
   #pieces: Buffer[] = [];
   #heldBytes = 0;
-  /** Bytes to hold before looking for a frame again; infinite after a frame that was too large. */
+  /** Bytes to collect before looking for a frame again; infinite after a frame that was too large. */
   #wantedBytes = headBytes;
 
   constructor(
@@ -145,7 +145,7 @@ export class FrameReader {
     private readonly events: FrameEvents,
   ) {}
 
-  /** Takes the next piece. @param piece must not be changed from now on */
+  /** Adds the next chunk. @param piece must not be changed afterwards */
   take(piece: Buffer): void {
     if (this.#wantedBytes === Number.POSITIVE_INFINITY) return;
     this.#pieces.push(piece);
@@ -157,7 +157,7 @@ export class FrameReader {
     this.#heldBytes = held.length - from;
   }
 
-  /** @returns the place after the last whole frame */
+  /** @returns the position after the last complete frame */
   #readFrames(held: Buffer): number {
     for (let from = 0; ; ) {
       const left = held.length - from;

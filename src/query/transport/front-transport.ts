@@ -1,6 +1,6 @@
 /**
- * A front's connections to the workers: over the socket in the file system where the worker is on the same machine, otherwise
- * over TCP. Nothing is sent twice, and nothing is promised: a request ends with its reply or as lost.
+ * A front's connections to the workers: over a Unix domain socket if the worker is on the same machine, otherwise over TCP.
+ * Requests are sent at most once: each ends with its reply or as lost.
  */
 import { hostname } from 'node:os';
 import { transportKey } from './handshake.ts';
@@ -8,8 +8,8 @@ import { isLoopback } from './listen-address.ts';
 import type { LiveWorker, MessageBody, Reply } from './messages.ts';
 import { type SocketAddress, WorkerConnection } from './worker-connection.ts';
 
-const turnMs = 1_000;
-/** A worker to which no connection could be opened is not tried again for this long. */
+const tickMs = 1_000;
+/** Pause after a failed connection attempt. */
 const retryMs = 250;
 
 interface Failure {
@@ -22,7 +22,7 @@ export class FrontTransport {
   readonly #host = hostname();
   #workers: readonly LiveWorker[] = [];
   readonly #connections = new Map<string, WorkerConnection>();
-  /** The last attempt to open a connection, by id of the worker, where it failed. */
+  /** The last failed connection attempt, by id of the worker. */
   readonly #failures = new Map<string, Failure>();
   #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
@@ -32,21 +32,21 @@ export class FrontTransport {
     this.#key = transportKey(secret);
   }
 
-  /** Keeps a connection to each of these workers from now on, and none to others. */
+  /** Keeps a connection to each of these workers, and closes others. */
   follow(workers: readonly LiveWorker[]): void {
     if (this.#isClosed) return;
     this.#workers = workers;
     const ids = new Set(workers.map(({ id }) => id));
     for (const id of this.#failures.keys()) if (!ids.has(id)) this.#failures.delete(id);
     for (const [id, connection] of this.#connections) if (!ids.has(id)) connection.close();
-    this.#timer ??= setInterval(() => this.#turn(), turnMs);
+    this.#timer ??= setInterval(() => this.#tick(), tickMs);
     for (const worker of workers) this.#connectionTo(worker);
   }
 
   /**
    * Sends a request to a worker, once the connection is open.
-   * @param onEnd called once with the reply, or with a loss when the time is over at the latest
-   * @returns false when the worker cannot be reached now; nothing is sent then
+   * @param onEnd called once with the reply, or with a loss at the latest after the timeout
+   * @returns false if the worker cannot be reached now; nothing is sent then
    */
   send(worker: LiveWorker, body: MessageBody, timeoutMs: number, onEnd: (reply: Reply) => void): boolean {
     return this.#connectionTo(worker)?.send(body, timeoutMs, onEnd) ?? false;
@@ -60,14 +60,14 @@ export class FrontTransport {
     });
   }
 
-  /** Ends all requests under way as lost. */
+  /** Ends all requests in progress as lost. */
   close(): void {
     this.#isClosed = true;
     if (this.#timer !== null) clearInterval(this.#timer);
     for (const connection of this.#connections.values()) connection.close();
   }
 
-  #turn(): void {
+  #tick(): void {
     for (const worker of this.#workers) this.#connectionTo(worker)?.turn();
   }
 
@@ -101,7 +101,7 @@ export class FrontTransport {
     this.#failures.set(id, { problem, untilMs: performance.now() + retryMs });
   }
 
-  /** Paths and loopback addresses mean something else on another machine. */
+  /** Paths and loopback addresses are only valid on the worker's own machine. */
   #addressesOf({ host, addresses }: LiveWorker): SocketAddress[] {
     if (addresses === null) return [];
     const { socketPath, tcp } = addresses;

@@ -1,13 +1,12 @@
 /**
- * How a front and a worker prove to each other that they belong to the same store, before either reads a message. Both derive
- * a key from the store's secret, which only processes with access to its Redis know. Each side answers a random challenge of
- * the other, so a recorded handshake is of no use later.
+ * Mutual authentication of a front and a worker, before either reads a message. Both derive a key from the store's secret,
+ * which only processes with access to its Redis know. Each side answers a random challenge of the other, which prevents replay.
  *
  *     front   hello: name of the protocol, front's challenge
  *     worker  worker's challenge, proof of the worker over both challenges and its id
  *     front   proof of the front over the same
  *
- * What follows is neither encrypted nor signed: between machines it belongs in a private network, as Redis does.
+ * The messages that follow are neither encrypted nor signed: between machines they need a private network, as Redis does.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
@@ -25,7 +24,7 @@ export function transportKey(secret: Buffer): Buffer {
   return createHmac('sha256', secret).update('query transport').digest();
 }
 
-/** The part of the front, which begins. */
+/** The front's side, which begins. */
 export class FrontHandshake {
   readonly #challenge = randomBytes(challengeBytes);
 
@@ -39,7 +38,7 @@ export class FrontHandshake {
     return Buffer.concat([protocol, this.#challenge]);
   }
 
-  /** @returns the proof to send; null when the other end is not this worker of this store */
+  /** @returns the proof to send; null if the other end is not this worker of this store */
   proofFor(reply: Buffer): Buffer | null {
     if (reply.length !== challengeBytes + proofBytes) return null;
     const challenges = Buffer.concat([this.#challenge, reply.subarray(0, challengeBytes)]);
@@ -49,7 +48,7 @@ export class FrontHandshake {
   }
 }
 
-/** The part of the worker. */
+/** The worker's side. */
 export class WorkerHandshake {
   #challenges: Buffer | null = null;
 
@@ -58,12 +57,12 @@ export class WorkerHandshake {
     private readonly workerId: string,
   ) {}
 
-  /** True once it waits for the proof of the front. */
+  /** True once it is waiting for the proof of the front. */
   get isGreeted(): boolean {
     return this.#challenges !== null;
   }
 
-  /** @returns the reply to send; null for what is not a hello of this protocol */
+  /** @returns the reply to send; null if the frame is not a hello of this protocol */
   replyTo(hello: Buffer): Buffer | null {
     if (hello.length !== helloBytes || !hello.subarray(0, protocol.length).equals(protocol)) return null;
     const challenge = randomBytes(challengeBytes);
@@ -71,14 +70,14 @@ export class WorkerHandshake {
     return Buffer.concat([challenge, proofOf(this.key, 'worker', this.#challenges, this.workerId)]);
   }
 
-  /** True when the other end is a front of this store. */
+  /** True if the other end is a front of this store. */
   isProven(proof: Buffer): boolean {
     if (this.#challenges === null || proof.length !== proofBytes) return false;
     return timingSafeEqual(proof, proofOf(this.key, 'front', this.#challenges, this.workerId));
   }
 }
 
-/** The role keeps an end from answering with what the other end has sent. Challenges have a fixed length. */
+/** The role prevents reflection: neither end can reuse the other's proof. Challenges have a fixed length. */
 function proofOf(key: Buffer, role: 'front' | 'worker', challenges: Buffer, workerId: string): Buffer {
   return createHmac('sha256', key).update(`${role}:`).update(challenges).update(workerId).digest();
 }

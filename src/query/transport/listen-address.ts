@@ -1,4 +1,7 @@
-/** Where a worker listens: on TCP with the address that it announces, and on a socket that only processes of this user reach. */
+/**
+ * Where a worker listens: on TCP, with the address that it announces, and on a Unix domain socket that only processes of the
+ * same user can reach.
+ */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { lstat, mkdir, readdir, stat, unlink } from 'node:fs/promises';
@@ -8,20 +11,22 @@ import path from 'node:path';
 
 export interface ListenAddress {
   readonly host: string;
-  /** 0: any free port. */
+  /** 0 for any free port. */
   readonly port: number;
-  /** What fronts connect to; null: as `announcedHost` finds it, and the port that it listens on. */
+  /** The address for fronts; null for the host from `announcedHost` and the port that it listens on. */
   readonly announced: { readonly host: string; readonly port: number | null } | null;
 }
 
-/** Only processes of the same machine get there. */
+/** Reachable only from the same machine. */
 export const ownMachineOnly: ListenAddress = { host: '127.0.0.1', port: 0, announced: null };
 
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\./.test(host);
 }
 
-/** The host to announce for one that is listened on. For all addresses of a machine, it is the first that others can reach. */
+/**
+ * The host to announce for a host that is listened on. For a wildcard address, the first address that other machines can reach.
+ */
 export function announcedHost(host: string): string {
   if (host !== '0.0.0.0' && host !== '::') return host;
   const found = Object.values(networkInterfaces())
@@ -31,12 +36,12 @@ export function announcedHost(host: string): string {
   return best?.address ?? hostname();
 }
 
-/** The system cuts longer paths. */
+/** Operating systems truncate longer paths. */
 const pathBytesMax = 100;
-/** A socket that a killed worker left behind is removed after this time, by the next worker that starts. */
-const leftoverMs = 60_000;
+/** Stale sockets of killed workers are removed after this time, by the next worker that starts. */
+const staleMs = 60_000;
 
-/** A path for a new socket, in a folder for all sockets of this machine's workers; null where sockets are not possible. */
+/** A path for a new socket, in a folder for all workers of this user; null if such sockets are not possible. */
 export async function newSocketPath(): Promise<string | null> {
   const uid = process.getuid?.();
   if (uid === undefined) return null;
@@ -46,25 +51,25 @@ export async function newSocketPath(): Promise<string | null> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const facts = await lstat(folder);
-    // Another user may have made the folder first, to read along.
+    // Another user may have created the folder, to intercept connections.
     if (!facts.isDirectory() || facts.uid !== uid || (facts.mode & 0o077) !== 0) return null;
-    await removeLeftovers(folder);
+    await removeStaleSockets(folder);
     return file;
   } catch {
     return null;
   }
 }
 
-async function removeLeftovers(folder: string): Promise<void> {
+async function removeStaleSockets(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const file = path.join(folder, name);
     const facts = await stat(file).catch(() => null);
-    if (facts === null || Date.now() - facts.mtimeMs < leftoverMs) continue;
+    if (facts === null || Date.now() - facts.mtimeMs < staleMs) continue;
     if (await isDead(file)) await unlink(file).catch(() => {});
   }
 }
 
-/** True when no process listens there. */
+/** True if no process listens there. */
 async function isDead(file: string): Promise<boolean> {
   const socket = createConnection(file);
   try {

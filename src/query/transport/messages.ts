@@ -1,9 +1,9 @@
-/** Messages between fronts and workers, and what each side needs to know of the other. */
+/** Messages between fronts and workers. */
 import type { QueryAddresses } from '../../store/processes/process-messages.ts';
 
 /**
- * What a message carries: text, numbers, bytes and lists of them. Objects with keys that others choose travel as JSON text:
- * MessagePack's reader renames `__proto__`.
+ * Content of a message: strings, numbers, bytes and lists of them. Objects with arbitrary keys are sent as JSON, because the
+ * MessagePack reader renames `__proto__`.
  */
 export type MessageBody = null | boolean | number | string | Uint8Array | readonly MessageBody[];
 
@@ -11,15 +11,15 @@ export type Reply<Body = MessageBody> =
   | { readonly kind: 'answer'; readonly body: Body }
   /**
    * `gone`: the connection to the worker ended, or none could be opened. `unavailable`: the request or its reply could not be
-   * sent. `late`: no reply before the deadline. `closed`: the front ends.
+   * sent. `late`: no reply before the deadline. `closed`: the front is stopping.
    */
   | { readonly kind: 'lost'; readonly reason: 'gone' | 'unavailable' | 'late' | 'closed' };
 
-/** A request and its number. */
+/** A request with its number. */
 export type RequestMessage = readonly [number: number, timeoutMs: number, body: MessageBody];
-/** The reply to the request of this number. Without a body: there is a reply, and it cannot be sent. */
+/** The reply to the request with this number. Without a body if the reply could not be sent. */
 export type ReplyMessage = readonly [number: number, body?: MessageBody];
-/** Asks whether the worker is still there. It sends back the same. */
+/** Keepalive of the front. The worker sends it back. */
 export const ping = true;
 
 export function isRequest(message: unknown): message is RequestMessage {
@@ -33,17 +33,17 @@ export function isReply(message: unknown): message is ReplyMessage {
   return typeof message[0] === 'number';
 }
 
-/** A live worker, as its heartbeat describes it. */
+/** A live worker, from its heartbeat. */
 export interface LiveWorker {
   /** Id of the process. */
   readonly id: string;
-  /** Name of its machine. */
+  /** Hostname of its machine. */
   readonly host: string;
-  /** Null: it announces none, as workers of another version do. */
+  /** Null if it announces none, like workers of another version. */
   readonly addresses: QueryAddresses | null;
 }
 
-/** A request at a worker. */
+/** A request received by a worker. */
 export interface InboundRequest {
   readonly body: MessageBody;
   /** Deadline of the reply, on the clock of `performance.now()`. */

@@ -1,13 +1,13 @@
-/** Requests to other processes that are not answered yet. */
+/** Requests to other processes without a reply yet. */
 import { randomInt } from 'node:crypto';
 import { SlotMap } from '../../lib/slot-map.ts';
 import type { Reply } from './messages.ts';
 
-/** How late the end of a deadline may be noticed. */
+/** Maximum delay in detecting a timeout. */
 const sweepMs = 20;
 
-/** The number of a request is its serial and, in the lower digits, its place in the slot map. */
-const placesMax = 2 ** 20;
+/** The number of a request combines its serial and, in the lower digits, its slot. */
+const slotsMax = 2 ** 20;
 const serialsMax = 2 ** 33;
 
 interface Pending<Body> {
@@ -19,36 +19,36 @@ interface Pending<Body> {
 export class PendingReplies<Body> {
   readonly #pending = new SlotMap<Pending<Body>>();
   #timer: NodeJS.Timeout | null = null;
-  /** Starts at a random number, so that a reply meant for a former process of this id answers nothing. */
+  /** Starts at a random number, so that a reply for a former process with this id matches no request. */
   #lastSerial = randomInt(serialsMax);
 
   /**
    * Adds a request.
-   * @param send sends it under its number
-   * @param end called with its reply or its loss, at the latest when the time is over
+   * @param send sends it with its number
+   * @param end called with its reply or its loss, at the latest after the timeout
    */
   ask(timeoutMs: number, send: (number: number) => void, end: (reply: Reply<Body>) => void): void {
-    if (this.#pending.size >= placesMax) {
+    if (this.#pending.size >= slotsMax) {
       end({ kind: 'lost', reason: 'unavailable' });
       return;
     }
     this.#lastSerial = (this.#lastSerial + 1) % serialsMax;
     this.#timer ??= setInterval(() => this.#sweep(), sweepMs);
     const pending = { number: 0, deadlineMs: performance.now() + timeoutMs, end };
-    pending.number = this.#lastSerial * placesMax + this.#pending.add(pending);
+    pending.number = this.#lastSerial * slotsMax + this.#pending.add(pending);
     send(pending.number);
   }
 
-  /** A reply without a waiting request is dropped: the request timed out, or was sent twice because of a reconnect. */
+  /** A reply without a waiting request is dropped: the request has timed out. */
   settle(number: number, reply: Reply<Body>): void {
-    const place = number % placesMax;
-    const pending = this.#pending.at(place);
+    const slot = number % slotsMax;
+    const pending = this.#pending.at(slot);
     if (pending?.number !== number) return;
-    this.#pending.remove(place);
+    this.#pending.remove(slot);
     pending.end(reply);
   }
 
-  /** Ends all that is under way as lost. */
+  /** Ends all requests in progress as lost. */
   loseAll(reason: 'gone' | 'closed'): void {
     this.#pending.each(({ number }) => this.settle(number, { kind: 'lost', reason }));
     this.#endSweeps();

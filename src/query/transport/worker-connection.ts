@@ -6,13 +6,13 @@ import { FrontHandshake, handshakeFrameBytesMax } from './handshake.ts';
 import { isReply, type MessageBody, ping, type Reply, type RequestMessage } from './messages.ts';
 import { PendingReplies } from './pending-replies.ts';
 
-/** Requests that can wait for the connection to open. */
+/** Maximum number of requests that wait for the connection to open. */
 const waitingRequestsMax = 1_000;
-/** After so many turns in which nothing came, the worker is asked whether it is there, then given up. */
-const pingTurns = 3;
-const silentTurns = 8;
+/** Ticks without received data after which the worker is pinged, and after which the connection is closed. */
+const pingTicks = 3;
+const silentTicks = 8;
 
-/** Where a socket can be opened: a path of the file system, or TCP. */
+/** Address of a Unix domain socket, or of TCP. */
 export type SocketAddress = { readonly path: string } | { readonly host: string; readonly port: number };
 
 interface WaitingRequest {
@@ -24,10 +24,10 @@ interface WaitingRequest {
 export interface WorkerConnectionOptions {
   readonly key: Buffer;
   readonly workerId: string;
-  /** Tried one after the other until the worker answers at one. */
+  /** Tried one after the other until the worker responds. */
   readonly addresses: readonly SocketAddress[];
   onOpen(): void;
-  /** Called once, before its requests end as lost. @param problem why it could not be opened; null when it was open */
+  /** Called once, before its requests end as lost. @param problem why it could not be opened; null if it was open */
   onEnd(problem: string | null): void;
 }
 
@@ -40,7 +40,7 @@ export class WorkerConnection {
   #problem = '';
   readonly #timer: NodeJS.Timeout;
   #bytesRead = 0;
-  #quietTurns = 0;
+  #quietTicks = 0;
 
   constructor(private readonly options: WorkerConnectionOptions) {
     this.#timer = setTimeout(() => this.#giveUp(), queryHandshakeMs);
@@ -51,7 +51,7 @@ export class WorkerConnection {
     return this.#state === 'open';
   }
 
-  /** While it opens, the request waits. @returns false when it takes no request now */
+  /** A request waits while the connection opens. @returns false if no request can be sent now */
   send(body: MessageBody, timeoutMs: number, onEnd: (reply: Reply) => void): boolean {
     if (this.#state === 'ended' || this.#waiting.length >= waitingRequestsMax) return false;
     const write = (number: number) => {
@@ -63,16 +63,16 @@ export class WorkerConnection {
   }
 
   /**
-   * A worker that lost its network or its power closes nothing, so it is asked now and then, and the connection to one that
-   * sends nothing is closed. Called once a second: a front that was held up itself counts its own turns.
+   * Keepalive: a worker that lost its network or its power does not close its connections, so a silent one is pinged, and then
+   * its connection is closed. Called once a second: counting calls instead of time ignores pauses of the front itself.
    */
   turn(): void {
     if (this.#framed === null || this.#socket === null) return;
     const { bytesRead } = this.#socket;
-    this.#quietTurns = bytesRead === this.#bytesRead ? this.#quietTurns + 1 : 0;
+    this.#quietTicks = bytesRead === this.#bytesRead ? this.#quietTicks + 1 : 0;
     this.#bytesRead = bytesRead;
-    if (this.#quietTurns >= silentTurns) this.#socket.destroy();
-    else if (this.#quietTurns >= pingTurns) this.#framed.sendSmall(ping);
+    if (this.#quietTicks >= silentTicks) this.#socket.destroy();
+    else if (this.#quietTicks >= pingTicks) this.#framed.sendSmall(ping);
   }
 
   close(): void {
@@ -115,7 +115,7 @@ export class WorkerConnection {
     this.#state = 'open';
     this.#framed = framed;
     framed.readMessages((message) => {
-      // A worker of another version sends another form.
+      // A worker of another version may send another format.
       if (isReply(message)) this.#settle(message);
       else if (message !== ping) framed.close();
     });
@@ -140,7 +140,7 @@ export class WorkerConnection {
     );
   }
 
-  /** The worker may be stopped or cut off: all addresses together have this time. */
+  /** The worker may be suspended or cut off. The time limit is for all addresses together. */
   #giveUp(): void {
     const problem = this.#problem;
     this.#socket?.destroy();
@@ -153,7 +153,7 @@ export class WorkerConnection {
     clearTimeout(this.#timer);
     this.#socket?.destroy();
     this.#waiting = [];
-    // Those that are asked again need another connection.
+    // Called before the requests end, so that retries open a new connection.
     this.options.onEnd(problem);
     this.#pending.loseAll(reason);
   }

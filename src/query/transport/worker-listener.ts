@@ -1,4 +1,4 @@
-/** A worker's end: it takes the requests of fronts that have proven that they belong to the store. */
+/** The worker's end of connections: receives requests of authenticated fronts. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type ListenOptions, type Server, type Socket } from 'node:net';
 import { queryHandshakeMs, queryHandshakesMax } from '../../contract/limits.ts';
@@ -15,17 +15,17 @@ import {
   type RequestMessage,
 } from './messages.ts';
 
-/** A front asks more often whether the worker is there. One that is silent for longer is gone. */
+/** A connection that is idle for longer is closed: fronts send keepalives more often. */
 const silentMs = 30_000;
 
 export interface WorkerListenerOptions {
-  /** Of the store. */
+  /** The secret of the store. */
   readonly secret: Buffer;
   /** Id of the worker, as in its heartbeat. */
   readonly workerId: string;
   readonly listen: ListenAddress;
   onRequest(request: InboundRequest): void;
-  /** Called for the first connection whose other end does not know the key of the store. @param from its address */
+  /** Called for the first connection that fails the authentication. @param from its address */
   onStranger(from: string): void;
 }
 
@@ -40,12 +40,12 @@ export class WorkerListener {
     this.#key = transportKey(options.secret);
   }
 
-  /** For the heartbeat. */
+  /** Addresses for the heartbeat. */
   get addresses(): QueryAddresses {
     return this.#addresses;
   }
 
-  /** Resolves once requests can arrive. @throws Error whose message is one line, when the TCP address cannot be listened on */
+  /** Resolves when it is listening. @throws Error with a one-line message if it cannot listen on the TCP address */
   async start(): Promise<void> {
     const socketPath = await this.#listenOnPath();
     this.#addresses = { socketPath, tcp: await this.#listenOnTcp() };
@@ -58,7 +58,7 @@ export class WorkerListener {
     await Promise.all(closed);
   }
 
-  /** Without a socket in the file system, everything goes over TCP. */
+  /** Without a Unix domain socket, everything uses TCP. */
   async #listenOnPath(): Promise<string | null> {
     const path = await newSocketPath();
     if (path === null) return null;
@@ -86,7 +86,7 @@ export class WorkerListener {
   }
 
   async #listen(where: ListenOptions): Promise<{ port: number }> {
-    // Those in the middle of a handshake, the oldest first.
+    // Connections in the handshake, the oldest first.
     const strangers = new Set<Socket>();
     const server = createServer((socket) => this.#greet(socket, strangers));
     server.listen(where);
@@ -127,7 +127,7 @@ export class WorkerListener {
     });
   }
 
-  /** A front is through its handshake in a moment. So many that wait are strangers, and must not keep fronts out. */
+  /** Fronts complete their handshake quickly. So many open handshakes are not from fronts, and must not lock fronts out. */
   #dropOldest(strangers: Set<Socket>): void {
     const [oldest] = strangers;
     if (strangers.size <= queryHandshakesMax || oldest === undefined) return;
@@ -149,7 +149,7 @@ export class WorkerListener {
     framed.readMessages((message) => {
       if (isRequest(message)) this.options.onRequest(new SocketRequest(message, framed));
       else if (message === ping) framed.sendSmall(ping);
-      // A front of another version sends another form.
+      // A front of another version may send another format.
       else framed.close();
     });
   }

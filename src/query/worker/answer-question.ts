@@ -1,4 +1,4 @@
-/** A shard's answer to one question, encoded for its way to the front. */
+/** A shard's answer to one question, encoded for the front. */
 
 import type { KeyObject } from 'node:crypto';
 import { chain, mapInTurn, type Resumable, Suspended } from '../../lib/cooperative-yield.ts';
@@ -21,9 +21,9 @@ import { encodeStats, searchWithoutStats } from '../protocol/stats-answer.ts';
 import type { MessageBody } from '../transport/messages.ts';
 
 export interface AnswerOptions {
-  /** Signs tokens. */
+  /** Key that signs tokens. */
   readonly secret: KeyObject;
-  /** This worker has all partitions. */
+  /** True if this worker has all partitions. */
   readonly isWhole: boolean;
 }
 
@@ -31,7 +31,7 @@ type Question<Kind extends ShardQuestion['kind']> = Extract<ShardQuestion, { rea
 
 const nothingFound: ShardAnswer = { total: 0, rows: [], facets: [], valueCount: 0, stats: null };
 
-/** Answers the question of a query, in steps. @param shard null: no item of the index is here */
+/** Answers the question of a query, in steps. @param shard null if this worker has no items of the index */
 export function answerQuestion(
   { question, scope, index }: ShardQuery,
   shard: Shard | null,
@@ -58,8 +58,7 @@ function answered(
   const unscored = isWhole ? null : searchWithoutStats(query);
   if (unscored !== null) return encodeStats(query, shard);
   if (query.distinct?.beaten === null && !isWhole) return encodeFirsts(query, shard);
-  // The first groups of a worker that is alone are the first of all. Otherwise the merge needs more groups than are
-  // asked for.
+  // With all partitions, the first groups are the result. Otherwise the merge needs more groups than requested.
   const groupsMax = isWhole ? 0 : facetGroupsPerShardMax;
   const answer = shard === null ? nothingFound : shard.answer(query, groupsMax);
   const terms = { index: index.index, query, isWhole };
@@ -76,7 +75,7 @@ function answered(
   });
 }
 
-/** The answer, its rows with their highlights if they are sent with their texts. @returns null when these are too large */
+/** Adds highlights to the rows if their texts are sent. @returns null if they are too large */
 function withHighlights(
   answer: ShardAnswer,
   query: CheckedQuery,

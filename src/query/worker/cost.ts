@@ -1,4 +1,4 @@
-/** The processor time of a query, divided by what it was spent on, and the words for a query that takes too much. */
+/** The processor time of a query by phase, and the error message for a query that takes too much. */
 import { excerpt } from '../../lib/quote.ts';
 import type { Detail, Phase } from '../../search/phase.ts';
 
@@ -29,7 +29,7 @@ export class Cost {
   readonly #phases = new Map<Phase, number>();
   readonly #details = new Map<Detail, number>();
 
-  /** Processor time, without work that is done once for all queries. */
+  /** Processor time in ms, without work that is done once for all queries. */
   get ms(): number {
     return this.#ms;
   }
@@ -42,15 +42,15 @@ export class Cost {
   }
 
   /**
-   * Explains to the client of a stopped query what took longest, and what to do about it.
-   * @param spentMs processor time after which the query was stopped
+   * Error message for a stopped query: what took longest, and what to do about it.
+   * @param spentMs processor time in ms after which the query was stopped
    */
   explain(spentMs: number): string {
     const [phase, ms] = largest(this.#phases) ?? ['filters', this.#ms];
     const share = Math.min(100, Math.round((100 * ms) / Math.max(this.#ms, 1)));
     const [detail, detailMs] = largest(this.#details) ?? [null, 0];
-    const isTold = detail !== null && (phase === 'filters') === (typeof detail !== 'string');
-    const most = isTold ? `, most of all ${shown(detail)} (${Math.ceil(detailMs)} ms)` : '';
+    const hasDetail = detail !== null && (phase === 'filters') === (typeof detail !== 'string');
+    const most = hasDetail ? `, most of all ${shown(detail)} (${Math.ceil(detailMs)} ms)` : '';
     return (
       `${names[phase]}: the query was stopped after ${spentMs} ms of processor time in a worker, ` +
       `of which this took ${share} %${most}; ${advice[phase]}`

@@ -1,4 +1,4 @@
-/** One index of one environment in a worker's memory, and the loads that are filling it. */
+/** One index of one environment in a worker's memory, with its pending changes and running loads. */
 import { getOwn, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
 import {
@@ -20,13 +20,10 @@ import { type EncodedItem, type StoredItem, updatedAtIfSame } from '../../store/
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { type IndexDefinition, knownFields, knownRetypings } from '../known-index-fields.ts';
 
-/**
- * A scan of one partition that is under way. An item that changed since the scan began is newer than what the scan
- * finds.
- */
+/** A running scan of one partition. An item that has changed since the scan began is newer than what the scan finds. */
 export interface Fill {
   readonly partition: number;
-  /** `itemKey` of the items that changed. */
+  /** `itemKey` of the items that have changed since. */
   readonly changed: Set<string>;
 }
 
@@ -41,13 +38,13 @@ export class LiveShard {
   readonly shard: Shard;
   readonly #fields: Map<string, FieldType>;
   readonly #fills = new Set<Fill>();
-  /** Changes in their order. Those from `#done` on wait to be applied. */
+  /** Changes in order. Those from index `#done` on are not applied yet. */
   readonly #changes: Change[] = [];
   #changeCount = 0;
   #done = 0;
-  /** The steps of applying them; null: not begun. */
+  /** The steps that apply them; null if not begun. */
   #applying: Steps<void> | null = null;
-  /** Fields that got another type, as far as the shard follows. */
+  /** Number of type changes of fields that the shard follows. */
   #retypings: number;
   #pins = 0;
   #waiting: (() => void)[] = [];
@@ -55,7 +52,7 @@ export class LiveShard {
   constructor(
     readonly definition: IndexDefinition,
     private readonly autoFields: AutoFields,
-    /** Called when the last pin goes while changes wait. */
+    /** Called when the last pin is removed while changes are waiting. */
     private readonly onUnpin: (live: LiveShard) => void,
     fields: ReadonlyMap<string, FieldType> = knownFields(definition, autoFields),
   ) {
@@ -65,29 +62,29 @@ export class LiveShard {
     this.shard = new Shard({ fields: new Map(this.#fields), ...texts });
   }
 
-  /** Fills the shard with the parts of a snapshot. It must be new. @throws SnapshotDamagedError; it is of no use then */
+  /** Fills a new shard from a snapshot. @throws SnapshotDamagedError; the shard must not be used then */
   async restore(from: PartReader): Promise<void> {
     await this.shard.restore(from);
   }
 
-  /** Number of changes so far, those that wait included. */
+  /** Number of changes so far, including those that are not applied yet. */
   get changeCount(): number {
     return this.#changeCount;
   }
 
-  /** True when the shard has all changes, and no items of a snapshot that may be gone. */
+  /** True if all changes are applied, and no items of a snapshot are unconfirmed. */
   get canAnswer(): boolean {
     return this.isCurrent && !this.shard.hasUnproven;
   }
 
-  /** False while changes wait that the shard should have by now. It cannot answer meanwhile. */
+  /** False while changes are not applied yet. The shard cannot answer then. */
   get isCurrent(): boolean {
     return this.#changes.length === 0;
   }
 
   /**
-   * Keeps the shard as it is, for a query that pauses. The shard must be current.
-   * @returns a function that ends this; must be called once
+   * Prevents changes to the shard, for a paused query. The shard must be current.
+   * @returns a function that removes the pin; must be called once
    */
   pin(): () => void {
     this.#pins += 1;
@@ -102,9 +99,9 @@ export class LiveShard {
   }
 
   /**
-   * Applies the changes that wait, unless the shard is pinned.
-   * @param endsMs when to stop, on the clock of `performance.now()`; changes that are not applied by then go on waiting
-   * @returns whether nothing waits any more
+   * Applies the pending changes, unless the shard is pinned.
+   * @param endsMs when to stop, on the clock of `performance.now()`
+   * @returns whether all changes are applied
    */
   advance(endsMs: number): boolean {
     if (this.isCurrent) return true;
@@ -120,7 +117,7 @@ export class LiveShard {
   }
 
   /**
-   * Goes on applying. A change that throws, which is a bug, must not stop all others.
+   * Continues to apply changes. One that throws, which is a bug, is skipped so that it does not block the others.
    * @returns whether all are applied
    */
   #applySome(applying: Steps<void>): boolean {
@@ -133,7 +130,7 @@ export class LiveShard {
     }
   }
 
-  /** Resolves when nothing waits to be applied. */
+  /** Resolves when all changes are applied. */
   current(): Promise<void> {
     return this.isCurrent ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
   }
@@ -164,7 +161,7 @@ export class LiveShard {
     }
   }
 
-  /** Notes that an item was put or removed, for the next `advance`. */
+  /** Queues a changed item for the next `advance`; null if it was removed. */
   change(partition: number, sourceId: string, originId: string, item: StoredItem | null): void {
     for (const fill of this.#fills) {
       if (fill.partition === partition) fill.changed.add(itemKey(sourceId, originId));
@@ -172,23 +169,23 @@ export class LiveShard {
     this.#note(item === null ? { kind: 'remove', sourceId, originId } : { kind: 'put', partition, item });
   }
 
-  /** Notes that all items of a partition are removed, for the next `advance`. */
+  /** Queues the removal of all items of a partition. */
   drop(partition: number): void {
     this.#note({ kind: 'drop', partition });
   }
 
-  /** Number of fields that got another type, in what waits to be applied too. */
+  /** Number of type changes of fields, including pending ones. */
   get retypings(): number {
     return this.#retypings;
   }
 
-  /** Notes that fields got another type, for the next `advance`: their items are indexed again. */
+  /** Queues the reindexing of fields whose types have changed. */
   learn(): void {
     this.#retypings = knownRetypings(this.definition, this.autoFields);
     this.#note({ kind: 'learn' });
   }
 
-  /** Notes that items of the snapshot that no fill has found are gone, for the next `advance`. */
+  /** Queues the removal of snapshot items that no load has confirmed. */
   dropUnproven(): void {
     if (this.shard.hasUnproven) this.#note({ kind: 'dropUnproven' });
   }
@@ -198,7 +195,7 @@ export class LiveShard {
     this.#changeCount += 1;
   }
 
-  /** Begins a fill that sees every change from now on. `end` must follow. */
+  /** Begins a fill, which records every change from now on. `end` must follow. */
   begin(partition: number): Fill {
     const fill = { partition, changed: new Set<string>() };
     this.#fills.add(fill);
@@ -209,13 +206,15 @@ export class LiveShard {
     this.#fills.delete(fill);
   }
 
-  /** Notes an item that a scan found, for the next `advance`, unless the item changed since the fill began. */
+  /** Queues an item that a scan found, unless the item has changed since the fill began. */
   found(fill: Fill, item: StoredItem): void {
     if (fill.changed.has(itemKey(item.sourceId, item.originId))) return;
     this.#note({ kind: 'put', partition: fill.partition, item });
   }
 
-  /** True when an item that a scan found needs no `found`: the snapshot has it just so, or it changed since the fill began. */
+  /**
+   * True if an item that a scan found needs no `found`: the snapshot has it unchanged, or it has changed since the fill began.
+   */
   confirm({ partition, changed }: Fill, item: EncodedItem): boolean {
     if (!this.isCurrent || !this.shard.hasUnproven) return false;
     const { sourceId, originId } = item;
@@ -223,7 +222,7 @@ export class LiveShard {
     return this.shard.confirm({ partition, sourceId, originId }, (text) => updatedAtIfSame(item, text));
   }
 
-  /** True when every field of the item has its type here, so that it can be put. */
+  /** True if the types of all fields of the item are known here. */
   knows({ fields }: StoredItem): boolean {
     if (this.definition.kind === 'schema') return true;
     const isKnown = (name: string, value: Json) => {
@@ -260,7 +259,7 @@ export class LiveShard {
     });
   }
 
-  /** Values of members of objects that fit the types of their fields, or wait until something decides these. */
+  /** Values of members of objects that fit the types of their fields, or whose types are not decided yet. */
   *#members(fields: JsonObject): Steps<ReadonlyMap<string, Json>> {
     const members = new Map<string, Json>();
     for (const [path, value] of yield* pathValues(fields)) {
@@ -281,14 +280,14 @@ export class LiveShard {
   }
 
   /**
-   * The fields that fit their types here. Another configuration may have made the item: after a change of a field's
-   * type, a stored item has a value of the former type until it is rebuilt.
+   * The fields that fit their types here. After a change of a field's type, a stored item has a value of the former type until
+   * it is rebuilt.
    */
   #fitting(fields: JsonObject): Resumable<JsonObject> {
     const fitting: JsonObject = {};
     let isWhole = true;
     const names = namesOf(fields);
-    const look = (at: number): Resumable<boolean> => {
+    const addNext = (at: number): Resumable<boolean> => {
       const name = names[at];
       if (name === undefined) return false;
       return chain(this.#fits(fields, name), (fits) => {
@@ -297,7 +296,7 @@ export class LiveShard {
         return true;
       });
     };
-    return chain(repeat(look), () => (isWhole ? fields : fitting));
+    return chain(repeat(addNext), () => (isWhole ? fields : fitting));
   }
 
   #fits(fields: JsonObject, name: string): Resumable<boolean> {
@@ -310,7 +309,7 @@ export class LiveShard {
     return type !== undefined && chain(fitField(type, value), ({ ok }) => ok);
   }
 
-  /** Adds the fields that this process has learnt since, and indexes those again that got another type. */
+  /** Adds the fields that this process has learnt since, and reindexes those whose types have changed. */
   *#learnFields(): Steps<void> {
     for (const [name, type] of knownFields(this.definition, this.autoFields)) {
       if (this.#fields.get(name) === type) continue;

@@ -1,20 +1,20 @@
-/** Decides which request is next. Tenants take turns, and requests that take long come after all others. */
+/** Schedules requests. Tenants take turns, and long-running requests come after all others. */
 
-/** Most requests that may pause with their work kept. Each has its own memory, and shards that must not change meanwhile. */
+/** Maximum number of paused requests that keep their work. Each uses memory, and pins shards. */
 const keptMax = 8;
 
 export interface TenantRequest {
   readonly tenant: string;
-  /** True for a further question about a query that was answered in part. */
+  /** True for a further round of a query that was answered in part. */
   readonly asksFurther: boolean;
 }
 
 export class QueryTurns<Request extends TenantRequest> {
-  /** Requests that have not begun, by tenant. The first tenant is the next one. */
+  /** Requests that have not begun, by tenant. The first tenant is next. */
   readonly #fresh = new Map<string, Request[]>();
-  /** Requests that paused, at most one of each tenant. The first one is the next. */
+  /** Paused requests, at most one per tenant. The first one is next. */
   readonly #kept: Request[] = [];
-  /** Requests that took longer than a slice and whose work was dropped. They begin again. */
+  /** Requests that took longer than a slice and whose work was dropped. They start again. */
   #parked: Request[] = [];
 
   get isEmpty(): boolean {
@@ -48,7 +48,7 @@ export class QueryTurns<Request extends TenantRequest> {
 
   /**
    * Takes back a request that is not done after a slice.
-   * @returns whether its work is kept; else it begins again in its turn
+   * @returns whether its work is kept; otherwise it starts again
    */
   pause(request: Request): boolean {
     if (this.#kept.includes(request)) return true;
@@ -64,9 +64,9 @@ export class QueryTurns<Request extends TenantRequest> {
   }
 
   /**
-   * The next request that takes long: one that can begin again now, or else one that is under way. A further question comes
-   * before first ones. If many queries each had their first question answered before any had its second, all of them
-   * would end together, and too late.
+   * The next long-running request: a parked one that can start again now, or else a paused one. Further rounds come before
+   * first ones: if many queries all ran their first round before any ran its second, all of them would end at the same time,
+   * too late.
    */
   takeLong(): Request | null {
     const ready = this.#parked.filter((request) => this.#hasRoomFor(request));
@@ -86,7 +86,7 @@ export class QueryTurns<Request extends TenantRequest> {
     this.#parked = this.#parked.filter((request) => !isGone(request));
   }
 
-  /** Takes out all requests that take long. */
+  /** Removes and returns all long-running requests. */
   takeAllLong(): Request[] {
     const all = [...this.#kept, ...this.#parked];
     this.#kept.length = 0;

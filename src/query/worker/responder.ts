@@ -1,4 +1,4 @@
-/** Answers the queries of the fronts in a worker. */
+/** Answers the queries of fronts in a worker. */
 import { createSecretKey } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { copyBehindMs, queryCpuMs as queryCpuMsDefault, querySliceMs } from '../../contract/limits.ts';
@@ -13,7 +13,7 @@ import { QueryTurns } from './query-turns.ts';
 import { type RequestTerms, RunningRequest } from './running-request.ts';
 import type { AnsweringShards, ShardState } from './shard-state.ts';
 
-/** No event tells of renewed leases, so requests that wait are looked at this often. */
+/** Interval for checking waiting requests, because there is no event for renewed leases. */
 const recheckMs = 100;
 
 export interface ResponderOptions {
@@ -21,33 +21,38 @@ export interface ResponderOptions {
   /** Process id of the worker, as in its heartbeat. */
   readonly workerId: string;
   readonly shards: AnsweringShards;
-  /** Where it listens on TCP; absent: for fronts of this machine alone. */
+  /** Where it listens on TCP; absent for fronts of this machine only. */
   readonly listen?: ListenAddress;
-  /** Processor time that a query may take; absent: the documented default. */
+  /** Processor time that a query may take, in ms; the documented default if absent. */
   readonly queryCpuMs?: number;
-  /** Called for a query that threw an error, which is a bug. */
+  /** Called for an unexpected error of a query. */
   onTrouble(error: unknown): void;
   /** See `WorkerListenerOptions`; absent for no notification. */
   onStranger?(from: string): void;
 }
 
 export interface ResponderFigures {
-  /** Requests answered. */
+  /** Number of answered requests. */
   readonly answered: number;
-  /** Queries that took more than their budget of processor time. */
+  /** Number of queries that exceeded their budget of processor time. */
   readonly refused: number;
-  /** Slices in which requests did not end. */
+  /** Number of slices in which requests did not end. */
   readonly pauses: number;
-  /** Requests dropped because their front no longer waited: the deadline was over, or it had disconnected. */
+  /**
+   * Number of requests that were dropped because their front no longer waited: the deadline was over, or it had disconnected.
+   */
   readonly dropped: number;
 }
 
 export class Responder {
   readonly #listener: WorkerListener;
   readonly #terms: RequestTerms;
-  /** Requests that cannot be answered yet, because a partition is loading or lags behind the commits that the front has received. */
+  /**
+   * Requests that cannot be answered yet, because a partition is loading or has not applied all commits that the front has
+   * received.
+   */
   #waiting: RunningRequest[] = [];
-  /** Requests to answer. */
+  /** Requests that can be answered. */
   readonly #turns = new QueryTurns<RunningRequest>();
   #isRunning = false;
   #isRechecking = false;
@@ -71,8 +76,8 @@ export class Responder {
   }
 
   /**
-   * Resolves once queries can arrive. Must be called before the first heartbeat, so that no front asks in vain.
-   * @throws Error whose message is one line, when its TCP address cannot be listened on
+   * Resolves when it is listening. Must be called before the first heartbeat, which makes fronts connect.
+   * @throws Error with a one-line message if it cannot listen on its TCP address
    */
   async start(): Promise<void> {
     await this.#listener.start();
@@ -84,7 +89,7 @@ export class Responder {
     await this.#listener.close();
   }
 
-  /** For the heartbeat. */
+  /** Addresses for the heartbeat. */
   get addresses(): QueryAddresses {
     return this.#listener.addresses;
   }
@@ -107,7 +112,7 @@ export class Responder {
     }
   }
 
-  /** The look comes in the next turn of the event loop: the owner of a loaded partition hears of it later in this one. */
+  /** Deferred to the next turn of the event loop, because the owner of a loaded partition is notified later in this one. */
   #recheckSoon(): void {
     if (this.#waiting.length === 0 || this.#isRechecking) return;
     this.#isRechecking = true;
@@ -135,7 +140,7 @@ export class Responder {
     }
   }
 
-  /** Requests of a front that can ask another worker wait only for a while. */
+  /** A request that another worker can answer waits only for a limited time. */
   #wait(request: RunningRequest, state: ShardState | null, nowMs: number): void {
     const hasOthers = request.request.group !== undefined;
     request.waitsSinceMs ??= nowMs;
@@ -146,7 +151,7 @@ export class Responder {
     }
   }
 
-  /** Until nothing waits any more. */
+  /** Rechecks regularly until nothing is waiting. */
   #recheckOften(): void {
     this.#timer ??= setInterval(() => this.#recheck(), recheckMs);
   }
@@ -156,14 +161,14 @@ export class Responder {
     this.#timer = null;
   }
 
-  /** True when the front of a request no longer waits; counts such requests. */
+  /** True if the front no longer waits for the reply; counts such requests. */
   #isGone(request: RunningRequest, nowMs: number): boolean {
     const isGone = request.isGone(nowMs);
     if (isGone) this.#dropped += 1;
     return isGone;
   }
 
-  /** The states of the shards as they are now, for the requests of one turn. */
+  /** The current states of the shards, computed once for consecutive requests. */
   #states(): (request: ShardRequest) => ShardState | null {
     const { shards } = this.options;
     let [group, state]: [string | undefined | null, ShardState | null] = [null, null];
@@ -181,20 +186,20 @@ export class Responder {
   }
 
   async #run(): Promise<void> {
-    // Requests that come in the same turn run together.
+    // Collects the requests of the same turn.
     await Promise.resolve();
     for (;;) {
       this.#answerFresh();
       if (this.#turns.isEmpty) break;
       await setImmediate();
       if (!this.#turns.hasLong) continue;
-      this.#goOnWithLong();
+      this.#continueLong();
       await setImmediate();
     }
     this.#isRunning = false;
   }
 
-  /** Begins requests for a slice. Each request gets a slice of its own to end in. */
+  /** Begins new requests during one slice. Each request gets its own slice. */
   #answerFresh(): void {
     let nowMs = performance.now();
     const endsMs = nowMs + querySliceMs;
@@ -207,14 +212,14 @@ export class Responder {
     }
   }
 
-  /** Goes on with one of the requests that take longer, for a slice. */
-  #goOnWithLong(): void {
+  /** Continues one long-running request for a slice. */
+  #continueLong(): void {
     const request = this.#turns.takeLong();
     if (request === null) return;
     const nowMs = performance.now();
     if (!request.isBegun) this.#begin(request, this.#states()(request.request), nowMs);
     else if (this.#isGone(request, nowMs)) this.#end(request);
-    else this.#goOn(request, nowMs);
+    else this.#continue(request, nowMs);
   }
 
   #begin(request: RunningRequest, state: ShardState | null, nowMs: number): void {
@@ -224,10 +229,10 @@ export class Responder {
       return;
     }
     request.begin(state);
-    this.#goOn(request, nowMs);
+    this.#continue(request, nowMs);
   }
 
-  #goOn(request: RunningRequest, nowMs: number): void {
+  #continue(request: RunningRequest, nowMs: number): void {
     try {
       const answers = request.run(nowMs, nowMs + querySliceMs);
       if (answers === null) {
@@ -238,7 +243,7 @@ export class Responder {
       this.#answered += 1;
       this.#refused += request.refused;
     } catch (error) {
-      // Shortly after a change of the configuration a front may ask for fields of a type that they do not have here.
+      // Shortly after a configuration change, a front may use field types that differ from those here.
       this.options.onTrouble(error);
       request.reply(null);
     }

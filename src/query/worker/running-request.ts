@@ -1,4 +1,4 @@
-/** A request on its way through a worker. Its queries are answered one after the other, in slices of time, within budgets. */
+/** A request in a worker. Its queries are answered one after the other, in slices of time, within budgets. */
 import { queryBudgetsPerRequest } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { type Resumable, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
@@ -12,26 +12,26 @@ import { Cost } from './cost.ts';
 import type { LiveShard } from './live-shard.ts';
 import type { ShardState } from './shard-state.ts';
 
-/** A refusal leaves this long before the front gives up, because others have their turns before it is written. */
+/** A refusal is sent this long before the deadline of the front, because other requests may run before it is written. */
 const replyMs = 200;
 
 /** The work on a request so far. */
 interface Work {
   readonly evaluation: Evaluation;
-  /** State of the shards when the work began, which the answers show. */
+  /** State of the shards when the work began. */
   readonly held: HeldState;
-  /** The shard of each query, in their order; null: no item is here. */
+  /** The shard of each query, in order; null if this worker has no items of the index. */
   readonly shards: readonly (LiveShard | null)[];
 }
 
 export interface RequestTerms extends Omit<AnswerOptions, 'isWhole'> {
-  /** Processor time of each query. */
+  /** Budget of processor time of each query, in ms. */
   readonly queryCpuMs: number;
 }
 
-/** The work on it so far can be dropped; then it begins again. */
+/** A request whose work can be dropped; it then starts again. */
 export class RunningRequest {
-  /** Since when the shards cannot answer it; null: it has not waited for them. On the clock of `performance.now()`. */
+  /** Since when it waits for the shards, on the clock of `performance.now()`; null if it has not waited. */
   waitsSinceMs: number | null = null;
   #work: Work | null = null;
   /** Unpins the shards, which must not change while the request pauses. */
@@ -43,12 +43,12 @@ export class RunningRequest {
     private readonly terms: RequestTerms,
   ) {}
 
-  /** Alias of the tenant whose turn it takes. */
+  /** Alias of its tenant, for scheduling. */
   get tenant(): string {
     return this.request.queries[0]?.scope.tenant ?? '';
   }
 
-  /** True when workers have done a part of the work on its query before. */
+  /** True for a further round of a query that was answered in part. */
   get asksFurther(): boolean {
     return asksFurther(this.request);
   }
@@ -57,17 +57,17 @@ export class RunningRequest {
     return this.#work !== null;
   }
 
-  /** @param nowMs on the clock of `performance.now()` @returns true when its deadline is over, or its front has disconnected */
+  /** @param nowMs on the clock of `performance.now()` @returns true if its deadline is over, or its front has disconnected */
   isGone(nowMs: number): boolean {
     return this.inbound.isGone || this.inbound.deadlineMs < nowMs;
   }
 
-  /** Queries that took more than their budget. */
+  /** Number of queries that exceeded their budget. */
   get refused(): number {
     return this.#work?.evaluation.refused ?? 0;
   }
 
-  /** Begins the work. Coverage, state of the shards and answers are those of this call. */
+  /** Begins the work on the current state of the shards. */
   begin({ isWhole, held, shardOf }: ShardState): void {
     const { queries } = this.request;
     const shards = queries.map(shardOf);
@@ -78,13 +78,13 @@ export class RunningRequest {
     this.#work = { evaluation: new Evaluation(answerers, this.terms.queryCpuMs), held, shards };
   }
 
-  /** Goes on until a time on the clock of `performance.now()`. @returns all answers; null when there is more to do */
+  /** Continues until a time on the clock of `performance.now()`. @returns all answers; null if there is more to do */
   run(nowMs: number, endsMs: number): readonly MessageBody[] | null {
     assert(this.#work !== null, 'a request runs once it has begun');
     return this.#work.evaluation.run(nowMs, endsMs, this.inbound.deadlineMs);
   }
 
-  /** Leaves it to another worker. */
+  /** Replies without an answer, so that the front asks another worker. */
   refuse(): void {
     this.inbound.reply(nothingHeld);
   }
@@ -94,7 +94,7 @@ export class RunningRequest {
     this.inbound.reply(encodeReply({ held: this.#work.held, answers }));
   }
 
-  /** Pauses the request. Its shards stay as they are, and changes to them wait. */
+  /** Pauses the request. Its shards are pinned, so changes to them wait. */
   pause(): void {
     if (this.#unpin !== null) return;
     const unpins = [...new Set(this.#work?.shards)].map((live) => live?.pin());
@@ -112,16 +112,16 @@ export class RunningRequest {
 }
 
 /**
- * The answers to the queries of one request. Each query has a budget of processor time, and so have all of them together. A
- * query that takes more is refused, and the others continue.
+ * Computes the answers to the queries of one request. Each query has a budget of processor time, and so have all of them
+ * together. A query that exceeds its budget is refused, and the others continue.
  */
 export class Evaluation {
   readonly #answers: MessageBody[] = [];
-  /** The steps that are left of the query under way; null before it began. */
+  /** The remaining steps of the current query; null before it has begun. */
   #left: Suspended<MessageBody> | null = null;
-  /** The cost of the query under way; null while it has not taken long. */
+  /** The cost of the current query; null before the first check of the clock. */
   #cost: Cost | null = null;
-  /** Processor time of the query under way, and of those before it. */
+  /** Processor time of the current query in ms, and of those before it. */
   #spentMs = 0;
   #spentBeforeMs = 0;
   #phase: Phase = 'filters';
@@ -129,44 +129,44 @@ export class Evaluation {
   #slices = 0;
   #refused = 0;
   /** When the time was last added to the cost, on the clock of `performance.now()`. */
-  #lookedMs = 0;
+  #checkedMs = 0;
   #endsMs = 0;
 
-  /** @param answerers of the queries, in their order @param budgetMs processor time that each query has */
+  /** @param answerers of the queries, in order @param budgetMs processor time of each query */
   constructor(
     private readonly answerers: readonly (() => Resumable<MessageBody>)[],
     private readonly budgetMs: number,
   ) {}
 
-  /** Queries that took more than their budget. */
+  /** Number of queries that exceeded their budget. */
   get refused(): number {
     return this.#refused;
   }
 
   /**
-   * Goes on for a slice.
+   * Continues for a slice.
    * @param nowMs on the clock of `performance.now()`, as `endsMs` and `deadlineMs` are
    * @param deadlineMs deadline of the answers
-   * @returns all answers; null when there is more to do
+   * @returns all answers; null if there is more to do
    */
   run(nowMs: number, endsMs: number, deadlineMs: number): readonly MessageBody[] | null {
-    // Most requests end within their first slice, and this call would make it longer.
+    // Not called in the first slice, in which most requests end, because the call is slow.
     const usedBefore = this.#slices === 0 ? null : process.cpuUsage();
-    this.#lookedMs = nowMs;
+    this.#checkedMs = nowMs;
     this.#endsMs = endsMs;
-    workBudget.clock = this.#look;
+    workBudget.clock = this.#checkClock;
     workBudget.units = 0;
     current.enter(this.#phase, this.#detail);
     let countedMs = this.#costMs;
     while (this.#answers.length < this.answerers.length) {
-      const answer = this.#goOn();
+      const answer = this.#continue();
       const isLast = this.#answers.length + 1 === this.answerers.length;
-      // The last answer is not counted, because nothing comes after it.
+      // The cost of the last answer is not needed.
       if (!(answer instanceof Suspended) && isLast) {
         this.#answers.push(answer);
         break;
       }
-      this.#look();
+      this.#checkClock();
       if (!(answer instanceof Suspended)) {
         this.#spentMs += this.#costMs - countedMs;
         countedMs = 0;
@@ -176,40 +176,40 @@ export class Evaluation {
       this.#slices += 1;
       this.#phase = current.phase;
       this.#detail = current.detail;
-      this.#spentMs += (this.#costMs - countedMs) * shareOfTime(usedBefore, this.#lookedMs - nowMs);
-      if (this.#spentMs < this.#leftMs && !this.#isInVain(deadlineMs)) return null;
+      this.#spentMs += (this.#costMs - countedMs) * shareOfTime(usedBefore, this.#checkedMs - nowMs);
+      if (this.#spentMs < this.#leftMs && !this.#willMissDeadline(deadlineMs)) return null;
       this.#refuse();
       countedMs = 0;
     }
     return this.#answers;
   }
 
-  /** Drops what was done so far. */
+  /** Drops unfinished work. */
   abandon(): void {
     this.#left?.steps.return(null);
     this.#left = null;
   }
 
-  /** The next answer, or what is left of it. */
-  #goOn(): Resumable<MessageBody> {
+  /** The next answer, or its remaining steps. */
+  #continue(): Resumable<MessageBody> {
     if (this.#left === null) {
       const begin = this.answerers[this.#answers.length];
       assert(begin !== undefined, 'a query is left to be answered');
       const answer = begin();
       if (!(answer instanceof Suspended)) return answer;
-      // Unfinished work may still end within this slice.
+      // A suspended answer is continued within this slice.
       this.#left = answer;
     }
     const { done, value } = this.#left.steps.next();
     return done ? value : this.#left;
   }
 
-  /** Adds the time since the last look to the cost of the current phase. @returns whether the slice is over */
-  readonly #look = (): boolean => {
+  /** Adds the time since the last check to the cost of the current phase. @returns whether the slice is over */
+  readonly #checkClock = (): boolean => {
     const nowMs = performance.now();
     this.#cost ??= new Cost();
-    this.#cost.add(current.phase, current.detail, nowMs - this.#lookedMs);
-    this.#lookedMs = nowMs;
+    this.#cost.add(current.phase, current.detail, nowMs - this.#checkedMs);
+    this.#checkedMs = nowMs;
     return nowMs >= this.#endsMs;
   };
 
@@ -217,7 +217,7 @@ export class Evaluation {
     return this.#cost?.ms ?? 0;
   }
 
-  /** Processor time of all queries of the request. */
+  /** Processor time of all queries of the request, in ms. */
   get #requestMs(): number {
     return this.#spentBeforeMs + this.#spentMs;
   }
@@ -227,21 +227,21 @@ export class Evaluation {
   }
 
   /**
-   * On a busy machine the front of a costly query may give up before the query reaches its budget. The client would not
-   * learn what the query cost, and a second try would cost as much again. So such a query is refused in time.
+   * On a busy machine the deadline of an expensive query may come before its budget is used up. The client would not learn
+   * about the cost, and a retry would be as expensive. So such a query is refused in time.
    */
-  #isInVain(deadlineMs: number): boolean {
-    return this.#lookedMs > deadlineMs - replyMs && this.#requestMs >= this.budgetMs / 2;
+  #willMissDeadline(deadlineMs: number): boolean {
+    return this.#checkedMs > deadlineMs - replyMs && this.#requestMs >= this.budgetMs / 2;
   }
 
   #refuse(): void {
-    const isRequests = this.#leftMs < this.budgetMs || this.#spentBeforeMs > this.#spentMs;
+    const isRequestBudget = this.#leftMs < this.budgetMs || this.#spentBeforeMs > this.#spentMs;
     const requestMs = Math.min(queryBudgetsPerRequest * this.budgetMs, Math.ceil(this.#requestMs));
     this.abandon();
     this.#refused += 1;
     this.#settle(
       encodeRefusal(
-        isRequests
+        isRequestBudget
           ? `the queries of this request were stopped after ${requestMs} ms of processor time in a worker; send them in several requests`
           : (this.#cost ?? new Cost()).explain(Math.min(this.budgetMs, Math.ceil(this.#spentMs))),
       ),
@@ -259,7 +259,7 @@ export class Evaluation {
   }
 }
 
-/** Share of the time that passed in which this process had a processor, 0 to 1. @param before null: not known */
+/** Share of the passed time in which this process was running, 0 to 1. @param before null if unknown */
 function shareOfTime(before: NodeJS.CpuUsage | null, passedMs: number): number {
   if (before === null || passedMs <= 0) return 1;
   const { user, system } = process.cpuUsage(before);

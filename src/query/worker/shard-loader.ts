@@ -7,16 +7,16 @@ import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import type { Store } from '../../store/store.ts';
 import type { Fill, LiveShard } from './live-shard.ts';
 
-/** Applies the changes that wait at shards. For one slice they are applied at once, the others bit by bit. */
+/** Applies the pending changes of shards: for one slice immediately, the rest in the background. */
 export class CatchUp {
-  /** Shards with changes that wait; the first one is the next. */
+  /** Shards with pending changes; the first one is next. */
   readonly #behind = new Set<LiveShard>();
   #isRunning = false;
 
-  /** @param onCurrent called when no change waits at a shard any more that had to wait */
+  /** @param onCurrent called when a shard that was behind is current */
   constructor(private readonly onCurrent: () => void) {}
 
-  /** Applies changes for a slice. The others follow soon. */
+  /** Applies changes for a slice. The rest follows in the background. */
   advance(shards: Iterable<LiveShard>): void {
     const endsMs = performance.now() + shardSliceMs;
     for (const live of shards) if (!live.advance(endsMs)) this.soon(live);
@@ -30,7 +30,7 @@ export class CatchUp {
   }
 
   async #run(): Promise<void> {
-    // Pinned shards are left out here. `soon` is called for each when its last pin goes.
+    // Skips pinned shards: `soon` is called for each when its last pin is removed.
     for (let live = this.#next(); live !== null; live = this.#next()) {
       await setImmediate();
       if (!live.advance(performance.now() + shardSliceMs)) continue;
@@ -53,13 +53,13 @@ export class CatchUp {
 }
 
 export interface LoadOptions {
-  /** False once the partition is closed. The load then ends early. */
+  /** False once the partition is closed, which ends the load. */
   isHeld(): boolean;
-  /** Called with the number of items of each portion that was loaded. */
+  /** Called with the number of items of each loaded portion. */
   onItems?(count: number): void;
 }
 
-/** Puts the items of a partition into a shard, as Redis has them. */
+/** Loads the items of a partition from Redis into a shard. */
 export class ShardLoader {
   constructor(
     private readonly store: Store,
@@ -94,7 +94,7 @@ export class ShardLoader {
     }
   }
 
-  /** @returns the items that must be put, because no snapshot has them so */
+  /** @returns the items that are not in the snapshot, or differ from it */
   async #unconfirmed(
     live: LiveShard,
     fill: Fill,
@@ -130,8 +130,7 @@ export class ShardLoader {
   }
 
   /**
-   * Reads field types that this process does not know. They were decided before the items were stored, so Redis has
-   * them all.
+   * Reads field types that this process does not know. Types are decided before items are stored, so Redis has all of them.
    */
   async learnFields(live: LiveShard, items: readonly StoredItem[]): Promise<void> {
     if (live.definition.kind === 'schema' || items.every((item) => live.knows(item))) return;

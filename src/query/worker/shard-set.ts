@@ -1,6 +1,6 @@
 /**
- * A worker's shards: one for each index of an environment, over all partitions that the worker owns. Items of a
- * partition are loaded from Redis when it is opened, follow its commits from there, and are dropped when it is closed.
+ * A worker's shards: one for each index of an environment, with the items of all partitions that the worker owns. The items of
+ * a partition are loaded from Redis when it is opened, follow its commits afterwards, and are dropped when it is closed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Configuration } from '../../config/configuration.ts';
@@ -23,13 +23,13 @@ import { LiveShard } from './live-shard.ts';
 import { CatchUp, ShardLoader } from './shard-loader.ts';
 
 const rebuildRetryMs = 500;
-/** Partitions of a worker that starts are opened within this time one after the other, each when it was asked for. */
+/** At the start of a worker, partitions are opened at most this long after each other. */
 const moreLoadsMs = 100;
 
 interface HeldPartition {
   readonly epoch: number;
   commits: number;
-  /** Number of the last commit of which some items may be in the shards. */
+  /** Number of the last commit that may be partly in the shards. */
   shows: number;
   loaded: boolean;
 }
@@ -49,33 +49,34 @@ export interface PartitionLoad {
 export class ShardSet implements ItemSink {
   /** Shards by `itemIndexField`. */
   readonly #shards = new Map<string, LiveShard>();
-  /** Shards that take the place of those in `#shards` once they are filled. */
+  /** Shards that replace those in `#shards` once they are filled. */
   readonly #rebuilding = new Map<string, LiveShard>();
-  /** Shards from snapshots, of which no partition was opened yet. */
+  /** Shards from snapshots, before their first partition is opened. */
   readonly #restored = new Map<string, LiveShard>();
   readonly #held = new Map<number, HeldPartition>();
   readonly #loads = new Map<number, LoadProgress>();
   readonly #listeners: (() => void)[] = [];
   readonly #catchUp = new CatchUp(() => this.#notify());
   readonly #loader: ShardLoader;
-  /** Shards whose fields' types are being read. */
+  /** Shards whose field types are being read. */
   readonly #learning = new Set<LiveShard>();
-  /** Drops what is left of snapshots. */
+  /** Timer for dropping unconfirmed items of snapshots. */
   #dropping: NodeJS.Timeout | undefined;
   #keepsAll = false;
   #isKept = false;
-  /** Configuration that all shards follow; null while some still follow a former one. */
+  /** Configuration that all shards follow; null while some follow a former one. */
   #followed: Configuration | null;
-  /** Loads go one after the other. Together they would only crowd the event loop. */
+  /** Loads run one after the other. Concurrent loads would only compete for the event loop. */
   #queue: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly store: Store,
     private readonly autoFields: AutoFields,
-    /** Null before the first `reconfigure`. There are no indexes then. */
+    /** Null before the first `reconfigure`: there are no indexes then. */
     private configuration: Configuration | null,
     /**
-     * The last commit of which items that were read just now may be; absent where the reader makes all commits itself.
+     * Reads the number of the last commit, which items that were just read may be from. Absent if this process makes all
+     * commits itself.
      * @throws StoreUnavailableError
      */
     private readonly lastCommit?: (partition: number) => Promise<number>,
@@ -84,33 +85,36 @@ export class ShardSet implements ItemSink {
     this.#loader = new ShardLoader(store, autoFields, this.#catchUp);
   }
 
-  /** Calls the listener when a partition has applied a commit, was loaded or was closed. */
+  /** Adds a listener for applied commits, and for loaded and closed partitions. */
   onProgress(listener: () => void): void {
     this.#listeners.push(listener);
   }
 
-  /** Partitions that have items here, whole or in part, with the epochs they were opened with. */
+  /** Partitions with items here, loaded or loading, with the epochs they were opened with. */
   get held(): ReadonlyMap<number, { readonly epoch: number }> {
     return this.#held;
   }
 
-  /** Number of the last commit that is in the shards; null while the partition is not loaded. */
+  /** Number of the last applied commit; null while the partition is not loaded. */
   applied(partition: number): number | null {
     const held = this.#held.get(partition);
     return held?.loaded ? held.commits : null;
   }
 
-  /** Number of the last commit that answers can show a part of. It equals `applied` unless another process makes the commits. */
+  /**
+   * Number of the last commit that answers can show at least in part. It equals `applied` unless another process makes the
+   * commits.
+   */
   shows(partition: number): number {
     return this.#held.get(partition)?.shows ?? 0;
   }
 
-  /** Digest of the configuration that all shards follow; null while one of them is being built again. */
+  /** Digest of the configuration that all shards follow; null while one of them is being rebuilt. */
   get followed(): string | null {
     return this.#followed?.digest ?? null;
   }
 
-  /** Pending loads in words, for `/health/ready`: at most one line, because loads run one after the other. */
+  /** Description of the pending loads, for `/health/ready`: at most one line, because loads run one after the other. */
   get waitingFor(): string[] {
     const [load, ...others] = this.loading;
     if (load === undefined) return [];
@@ -119,12 +123,12 @@ export class ShardSet implements ItemSink {
     return [`index items of partition ${partition}: ${done} of ${total}${then}`];
   }
 
-  /** Loads under way. */
+  /** Running and waiting loads. */
   get loading(): PartitionLoad[] {
     return [...this.#loads].map(([partition, progress]) => ({ partition, ...progress }));
   }
 
-  /** The shard of an index, with the changes that wait for it; null when no item is here. @param name from `itemIndexField` */
+  /** The shard of an index, with its pending changes; null if there are no items here. @param name from `itemIndexField` */
   live(name: string): LiveShard | null {
     return this.#shards.get(name) ?? null;
   }
@@ -134,12 +138,12 @@ export class ShardSet implements ItemSink {
     return this.#shards;
   }
 
-  /** True when an index has a shard here, or one that was restored and waits for the first partition. */
+  /** True if an index has a shard here, also a restored one that waits for its first partition. */
   has(name: string): boolean {
     return this.#shards.has(name) || this.#restored.has(name);
   }
 
-  /** Partitions of the items that were restored and that no partition has claimed yet. */
+  /** Partitions of the restored items that no opened partition has claimed yet. */
   restoredPartitions(): Set<number> {
     const partitions = new Set<number>();
     for (const { shard } of this.#restored.values()) {
@@ -148,20 +152,21 @@ export class ShardSet implements ItemSink {
     return partitions;
   }
 
-  /** Closed partitions are still in the shards, which can no longer answer. */
+  /** True if the shards still have closed partitions. They can no longer answer then. */
   get isKept(): boolean {
     return this.#isKept;
   }
 
-  /** From now on keeps the items of partitions that are closed, for the snapshot of a worker that stops. */
+  /** Keeps the items of partitions that are closed from now on, for the snapshot of a stopping worker. */
   keepAll(): void {
     this.#keepsAll = true;
   }
 
   /**
-   * Fills the shard of an index from a snapshot. It is used when items of the index are loaded, so no partition may be open yet.
-   * @param fields those of the snapshot, in its order @returns number of items
-   * @throws SnapshotDamagedError; nothing has come of it then
+   * Fills the shard of an index from a snapshot. It is used when items of the index are loaded, so no partition may be open
+   * yet.
+   * @param fields fields of the snapshot, in its order @returns number of items
+   * @throws SnapshotDamagedError; nothing is changed then
    */
   async restore(
     index: ScopedIndex,
@@ -197,10 +202,9 @@ export class ShardSet implements ItemSink {
   }
 
   /**
-   * Applies the changes of a commit. Changes that take long are applied bit by bit. Until then the shards are not
-   * current.
-   * @param commits number of the last commit that the shards have whole then
-   * @param shows number of the last commit of which some of the changes may be
+   * Applies the changes of a commit. Expensive changes are applied in the background; until then the shards are not current.
+   * @param commits number of the last commit that the shards then have completely
+   * @param shows number of the last commit that some of the changes may be from
    */
   apply(partition: number, commits: number, changes: readonly ItemChange[], shows = commits): void {
     const held = this.#held.get(partition);
@@ -220,13 +224,13 @@ export class ShardSet implements ItemSink {
     this.#notify();
   }
 
-  /** Reads the types of fields that these items have and this process does not know. @throws StoreUnavailableError */
+  /** Reads the types of fields of these items that this process does not know. @throws StoreUnavailableError */
   async learnFields(index: ScopedIndex, items: readonly StoredItem[]): Promise<void> {
     const live = this.#liveShard(itemIndexField(index), index);
     if (live !== null) await this.#loader.learnFields(live, items);
   }
 
-  /** Reads the types of the fields of an index again, because some got another one, and indexes these again. */
+  /** Reads the field types of an index again, and reindexes the fields whose types have changed. */
   learnTypes(index: ScopedIndex): void {
     const live = this.live(itemIndexField(index));
     if (live === null || this.#learning.has(live)) return;
@@ -238,7 +242,7 @@ export class ShardSet implements ItemSink {
         this.#catchUp.advance([live]);
       })
       .catch((error) => {
-        // Anyone who waits asks again.
+        // A waiting request triggers it again.
         if (!(error instanceof StoreUnavailableError)) throw error;
       })
       .finally(() => {
@@ -262,8 +266,8 @@ export class ShardSet implements ItemSink {
   }
 
   /**
-   * Follows a changed configuration. It drops indexes that are gone, and builds those with other fields again from
-   * Redis, while their last state continues answering. If Redis does not answer, it continues when Redis is back.
+   * Applies a changed configuration. Drops removed indexes, and rebuilds those with changed fields from Redis, while their
+   * former shards continue to answer. If Redis is unavailable, it retries until it succeeds.
    */
   async reconfigure(configuration: Configuration): Promise<void> {
     this.configuration = configuration;
@@ -319,7 +323,9 @@ export class ShardSet implements ItemSink {
     }
   }
 
-  /** To be called when no load is left that could find an item of a snapshot. Others may be about to come. */
+  /**
+   * Must be called when no load is left that could confirm items of a snapshot. It waits, because further loads may follow.
+   */
   #dropUnprovenSoon(): void {
     clearTimeout(this.#dropping);
     const isLeft = [...this.#shards.values()].some(({ shard }) => shard.hasUnproven);
@@ -350,17 +356,17 @@ export class ShardSet implements ItemSink {
     }
   }
 
-  /** To be called when items were read, before answers can show them. */
+  /** Must be called after items were read, before answers can show them. */
   async #noteShown(partition: number, held: HeldPartition): Promise<void> {
     if (this.lastCommit !== undefined) held.shows = Math.max(held.shows, await this.lastCommit(partition));
   }
 
-  /** False once the partition was closed, also when it was opened again since. */
+  /** False once the partition was closed, even if it was opened again. */
   #isHeld(partition: number, held: HeldPartition): boolean {
     return this.#held.get(partition) === held;
   }
 
-  /** The shard of an index, which is made at its first item; null when the configuration has no such index. */
+  /** The shard of an index, created when it is first needed; null if the index is not configured. */
   #liveShard(name: string, index: ScopedIndex): LiveShard | null {
     const live = this.#shards.get(name);
     if (live !== undefined) return live;
@@ -374,7 +380,7 @@ export class ShardSet implements ItemSink {
     return created;
   }
 
-  /** @param fields absent: those that this process knows */
+  /** @param fields the known ones if absent */
   #newLive(definition: IndexDefinition, fields?: ReadonlyMap<string, FieldType>): LiveShard {
     return new LiveShard(definition, this.autoFields, (live) => this.#catchUp.soon(live), fields);
   }

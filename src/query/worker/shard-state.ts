@@ -4,16 +4,16 @@ import type { ShardQuery, ShardRequest } from '../protocol/shard-request.ts';
 import type { LiveShard } from './live-shard.ts';
 import type { ShardSet } from './shard-set.ts';
 
-/** The state of shards, and which requests they can answer. It is valid only until anything else happens. */
+/** The state of shards, and which requests they can answer. It is valid only within the current turn of the event loop. */
 export class ShardState {
   readonly held: HeldState;
-  /** The shards have all partitions. */
+  /** True if the shards have all partitions. */
   readonly isWhole: boolean;
 
   /**
-   * @param applied partition -> number of the last commit that the shards have whole
-   * @param shows partition -> number of the last commit that they can show a part of
-   * @param isSettled no shard has rows of a partition that is not covered: these rows could not be told apart
+   * @param applied partition -> number of the last commit that the shards have completely
+   * @param shows partition -> number of the last commit that they can show at least in part
+   * @param isSettled no shard has rows of a partition that is not covered, which could not be distinguished
    */
   private constructor(
     private readonly shards: ShardSet,
@@ -27,14 +27,16 @@ export class ShardState {
     this.isWhole = covers.size === partitionCount;
   }
 
-  /** Of the partitions that a worker owns. @param covers those that are loaded and whose lease holds, with their epochs */
+  /**
+   * State for the partitions that a worker owns. @param covers those that are loaded and have a valid lease, with their epochs
+   */
   static ofOwned(shards: ShardSet, covers: Coverage, partitionCount: number): ShardState {
     const applied = new Map<number, number>();
     for (const partition of covers.keys()) applied.set(partition, shards.applied(partition) ?? 0);
-    return new ShardState(shards, covers, applied, applied, holdsJust(shards, covers), partitionCount);
+    return new ShardState(shards, covers, applied, applied, holdsExactly(shards, covers), partitionCount);
   }
 
-  /** Of partitions that a worker holds copies of. */
+  /** State for copies of partitions. */
   static ofCopy(shards: ShardSet, partitions: readonly number[], partitionCount: number): ShardState {
     const covers = new Map<number, number>();
     const applied = new Map<number, number>();
@@ -48,7 +50,7 @@ export class ShardState {
     return new ShardState(shards, covers, applied, shows, applied.size === covers.size, partitionCount);
   }
 
-  /** The shard of an index; null when no item of it is here. */
+  /** The shard of an index; null if there are no items of it here. */
   readonly shardOf = (index: ScopedIndex): LiveShard | null => this.shards.live(itemIndexField(index));
 
   canAnswer({ needs, queries }: ShardRequest): boolean {
@@ -65,7 +67,7 @@ export class ShardState {
     return live.canAnswer;
   }
 
-  /** True when every partition here has applied the commits that the front has received. */
+  /** True if every partition here has applied the commits that the front has received. */
   #hasApplied(needs: readonly number[]): boolean {
     for (const [partition, applied] of this.applied) {
       if (applied < (needs[partition] ?? 0)) return false;
@@ -74,28 +76,28 @@ export class ShardState {
   }
 }
 
-/** False while a partition is still loading or no longer ours. */
-function holdsJust({ held, isKept }: ShardSet, covers: Coverage): boolean {
+/** False while a partition is loading or no longer owned. */
+function holdsExactly({ held, isKept }: ShardSet, covers: Coverage): boolean {
   if (isKept || held.size !== covers.size) return false;
   for (const [partition, { epoch }] of held) if (covers.get(partition) !== epoch) return false;
   return true;
 }
 
-/** The shards by which a worker answers requests. */
+/** The shards that answer the requests of a worker. */
 export interface AnsweringShards {
   /**
-   * The state of the shards that a request is about.
-   * @param group as the request names it; absent: the partitions that the worker owns
-   * @returns null when they are not here
+   * The state of the shards for a request.
+   * @param group from the request; absent for the partitions that the worker owns
+   * @returns null if they are not here
    */
   stateFor(group: string | undefined): ShardState | null;
-  /** Calls the listener when requests that wait may have their turn. */
+  /** Adds a listener that is called when waiting requests may have become answerable. */
   onProgress(listener: () => void): void;
 }
 
 /** The shards of the partitions that a worker owns. */
 export class OwnedShards implements AnsweringShards {
-  /** @param covered partitions that are loaded and whose lease holds, with their epochs */
+  /** @param covered partitions that are loaded and have a valid lease, with their epochs */
   constructor(
     private readonly shards: ShardSet,
     private readonly covered: () => Coverage,

@@ -1,13 +1,13 @@
-/** The builders that code puts into its results or waits for: lookups and references. */
+/** The builders that schema code awaits or returns: lookups and references. */
 import { lookupsPerBuildMax } from '../../contract/limits.ts';
 import type { LookupRequest } from '../../schemas/build/code-call.ts';
 import { lookupText, parseFilter } from '../../schemas/code/code-lookup.ts';
-import { shut } from './intrinsics.ts';
+import { freezeFunctions } from './intrinsics.ts';
 import type { Run } from './run.ts';
 
 type Draft = { -readonly [Key in keyof LookupRequest]: LookupRequest[Key] };
 
-/** Something in a result that stands for what only the process outside knows. */
+/** A placeholder in a result for something that only the owner process can resolve. */
 export type Placeholder =
   | { readonly kind: 'reference'; readonly alias: string; readonly selection: Selection }
   | { readonly kind: 'partial'; readonly alias: string; readonly input: unknown };
@@ -16,7 +16,7 @@ export interface Selection {
   readonly request: Draft;
   what:
     | { readonly kind: 'nothing' }
-    /** Null ids give null. */
+    /** A null id results in null. */
     | { readonly kind: 'one'; readonly originId: string | null }
     | { readonly kind: 'some'; readonly originIds: readonly (string | null)[] }
     | { readonly kind: 'found' };
@@ -30,13 +30,13 @@ export function placeholderOf(value: object): Placeholder | undefined {
 }
 
 export function placeholder(content: Placeholder, methods: object = {}): object {
-  // Frozen, so that a result cannot be changed behind it.
-  const made = shut(methods);
+  // Frozen, so that code cannot change a result later.
+  const made = freezeFunctions(methods);
   placeholders.set(made, content);
   return made;
 }
 
-/** An origin id as code may write it; null for what names no entity. */
+/** The origin id in a form that code may use; null if it refers to no entity. */
 export function originIdOf(id: unknown, where: string): string | null {
   if (id === null || id === undefined || id === '') return null;
   if (typeof id === 'string' || typeof id === 'number' || typeof id === 'bigint') return String(id);
@@ -46,7 +46,7 @@ export function originIdOf(id: unknown, where: string): string | null {
 function originIdsOf(ids: unknown, where: string): (string | null)[] {
   if (ids === null || ids === undefined) return [];
   if (!Array.isArray(ids)) throw new TypeError(`${where} takes a list of originIds`);
-  // Its own methods may be anybody's.
+  // Do not call the array's own methods, which code may have replaced.
   return Array.from(ids, (id) => originIdOf(id, where));
 }
 
@@ -55,7 +55,7 @@ export function textOf(value: unknown, where: string): string {
   throw new TypeError(`${where} takes a string`);
 }
 
-/** @throws SyntaxMistake where code wrote it, so that its line is known */
+/** @throws SyntaxMistake at the call, so that the message has its line */
 function filterOf(filter: unknown, where: string): string {
   const text = textOf(filter, where);
   parseFilter(text);
@@ -70,7 +70,7 @@ const emptyRequest: LookupRequest = {
   orderBy: null,
 };
 
-/** `limit`, `orderBy` and `sourceGroup`, which narrow a request; each gives `self()` back. */
+/** `limit`, `orderBy` and `sourceGroup`, which restrict a request; each returns `self()`. */
 function narrowing(request: Draft, self: () => object): Record<string, (value: unknown) => object> {
   return {
     limit(count) {
@@ -100,16 +100,16 @@ export function lookupBuilder(run: Run, filter: unknown, options: unknown): obje
   const withoutProperties =
     (options as { excludeProperties?: unknown } | undefined)?.excludeProperties === true;
   const answer = () => answerOf(run, request, withoutProperties);
-  const builder: object = shut({
+  const builder: object = freezeFunctions({
     ...narrowing(request, () => builder),
     toPromise: answer,
-    // biome-ignore lint/suspicious/noThenProperty: a lookup may be awaited as it is.
+    // biome-ignore lint/suspicious/noThenProperty: a lookup may be awaited directly.
     then: (onFulfilled: () => unknown, onRejected: () => unknown) => answer().then(onFulfilled, onRejected),
   });
   return builder;
 }
 
-/** A promise that never settles while the lookup has no answer: the build is then done again with one. */
+/** A promise that never settles if the lookup has no result yet: the build is then repeated with the result. */
 function answerOf(run: Run, request: LookupRequest, withoutProperties: boolean): Promise<unknown> {
   const text = lookupText(request);
   const found = run.answers[text];

@@ -1,4 +1,4 @@
-/** Does calls: runs the functions of a schema until nothing is left that could still run, and says what came of it. */
+/** Executes calls: runs the functions of a schema until no job is left, and returns the outcome. */
 import type { Json } from '../../contract/json.ts';
 import type { CodeReply, CodeValue } from '../../schemas/build/code-call.ts';
 import type { DescribeReply, SentCall, ToSandbox } from '../protocol.ts';
@@ -8,17 +8,17 @@ import type { Module, Programs } from './programs.ts';
 import { settledValue } from './result.ts';
 import { Run } from './run.ts';
 
-/** Functions of the module that are called when it has them, in this order. */
+/** Optional functions of the module, in the order of the calls. */
 const membersOf = ['triggers', 'routes', 'properties', 'actions'] as const;
 
 const neverSettles =
   'a promise of the schema never settles: it can only wait for lookups, and none are pending';
 const emptyValue: CodeValue = { texts: ['null'], holes: [] };
 
-/** Runs until the queue of jobs is empty: timers and input are none of code's. */
+/** Resolves when the microtask queue is empty; code has no timers or input. */
 const drained = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** @param cpuMs milliseconds of processor time that the call took until now */
+/** @param cpuMs returns the processor time of the call so far, in ms */
 export async function build(
   programs: Programs,
   call: SentCall,
@@ -38,7 +38,7 @@ export async function build(
   );
   await drained();
   const outcome = settled as { readonly value: CodeValue } | { readonly thrown: unknown } | null;
-  // To read what was thrown may run more code, which may put more into the queue: nothing of it is left for the next build.
+  // Reading a thrown value may run code that queues more jobs, so drain the queue again before the next build.
   const failure = outcome !== null && 'thrown' in outcome ? failureOf(outcome.thrown) : null;
   if (failure !== null) await drained();
   const { findings, log: lines } = run;
@@ -88,7 +88,7 @@ async function execute(programs: Programs, call: SentCall, run: Run): Promise<Co
   }
   if ((task === 'full' || task === 'actions') && actions !== undefined) {
     await invoke(module, actions, [input, actionsContext(run)]);
-    // What code still changes after this is not JSON, and is not sent.
+    // Later changes by code have no effect.
     for (const { alias, options } of run.destinations) {
       run.settledDestinations.push({ alias, options: await settledOptions(options, run) });
     }
@@ -107,7 +107,7 @@ function invoke(module: Module, member: unknown, given: readonly unknown[]): unk
   return Reflect.apply(member, module, given);
 }
 
-/** Describes a program. No entity is needed, but `triggers` is run. */
+/** Describes a program. It runs `triggers`, but needs no entity. */
 export async function describe(
   programs: Programs,
   { program, alias }: Extract<ToSandbox, { kind: 'describe' }>,

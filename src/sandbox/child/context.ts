@@ -1,17 +1,17 @@
 /** The `context` object of each function of a schema (docs/guide/writing-schemas.md). */
 import { partialDepthMax } from '../../contract/limits.ts';
 import { lookupBuilder, originIdOf, placeholder, referenceBuilder, textOf } from './builders.ts';
-import { shut } from './intrinsics.ts';
+import { freezeFunctions } from './intrinsics.ts';
 import type { Run } from './run.ts';
 
 type Context = Readonly<Record<string, (...given: unknown[]) => unknown>>;
 
 export function routesContext(run: Run): Context {
-  return shut({
+  return freezeFunctions({
     url(url?: unknown) {
       const claim = { url: typeof url === 'string' ? url : '', redirects: null as string[] | null };
       if (claim.url !== '') run.urls.push(claim);
-      return shut({
+      return freezeFunctions({
         redirects(urls?: unknown) {
           if (urls !== undefined && urls !== null && !Array.isArray(urls)) {
             throw new TypeError('redirects takes a list of URLs');
@@ -31,9 +31,9 @@ export function routesContext(run: Run): Context {
   });
 }
 
-/** @param depth partials around this one */
+/** @param depth number of enclosing partials */
 export function propertiesContext(run: Run, depth = 0): Context {
-  return shut({
+  return freezeFunctions({
     lookup: (filter, options) => lookupBuilder(run, filter, options),
     reference: (alias) => referenceBuilder(run, alias),
     partial: (alias, input) => partial(run, alias, input, depth),
@@ -61,11 +61,11 @@ function partial(run: Run, alias: unknown, input: unknown, depth: number): unkno
 }
 
 export function actionsContext(run: Run): Context {
-  return shut({
+  return freezeFunctions({
     reprocess(alias?: unknown) {
       const name = textOf(alias, 'reprocess(alias)');
       const action = { alias: name, sourceGroup: null as string | null, originId: null as string | null };
-      const builder: object = shut({
+      const builder: object = freezeFunctions({
         byOriginId(id: unknown) {
           action.originId = originIdOf(id, 'byOriginId(id)');
           run.actions.push(action);
@@ -76,7 +76,7 @@ export function actionsContext(run: Run): Context {
           run.actions.push(action);
           return builder;
         },
-        // What these name is rebuilt when it could differ, without being asked.
+        // No-ops: views that these select are rebuilt automatically if they could differ.
         bySchema: () => builder,
         filter: () => builder,
         limit: () => builder,
@@ -91,7 +91,7 @@ export function actionsContext(run: Run): Context {
     destination(alias?: unknown) {
       const destination = { alias: textOf(alias, 'destination(alias)'), options: {} as unknown };
       run.destinations.push(destination);
-      return shut({
+      return freezeFunctions({
         options(options: unknown) {
           destination.options = options ?? {};
         },
@@ -100,9 +100,9 @@ export function actionsContext(run: Run): Context {
   });
 }
 
-/** @param add is called for each source group with the entity types that it is named with */
+/** @param add called with each source group and its entity types */
 export function triggersContext(add: (sourceGroup: string, types: readonly string[]) => void): Context {
-  return shut({
+  return freezeFunctions({
     triggers(sourceGroup: unknown, types: unknown) {
       const group = textOf(sourceGroup, 'triggers(sourceGroup, [types])');
       const list = typeof types === 'string' ? [types] : types;

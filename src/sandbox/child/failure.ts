@@ -4,11 +4,11 @@ import { stackOf } from './intrinsics.ts';
 
 const messageCharactersMax = 500;
 const frame = /\bschema:((?:full|partial|index)\/[A-Za-z0-9_-]+):(\d+):(\d+)/;
-/** Our own line before the program's first. */
+/** The wrapper adds a line before the program. */
 const linesBefore = 1;
 
-/** Messages of the engine and of the locked realm that say too little. */
-const plainer: readonly (readonly [RegExp, string])[] = [
+/** Clearer wording for messages of the engine and of the locked realm. */
+const clearerMessages: readonly (readonly [RegExp, string])[] = [
   [/^secure mode Calling %SharedDate%\.now\(\) throws/, 'Date.now() is a clock'],
   [
     /^secure mode Calling new %SharedDate%\(\) with no arguments throws/,
@@ -18,7 +18,7 @@ const plainer: readonly (readonly [RegExp, string])[] = [
   [/^secure mode %SharedMath%\.random\(\) throws/, 'Math.random() is chance'],
 ];
 
-/** Of `process` and `Atomics`, which are not there: code that asks whether they are must continue. */
+/** Errors of using `process` and `Atomics`. They are undefined instead of throwing, so that feature tests work. */
 const absentClock =
   /^Cannot read properties of undefined \(reading '(?:hrtime|uptime|cpuUsage|wait|waitAsync)'\)$/;
 
@@ -32,7 +32,7 @@ export function failureOf(thrown: unknown): CodeFailure {
   };
 }
 
-/** A failure that no line of code stands for. */
+/** A failure without a position in the code. */
 export function failureWithout(message: string): CodeFailure {
   return { message, program: null, line: 0, column: 0 };
 }
@@ -49,7 +49,7 @@ function messageOf(thrown: unknown): string {
   try {
     if (!(thrown instanceof Error)) return `threw ${typeof thrown === 'string' ? thrown : typeof thrown}`;
     const text = String(thrown.message) || String(thrown.name);
-    const known = plainer.find(([pattern]) => pattern.test(text));
+    const known = clearerMessages.find(([pattern]) => pattern.test(text));
     if (absentClock.test(text)) return `${text}: schemas have no process, no threads and no clock`;
     if (known === undefined) return text;
     return `${known[1]}, and schemas have none: a view is a function of its data`;

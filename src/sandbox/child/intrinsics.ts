@@ -1,6 +1,7 @@
 /**
- * Locks the realm: nothing that code can reach can be changed, nor leads out. Clocks and chance say that they are none. This
- * must be the first import of what runs code, and everything else must be loaded before it.
+ * Locks the realm: code cannot change anything that it can reach, and cannot escape. Clocks and randomness throw with an
+ * explanation. This module must be imported first in the process that runs code, and everything else must be loaded before
+ * `lockRealm`.
  */
 import 'ses';
 
@@ -11,7 +12,7 @@ function refuseMissingDate(date: unknown): void {
   if (date === undefined) throw new TypeError(`Intl.DateTimeFormat without a date ${noClock}`);
 }
 
-/** `format()` and `formatToParts()` without a date mean now; ranges without one fail without a word about it. */
+/** Without a date, `format()` and `formatToParts()` use the current time, and ranges fail with an unclear message. */
 function requireDates(): void {
   const { prototype } = Intl.DateTimeFormat;
   const format = Object.getOwnPropertyDescriptor(prototype, 'format')?.get;
@@ -42,7 +43,7 @@ function requireDates(): void {
   };
 }
 
-/** A thing whose every member throws. */
+/** An object whose members all throw. */
 function refusing(name: string, reason: string): object {
   const refuse = () => {
     throw new TypeError(`${name} ${reason}`);
@@ -58,7 +59,7 @@ function refusingFunction(name: string, reason: string): () => never {
 
 const noTimer = `is a timer, and schemas have no clock: ${ofData}`;
 
-/** Globals of code that belong to the language, but not to a function of data. */
+/** Globals that would make the result depend on more than the data. */
 const withoutTimeAndChance: Readonly<Record<string, unknown>> = {
   performance: refusing('performance', noClock),
   Temporal: refusing('Temporal', `${noClock}. Use new Date(text)`),
@@ -72,7 +73,7 @@ const withoutTimeAndChance: Readonly<Record<string, unknown>> = {
   fetch: refusingFunction('fetch', 'is the network, and schemas have none: use context.lookup'),
 };
 
-/** Takes memory that no limit of the engine counts, or makes code of texts. */
+/** Globals that use memory outside the engine's limits, or that create code from strings. */
 const withheld = [
   ...['ArrayBuffer', 'DataView', 'TextEncoder', 'TextDecoder', 'Compartment', 'lockdown', 'harden'],
   ...['Int8', 'Int16', 'Int32', 'Uint8', 'Uint8Clamped', 'Uint16', 'Uint32', 'BigInt64', 'BigUint64'].map(
@@ -84,7 +85,7 @@ export function lockRealm(): void {
   requireDates();
   lockdown({
     errorTaming: 'safe',
-    // The process says which locale and time zone are meant when code names none.
+    // The environment of the process sets the default locale and time zone.
     localeTaming: 'unsafe',
     consoleTaming: 'unsafe',
     overrideTaming: 'moderate',
@@ -95,7 +96,7 @@ export function lockRealm(): void {
   harden(Intl);
 }
 
-/** A compartment for the programs of one tenant. @param console what `console` is in it */
+/** A compartment for the programs of one tenant. @param console its `console` */
 export function tenantCompartment(console: object): Compartment {
   const compartment = new Compartment();
   const { globalThis: globals } = compartment;
@@ -115,15 +116,15 @@ export function tenantCompartment(console: object): Compartment {
 }
 
 /**
- * As `harden`, for functions that were just made, by their names. It looks no further, since all that they lead to is locked
- * already; `harden` takes a third of the time of a small build.
+ * Like `harden`, for an object of new functions. It does not recurse, because everything else that they reach is already
+ * locked; `harden` would take a third of the time of a small build.
  */
-export function shut<Functions extends object>(functions: Functions): Functions {
+export function freezeFunctions<Functions extends object>(functions: Functions): Functions {
   for (const member of Object.values(functions)) Object.freeze(member);
   return Object.freeze(functions);
 }
 
-/** The stack of an error, which code itself does not see. */
+/** The stack of an error, which is hidden from code. */
 export function stackOf(error: Error): string {
   const { getStackString } = globalThis as { getStackString?: (error: Error) => string };
   return getStackString?.(error) ?? '';

@@ -1,6 +1,6 @@
 /**
- * The process in which the code of tenants runs. It reads calls from its standard input and answers on a pipe of its own,
- * and reads nothing more until a message is answered. Anyone who started it watches its time and memory, and ends it.
+ * The process that runs tenant code. It reads messages from its standard input and replies on a separate pipe, one message at a
+ * time. Its owner watches its time and memory, and kills it if needed.
  */
 import { readSync, writeSync } from 'node:fs';
 import { answersDescriptor, type FromSandbox, type ToSandbox } from '../protocol.ts';
@@ -10,13 +10,13 @@ import { ProgramSets } from './programs.ts';
 import type { Run } from './run.ts';
 
 const input = 0;
-/** So many characters of answers are sent together. */
-const sentCharacters = 64 * 1024;
+/** Replies are buffered up to this size. */
+const flushCharacters = 64 * 1024;
 const logLinesMax = 200;
 const logCharactersMax = 1_000;
 
 lockRealm();
-// An unawaited promise has no influence on the result.
+// A rejected promise that is not awaited does not affect the result.
 process.on('unhandledRejection', () => {});
 
 let current: Run | null = null;
@@ -63,7 +63,7 @@ let waiting = '';
 
 function answer(reply: FromSandbox): void {
   waiting += `${JSON.stringify(reply)}\n`;
-  if (waiting.length >= sentCharacters) send();
+  if (waiting.length >= flushCharacters) send();
 }
 
 function send(): void {
@@ -72,7 +72,7 @@ function send(): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(answersDescriptor, bytes, at);
 }
 
-/** Lines of the standard input; ends when it is closed. */
+/** The lines of the standard input, until it is closed. */
 function* lines(): Generator<string> {
   const chunk = Buffer.alloc(1 << 18);
   let parts: Buffer[] = [];
@@ -90,8 +90,8 @@ function* lines(): Generator<string> {
   }
 }
 
-/** @param beganUs processor time before the message was read: of a large one, reading it takes time, too */
-async function take(message: ToSandbox, beganUs: number): Promise<void> {
+/** @param beganUs processor time before the message was parsed, because parsing a large one takes time too */
+async function handle(message: ToSandbox, beganUs: number): Promise<void> {
   let callBeganUs = beganUs;
   const cpuMs = () => (cpuUs() - callBeganUs) / 1_000;
   switch (message.kind) {
@@ -103,7 +103,7 @@ async function take(message: ToSandbox, beganUs: number): Promise<void> {
       return answer(await describe(sets.get(message.id), message, cpuMs));
     case 'run':
       for (const call of message.calls) {
-        if (call.isTold) send();
+        if (call.flushFirst) send();
         const log = (run: Run) => {
           current = run;
         };
@@ -119,6 +119,6 @@ answer({ kind: 'ready' });
 send();
 for (const line of lines()) {
   const beganUs = cpuUs();
-  await take(JSON.parse(line), beganUs);
+  await handle(JSON.parse(line), beganUs);
   send();
 }

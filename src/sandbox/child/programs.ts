@@ -1,18 +1,18 @@
-/** The programs of tenants, each tenant's in a compartment of its own. */
+/** The programs of tenants, with a compartment per tenant. */
 import { assert } from '../../lib/assert.ts';
 import { type ProgramKind, programName } from '../../schemas/build/code-call.ts';
 import { tenantCompartment } from './intrinsics.ts';
 
-/** The default export of a program. Its author may have put anything there. */
+/** The default export of a program, which may contain anything. */
 export type Module = Readonly<Record<string, unknown>>;
 
-/** Runs the program from its first line, so that its module variables start over. */
+/** Runs the program from its first line, with fresh module variables. */
 type Factory = (globals: object) => unknown;
 
 export class ProgramSets {
   readonly #sets = new Map<string, Programs>();
 
-  /** @param console what `console` is in every program */
+  /** @param console the `console` of every program */
   constructor(private readonly console: object) {}
 
   open(id: string, programs: readonly (readonly [name: string, code: string])[]): void {
@@ -31,7 +31,10 @@ export class ProgramSets {
 }
 
 export class Programs {
-  /** By name: the code of a program, and once it was asked for what it was compiled to. V8 keeps a copy of the code of its own. */
+  /**
+   * The code of each program by name; after the first use, the compiled function instead, because V8 keeps its own copy of the
+   * code.
+   */
   readonly #programs: Map<string, string | Factory>;
 
   constructor(
@@ -45,7 +48,7 @@ export class Programs {
     return this.#programs.has(programName(kind, alias));
   }
 
-  /** The program's default export, created again. @throws whatever the program throws */
+  /** Creates the program's default export again. @throws whatever the program throws */
   start(kind: ProgramKind, alias: string): Module {
     const module = this.#factory(programName(kind, alias))(Object.create(this.compartment.globalThis));
     if (typeof module === 'object' && module !== null) return module as Module;
@@ -58,7 +61,7 @@ export class Programs {
     const code = this.#programs.get(name);
     assert(code !== undefined, 'only programs of the set are asked for');
     if (typeof code === 'function') return code;
-    // The first line is ours, so that the lines of the program are counted from the second.
+    // The wrapper is the first line, so the program begins on line 2.
     const text = `(function (globalThis) { "use strict";\n${code}\n})\n//# sourceURL=schema:${name}`;
     const factory: Factory = this.compartment.evaluate(text);
     this.#programs.set(name, factory);

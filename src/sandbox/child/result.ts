@@ -1,4 +1,4 @@
-/** Writes what code returned as JSON text, cut where references and partials of JSON schemas are. */
+/** Serializes the result of code to JSON, split at references and partials of JSON schemas. */
 import { jsonDepthMax, viewCharactersMax } from '../../contract/limits.ts';
 import { memberStep } from '../../lib/text-place.ts';
 import type { CodeValue, Hole } from '../../schemas/build/code-call.ts';
@@ -8,12 +8,12 @@ import type { Run } from './run.ts';
 /** A value that cannot be in a view. */
 class UnfitValue extends TypeError {}
 
-/** Somewhere in the value is a promise. */
+/** The value contains a promise. */
 class NotSettled extends Error {}
 
-/** The value without its promises, each replaced by what it gives. @throws UnfitValue, and what promises reject with */
+/** Serializes the value with all promises resolved. @throws UnfitValue, and the rejections of promises */
 export async function settledValue(value: unknown, run: Run): Promise<CodeValue> {
-  // Most code is an async function that gives plain values: nothing has to be copied then.
+  // Most code is an async function that returns plain values, which need no copy.
   const given = await value;
   try {
     return writeValue(given, run);
@@ -23,7 +23,7 @@ export async function settledValue(value: unknown, run: Run): Promise<CodeValue>
   return writeValue(await settle(given, 1), run);
 }
 
-/** Copies what it goes through, so that nothing is read twice. */
+/** Copies the value, so that every member is read once. */
 async function settle(value: unknown, depth: number): Promise<unknown> {
   if (typeof value !== 'object' || value === null) return value;
   if (depth > jsonDepthMax + 1) return value;
@@ -46,7 +46,7 @@ function isThenable(value: object): value is PromiseLike<unknown> {
   return typeof (value as { then?: unknown }).then === 'function';
 }
 
-/** Objects that are not maps of members to JSON: dates, and others that say themselves what they are in JSON. */
+/** True for objects with their own JSON form, such as dates. */
 function isSpecial(value: object): boolean {
   return (
     typeof (value as { toJSON?: unknown }).toJSON === 'function' ||
@@ -67,7 +67,7 @@ function writeValue(value: unknown, run: Run): CodeValue {
   return writer.finish();
 }
 
-/** The JSON text of a value that no view is put into. */
+/** The JSON text of a value without references. */
 function plainText(value: unknown, run: Run, what: string): string {
   const { texts, holes } = writeValue(value, run);
   if (holes.length > 0) throw new UnfitValue(`${what} cannot hold a reference or a partial of a JSON schema`);
@@ -137,7 +137,7 @@ class ResultWriter {
   }
 
   #items(items: readonly unknown[], depth: number): void {
-    // Of a list with gaps too, each is written.
+    // Array.from also includes the gaps of sparse arrays.
     this.#list(Array.from(items), (item) => this.value(item, depth + 1));
   }
 

@@ -15,23 +15,23 @@ export class Run {
   readonly urls: { url: string; redirects: readonly string[] | null }[] = [];
   readonly handles: string[] = [];
   readonly actions: { -readonly [Key in keyof CodeAction]: CodeAction[Key] }[] = [];
-  /** Their options may hold anything until `actions` has ended. */
+  /** The options may be any value until `actions` has ended. */
   readonly destinations: { alias: string; options: unknown }[] = [];
   readonly settledDestinations: CodeDestination[] = [];
   readonly findings: CodeReply['findings'][number][] = [];
   readonly log: string[] = [];
-  /** Lookups without an answer, by their texts. */
+  /** Lookups without a result, by their texts. */
   readonly asks = new Map<string, LookupRequest>();
-  /** Number of lookups that have an answer. */
+  /** Number of lookups with a result. */
   readonly answered: number;
-  /** The entity as given. Code may modify its own copy. */
+  /** Ids of the original entity, because code may modify its copy. */
   readonly entity: CodeEntity | null;
-  /** Objects that are source entities. */
+  /** Objects that represent source entities. */
   readonly entities = new WeakSet<object>();
 
   /**
-   * @param entity the source entity; null for a partial that is built alone
-   * @param moduleOf the program of a partial, its module variables as at the beginning; null: there is none in code
+   * @param entity the source entity; null for a separately built partial
+   * @param moduleOf starts the program of a partial with fresh module variables; null: the partial is not code
    */
   constructor(
     readonly task: ProgramKind | 'actions',

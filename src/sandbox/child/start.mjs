@@ -1,4 +1,6 @@
-/** Starts the sandbox's own process, given the id of its owner: TypeScript is loaded before the realm is locked. */
+/**
+ * Entry point of the sandbox process; its argument is the process id of its owner. Loads TypeScript before the realm is locked.
+ */
 import { Worker } from 'node:worker_threads';
 import { importOwn } from '../../typescript/import-own.mjs';
 

@@ -9,17 +9,17 @@ import type { CodeCall, CodeReply } from './code-call.ts';
 export interface BuildInput {
   readonly entity: StoredEntity;
   readonly environmentId: string;
-  /** Source that a source group uses in this environment; null when it has none. */
+  /** Source that a source group uses in this environment; null if it has none. */
   resolveSource(sourceGroup: string): string | null;
-  /** Result of a lookup, or undefined when it is not known yet. */
+  /** Result of a lookup; undefined if it is not known yet. */
   lookup(query: LookupQuery): readonly StoredEntity[] | undefined;
   partial(alias: string): PartialSchema | undefined;
   /**
-   * Reply of the sandbox to a call, or undefined when it is not known yet.
-   * @param key tells the calls of a build apart @param call makes the call, when it has to be made
+   * Reply of the sandbox to a call; undefined if it is not known yet.
+   * @param key identifies the call within the build @param call creates the call if it has to be made
    */
   code(key: string, call: () => CodeCall): CodeReply | undefined;
-  /** JSON text of a list or an object that may be large, or undefined when it is not known yet. */
+  /** JSON text of a list or an object that may be large; undefined if it is not known yet. */
   text(value: Json): string | undefined;
 }
 
@@ -29,7 +29,9 @@ export interface PartialSchema {
   readonly digest: string;
 }
 
-/** A value that is another one in each run, as code may give, is never known: then its text is made immediately. */
+/**
+ * A value that differs in each run, as code can return, is never known. After this many rounds its text is made immediately.
+ */
 const roundsMax = 10;
 
 export class LongTexts {
@@ -37,7 +39,7 @@ export class LongTexts {
   readonly #pending = new Map<Json, Steps<string>>();
   #rounds = 0;
 
-  /** True when unknown texts were requested: run the build again after `make`. */
+  /** True if unknown texts were requested: the build must run again after `make`. */
   get isWanted(): boolean {
     return this.#pending.size > 0;
   }

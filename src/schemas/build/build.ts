@@ -10,20 +10,20 @@ import type { BuildFailure, BuildOutcome } from './build-outcome.ts';
 import type { CodeCall, CodeReply } from './code-call.ts';
 import { type EntityValue, entityValue } from './entity-value.ts';
 
-/** About what a step costs, in units of the work budget. */
+/** Approximate cost of a step, and of a lookup, in units of the work budget. */
 const unitsPerStep = 100;
 
 const unitsPerLookup = 1000;
 
-/** The findings of one build so far, and the work that it may still do. */
+/** State of one build: its findings so far, and its remaining budget. */
 export class Build {
   readonly input: BuildInput;
   readonly root: EntityValue;
   partialDepth = 0;
-  /** True when values may be large that it meets. */
+  /** True if the build may meet large values. */
   isLarge: boolean;
   #stepsLeft = buildStepsMax;
-  /** Null while there is none: most builds of most entities meet nothing. */
+  /** Null while empty, as in most builds. */
   #lookups: Map<string, LookupQuery> | null = null;
   #pending: Map<string, LookupQuery> | null = null;
   #diagnostics: Map<string, Diagnostic> | null = null;
@@ -36,7 +36,7 @@ export class Build {
     this.root = entityValue(input.entity);
   }
 
-  /** Takes steps from the budget. False once it is used up: the caller then acts as if data were absent. */
+  /** Takes steps from the budget. False once it is used up: the caller must then continue as if the data were absent. */
   spend(steps: number): boolean {
     this.#stepsLeft -= steps;
     workBudget.units += steps * unitsPerStep;
@@ -45,12 +45,12 @@ export class Build {
     return false;
   }
 
-  /** The entities that a lookup matched; none, provisionally, while its result is not known. */
+  /** The entities that a lookup found; provisionally none while its result is not known. */
   lookup(query: LookupQuery): readonly StoredEntity[] {
     return this.result(query) ?? [];
   }
 
-  /** The same, but null while the result is not known. */
+  /** As `lookup`, but null while the result is not known. */
   result(query: LookupQuery): readonly StoredEntity[] | null {
     this.#lookups ??= new Map();
     if (!this.#lookups.has(query.id) && this.#lookups.size >= lookupsPerBuildMax) {
@@ -61,7 +61,7 @@ export class Build {
       return [];
     }
     this.#lookups.set(query.id, query);
-    // Without keys nothing can match, so there is nothing to wait for.
+    // Without keys nothing can match, so no read is needed.
     const found = query.keys.length === 0 ? [] : this.input.lookup(query);
     workBudget.units += unitsPerLookup;
     if (found !== undefined) {
@@ -80,13 +80,13 @@ export class Build {
     return reply;
   }
 
-  /** The text of a value (`valueText`). That of a large one is empty, provisionally, while it is not known. */
+  /** The text of a value (`valueText`). For a large value it is provisionally empty while it is not known. */
   text(value: Json): string | null {
     if (!this.isLarge || typeof value !== 'object' || value === null) return valueText(value);
     return this.input.text(value) ?? '';
   }
 
-  /** Notes that nothing can be built from the entity; the first reason counts. */
+  /** Fails the build of the entity. Only the first reason is kept. */
   fail(failure: BuildFailure): void {
     this.#failure ??= failure;
   }
@@ -95,7 +95,7 @@ export class Build {
     this.report({ kind: 'limitReached', place, message });
   }
 
-  /** Keeps the first finding of a kind at a place; the same schema line fails alike for each of a thousand items. */
+  /** Keeps only the first finding of a kind at a place, because a schema line may fail for each of a thousand items. */
   report(diagnostic: Diagnostic): void {
     const key = `${diagnostic.kind} ${diagnostic.place}`;
     this.#diagnostics ??= new Map();

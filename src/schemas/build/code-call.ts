@@ -1,17 +1,17 @@
 /**
- * What a schema in JavaScript asks of the sandbox that runs it, and what comes back. Both are plain JSON values: they travel
- * between processes. A call is a function of what it carries; the same call always has the same reply.
+ * Calls of schemas in JavaScript, and the replies of the sandbox. Both are plain JSON values, because they are sent between
+ * processes. The reply depends only on the call: equal calls have equal replies.
  */
 import type { Json } from '../../contract/json.ts';
 
-/** The kind of a tenant's program: `full` and `index` have triggers, a `partial` is used by others. */
+/** The kind of a program: `full` and `index` have triggers, a `partial` is used by others. */
 export type ProgramKind = 'full' | 'partial' | 'index';
 
-/** The programs of one tenant: they share nothing with those of other tenants. */
+/** The programs of one tenant, isolated from those of other tenants. */
 export interface ProgramSet {
   /** Digest of the programs. */
   readonly id: string;
-  /** The tenant. Programs of different owners never run in one process. */
+  /** The tenant. Programs of different owners never share a process. */
   readonly owner: string;
   /** Bodies of functions that return the schema's default export, by `programName`. */
   readonly programs: ReadonlyMap<string, string>;
@@ -21,11 +21,11 @@ export function programName(kind: ProgramKind, alias: string): string {
   return `${kind}/${alias}`;
 }
 
-/** A lookup as code writes it; its JSON text names it within a build. */
+/** A lookup requested by code. Its JSON text identifies it within a build. */
 export interface LookupRequest {
-  /** Null: all entities. */
+  /** Null for all entities. */
   readonly filter: string | null;
-  /** Origin id whose children alone are meant; null: of all entities. */
+  /** Only children of the entity with this originId; null for no restriction. */
   readonly childrenOf: string | null;
   readonly sourceGroup: string | null;
   readonly limit: number | null;
@@ -34,18 +34,18 @@ export interface LookupRequest {
 
 export interface CodeCall {
   readonly set: ProgramSet;
-  /** `actions`: those of a full schema alone; what it gives otherwise is its view. */
+  /** `actions` runs only the actions of a full schema; the other tasks return its view or value. */
   readonly task: ProgramKind | 'actions';
   readonly alias: string;
-  /** JSON text of the source entity (`codeEntityText`); for a partial of what it is given. */
+  /** JSON text of the source entity (`codeEntityText`), or of the input of a partial. */
   readonly input: string;
-  /** JSON texts of the results of lookups that the code is known to ask for, by the texts of their requests. */
+  /** JSON texts of the results of known lookups, by the texts of their requests. */
   readonly answers: ReadonlyMap<string, string>;
-  /** Milliseconds of processor time that earlier calls of the same build took. */
+  /** Processor time of earlier calls of the same build, in ms. */
   readonly spentMs: number;
 }
 
-/** A place of a result that something is put into which the sandbox does not know. */
+/** A place in a result for a value that the sandbox does not have. */
 export type Hole = { readonly path: string } & (
   | {
       readonly kind: 'reference';
@@ -53,18 +53,18 @@ export type Hole = { readonly path: string } & (
       readonly originId: string;
       readonly sourceGroup: string | null;
     }
-  /** References to the entities that a lookup gives; `isFirst`: to the first alone, else null. */
+  /** References to the entities that a lookup finds; with `isFirst` only to the first, or null. */
   | {
       readonly kind: 'references';
       readonly alias: string;
       readonly lookup: LookupRequest;
       readonly isFirst: boolean;
     }
-  /** `input`: JSON text. `isEntity`: it is a source entity, whose properties JSON schemas may call `p`. */
+  /** `input` is JSON text. With `isEntity` it is a source entity, whose properties JSON schemas can access as `p`. */
   | { readonly kind: 'partial'; readonly alias: string; readonly input: string; readonly isEntity: boolean }
 );
 
-/** JSON text cut at its holes: `texts[0] holes[0] texts[1] … texts[n]`. */
+/** JSON text split at its holes: `texts[0] holes[0] texts[1] … texts[n]`. */
 export interface CodeValue {
   readonly texts: readonly string[];
   readonly holes: readonly Hole[];
@@ -72,7 +72,7 @@ export interface CodeValue {
 
 export interface CodeUrl {
   readonly url: string;
-  /** Null: `redirects` was not called. */
+  /** Null if `redirects` was not called. */
   readonly redirects: readonly string[] | null;
 }
 
@@ -80,7 +80,7 @@ export interface CodeUrl {
 export interface CodeAction {
   readonly alias: string;
   readonly sourceGroup: string | null;
-  /** Null: none. */
+  /** Null for none. */
   readonly originId: string | null;
 }
 
@@ -89,26 +89,26 @@ export interface CodeDestination {
   readonly options: Json;
 }
 
-/** Where and why code failed. The place is one of its bundle: `located` finds the source's. */
+/** Why code failed, and where in its bundle. `failurePlace` maps that to the source. */
 export interface CodeFailure {
   readonly message: string;
-  /** Program in which it happened; null: not known. */
+  /** Program in which it happened; null if unknown. */
   readonly program: string | null;
-  /** Both from 1; 0: not known. */
+  /** Both from 1; 0 if unknown. */
   readonly line: number;
   readonly column: number;
 }
 
-/** Findings that any reply can include. */
+/** Members of every reply. */
 interface CodeFindings {
-  /** Aliases of partials that there are not, and partials that were nested too deep. */
+  /** Unknown aliases of partials, and partials that were nested too deeply. */
   readonly findings: readonly {
     readonly kind: 'partialUnknown' | 'limitReached';
     readonly message: string;
   }[];
   /** Output of `console`. */
   readonly log: readonly string[];
-  /** Milliseconds of processor time that the call took. */
+  /** Processor time of the call, in ms. */
   readonly cpuMs: number;
 }
 
@@ -122,7 +122,7 @@ export type CodeReply = CodeFindings &
         readonly actions: readonly CodeAction[];
         readonly destinations: readonly CodeDestination[];
       }
-    /** The code waits for lookups that the call has no answers for. */
+    /** The code waits for lookups whose results the call did not have. */
     | { readonly kind: 'asks'; readonly lookups: readonly LookupRequest[] }
     | { readonly kind: 'failed'; readonly failure: CodeFailure }
   );

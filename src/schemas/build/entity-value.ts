@@ -3,8 +3,8 @@ import { formatEntityId } from '../../contract/ids.ts';
 import type { Json, JsonObject } from '../../contract/json.ts';
 
 /**
- * A source entity as expressions see it: `root`, an item of a lookup, the input of a partial. Its JSON form is what
- * `{root}` copies; `p` is a second name of `properties` that its JSON form does not show.
+ * A source entity in expressions: `root`, an item of a lookup, the input of a partial. `{root}` copies its JSON form; `p` is an
+ * alias of `properties` that is not in the JSON form.
  */
 export class EntityValue {
   readonly [name: string]: Json;
@@ -30,10 +30,13 @@ export class EntityValue {
 let lastEntity: StoredEntity | null = null;
 let lastValue: EntityValue | null = null;
 
-/** Of large entities: what is known of a value, such as its text, is known of the same value when a build continues. */
+/**
+ * The same value is reused when the build of a large entity continues, so that cached data about it, such as its text, is
+ * found.
+ */
 const large = new WeakMap<StoredEntity, EntityValue>();
 
-/** The views and items of one entity are made one after the other: they see the same value. */
+/** The value is cached for one entity, because the views and items of an entity are built consecutively. */
 export function entityValue(entity: StoredEntity): EntityValue {
   if (entity.isLarge) return largeValue(entity);
   if (lastValue !== null && lastEntity === entity) return lastValue;
@@ -48,12 +51,12 @@ function largeValue(entity: StoredEntity): EntityValue {
   return known;
 }
 
-/** An entity that a lookup found. */
+/** The value of an entity that a lookup found. */
 export function foundValue(entity: StoredEntity): EntityValue {
   return entity.isLarge ? largeValue(entity) : new EntityValue(entity);
 }
 
-/** The names of an entity's own fields, in the order of its JSON form. */
+/** The fields of an entity, in the order of its JSON form. */
 export const entityFields = [
   'id',
   'originId',

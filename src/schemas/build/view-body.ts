@@ -9,10 +9,13 @@ import { flat } from '../../lib/flat.ts';
 import type { Build } from './build.ts';
 import type { BuiltItem, ReferencePiece, ViewBody } from './build-outcome.ts';
 
-/** Text of this many characters becomes one piece: of millions of marks it would be one at the end, at once. */
+/**
+ * The text is flattened in pieces of this many characters. Otherwise millions of concatenations would be flattened at once at
+ * the end.
+ */
 const pieceCharacters = 65_536;
 
-/** Writes one view's JSON text, cut at its references. Callers write JSON that is whole in the end. */
+/** Writes the JSON text of a view, split at its references. Callers are responsible for valid JSON. */
 export class BodyWriter {
   readonly #build: Build;
   readonly #texts: string[] = [];
@@ -27,23 +30,23 @@ export class BodyWriter {
     this.#build = build;
   }
 
-  /** True once the limit is passed; what repeats (array elements, partials) then stops. */
+  /** True once the limit is exceeded: loops (array elements, partials) must then stop. */
   get isFull(): boolean {
     return this.#length > viewCharactersMax;
   }
 
-  /** Writes the marks between values: braces, commas, names of the schema. */
+  /** Writes the syntax between values: braces, commas, names of the schema. */
   mark(text: string): void {
     this.#length += text.length;
     this.#write(text);
   }
 
-  /** Writes a whole value; null in its place when the view would outgrow its limit. */
+  /** Writes a value, or null if the view would exceed its limit. */
   value(json: string): void {
     this.#write(this.#take(json.length) ? json : 'null');
   }
 
-  /** Writes a value that may be large, as `value` does. */
+  /** As `value`, for a value that may be large. */
   copy(value: Json): Resumable<void> {
     if (this.isFull) return this.value('null');
     return chain(this.copied(value), (json) => this.value(json));
@@ -54,7 +57,7 @@ export class BodyWriter {
     return this.#build.isLarge ? stringified(value) : JSON.stringify(value);
   }
 
-  /** Writes `before`, a member's name and its value, or nothing at all when they do not fit. */
+  /** Writes `before`, a member's name and its value, or nothing if they do not fit. */
   member(before: string, name: string, json: string): boolean {
     const text = `${before}${JSON.stringify(name)}:${json}`;
     if (!this.#take(text.length)) return false;
@@ -62,7 +65,7 @@ export class BodyWriter {
     return true;
   }
 
-  /** Goes one step down the view's own path: `.author`, `[1]`. Needed only where references may follow. */
+  /** Appends a step to the current path: `.author`, `[1]`. Only needed where references may follow. */
   enter(step: string): void {
     this.#path.push(step);
   }
@@ -114,9 +117,9 @@ function charactersOf(target: ViewRef | null): number {
   return target === null ? 0 : target.sourceId.length + target.alias.length + target.originId.length;
 }
 
-/** Writes the JSON of an index item, in which a reference has no place: a partial that brings one gets null there. */
+/** Writes the JSON of an index item. References, from partials, are written as null. */
 export class ItemWriter extends BodyWriter {
-  /** Members of values may have numbers as names, which `JSON.parse` puts in front. */
+  /** Members can have numbers as names, which `JSON.parse` moves to the front. */
   #hasMembers = false;
 
   override member(before: string, name: string, json: string): boolean {
@@ -128,7 +131,7 @@ export class ItemWriter extends BodyWriter {
     this.value('null');
   }
 
-  /** The item whose fields were written. */
+  /** The item with the written fields. */
   item(build: Build): Resumable<BuiltItem> {
     const text = this.finish().texts.join('');
     return chain(parsed(text), (fields) => {

@@ -10,18 +10,18 @@ import { Reader } from '../language/reader.ts';
 import { CompiledLookup, type Order } from '../lookup/compiled-lookup.ts';
 import { propertyPaths } from '../lookup-plan.ts';
 
-/** Filters hold values of entities, so there may be any number of them. */
+/** Bounds the cache, because filters contain values of entities. */
 const compiledKept = 2_000;
 
 const compiled = new BoundedCache<string, CompiledLookup>({ entriesMax: compiledKept });
 
-/** The name of a request within a build: equal requests have equal texts. */
+/** Identifies a request within a build: equal requests have equal texts. */
 export function lookupText(request: LookupRequest): string {
   const { filter, childrenOf, sourceGroup, limit, orderBy } = request;
   return JSON.stringify([filter, childrenOf, sourceGroup, limit, orderBy?.propertyName, orderBy?.direction]);
 }
 
-/** A lookup that code requested, as the lookups of JSON schemas are. @throws SyntaxMistake in its filter */
+/** Compiles a lookup that code requested like one of a JSON schema. @throws SyntaxMistake for its filter */
 export function codeLookup(request: LookupRequest): CompiledLookup {
   return compiled.getOrMake(lookupText(request), () => compile(request));
 }

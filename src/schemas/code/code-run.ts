@@ -1,4 +1,4 @@
-/** Runs code for a build: once for each round of lookups that it waits for, since it starts over with their results. */
+/** Runs code for a build. Code restarts with the results of its lookups, so it runs once more for each round of lookups. */
 
 import { type StoredEntity, stampText } from '../../contract/entity.ts';
 import { formatEntityId } from '../../contract/ids.ts';
@@ -14,10 +14,10 @@ import { type CodeProgram, failurePlace, type ProgramsByName } from './program.t
 export type MadeReply = Extract<CodeReply, { kind: 'made' }>;
 
 const entityTexts = new WeakMap<StoredEntity, string>();
-/** Of large entities: the text of a value is known of the same value when a build continues. */
+/** The same value is reused when the build of a large entity continues, so that its text is found. */
 const largeEntities = new WeakMap<StoredEntity, JsonObject>();
 
-/** JSON text of an entity as code sees it (docs/guide/writing-schemas.md "The entity"); null while it is made, in steps. */
+/** JSON text of an entity for code (docs/guide/writing-schemas.md "The entity"); null while it is being made, in steps. */
 export function codeEntityText(build: Build, entity: StoredEntity): string | null {
   const known = entityTexts.get(entity);
   if (known !== undefined) return known;
@@ -48,7 +48,7 @@ function codeEntity(entity: StoredEntity): JsonObject {
   };
 }
 
-/** The code of a tenant as builds run it. */
+/** Runs the code of a tenant for builds. */
 export class CodeRunner {
   constructor(
     private readonly set: CodeCall['set'],
@@ -56,9 +56,9 @@ export class CodeRunner {
   ) {}
 
   /**
-   * What the code makes of `input`. Null while a lookup or the code itself has not answered, and when it failed: the build
-   * knows which.
-   * @param input JSON text; null while it is not known @param name tells it from other runs of the same build
+   * The result of the code for `input`. Null while a lookup or the code has not replied, or if it failed; the build records
+   * which.
+   * @param input JSON text; null while it is not known @param name identifies the run within the build
    */
   run(
     build: Build,
@@ -102,7 +102,7 @@ export class CodeRunner {
     return reply;
   }
 
-  /** @returns false while a lookup has no result yet, or the texts of one are not known */
+  /** @returns false while a lookup has no result yet, or its text is not known */
   #answer(
     build: Build,
     program: CodeProgram,
@@ -120,7 +120,7 @@ export class CodeRunner {
   }
 }
 
-/** A build runs several times, and builds of a batch share results: each request and result is made a text once. */
+/** Builds run several times, and builds of a batch share results, so the texts of requests and results are cached. */
 const requestTexts = new WeakMap<LookupRequest, string>();
 const answerTexts = new WeakMap<readonly StoredEntity[], string>();
 
@@ -132,7 +132,7 @@ function requestText(request: LookupRequest): string {
   return text;
 }
 
-/** JSON text of the entities that a lookup gave; null while that of one is made. */
+/** JSON text of the entities that a lookup found; null while the text of one is being made. */
 function answerText(build: Build, found: readonly StoredEntity[]): string | null {
   const known = answerTexts.get(found);
   if (known !== undefined) return known;
@@ -149,17 +149,17 @@ function charactersOf(answers: ReadonlyMap<string, string>): number {
   return characters;
 }
 
-/** Nothing in a request depends on the entity, so neither does its query. */
+/** Queries are cached by request, because they do not depend on the entity. */
 const queries = new WeakMap<LookupRequest, LookupQuery>();
 
-/** The entities that a lookup of code gives; null while they are not known. */
+/** The entities that a lookup of code found; null while they are not known. */
 export function lookupOf(
   build: Build,
   request: LookupRequest,
   program: CodeProgram,
 ): readonly StoredEntity[] | null {
   const query = queries.get(request) ?? queryOf(build, request, program);
-  // In a large build the name of a query may not be known yet.
+  // In a large build the id of a query may be provisional.
   if (!build.isLarge) queries.set(request, query);
   return build.result(query);
 }

@@ -1,4 +1,4 @@
-/** Schemas in JavaScript as the rooms above see all schemas (docs/design/code-schemas.md). */
+/** Wraps schemas in JavaScript in the interface of all schemas (docs/design/code-schemas.md). */
 import { createHash } from 'node:crypto';
 import { Cursor } from '../../contract/config-cursor.ts';
 import type { JsonObject } from '../../contract/json.ts';
@@ -63,7 +63,7 @@ export function codePartial(program: CodeProgram, { runner }: TenantCode): Parti
 
 export function codeFullSchema(program: CodeProgram, { runner }: TenantCode, partials: Partials): FullSchema {
   const { alias, members } = program;
-  // Its claims and destinations are asked for after the view, with the same input: what the code gave is known.
+  // Claims and destinations are requested after the view, with the same input, so the reply is cached.
   const replies = new WeakMap<BuildInput, MadeReply | null>();
   const made = (build: Build) => {
     const reply = runner.run(
@@ -107,7 +107,7 @@ export function codeIndexSchema(
   partials: Partials,
 ): IndexSchema {
   const { alias, file, index } = program;
-  // Mistakes in it were told when the program was compiled.
+  // Its mistakes were reported when the program was compiled.
   const at = new Cursor(file, '$.index', index, { mistakes: [], warnings: [] });
   const fields = readIndexFields(at);
   return {
@@ -131,7 +131,7 @@ export function codeIndexSchema(
       );
       if (reply === null) return { fields: {}, text: null, isLarge: false, ...build.outcome() };
       const written = writeCodeValue(build, reply.value, body, program);
-      // What code has written may be in another order than it is read.
+      // Code may write members in an order that `JSON.parse` changes.
       return chain(written, () => chain(body.item(build), (item) => ({ ...item, text: null })));
     },
   };
@@ -163,13 +163,13 @@ function claimsOf(reply: MadeReply | null): ViewClaims {
   const claims = { ...handles.claims, ...(areCut ? { areCut } : {}) };
   const [first, ...others] = urls;
   if (first === undefined) return { url: null, ...claims };
-  // One URL and nothing said of redirects: then those of the entity lead to it.
+  // With a single URL and no `redirects` call, the redirects of the entity lead to it.
   if (others.length === 0 && first.redirects === null) return { url: first.url, ...claims };
   const pages = urls.map(({ url, redirects }) => ({ url, redirects: redirects ?? [] }));
   return { url: first.url, ...claims, pages };
 }
 
-/** The first of the URLs that can be asked for, and of what leads to them. */
+/** The valid URLs and their redirects, up to the limit. */
 function usablePages(urls: MadeReply['urls']): { pages: MadeReply['urls']; areCut: boolean } {
   const pages: MadeReply['urls'][number][] = [];
   let left = codeUrlsPerViewMax;
@@ -197,7 +197,7 @@ function resolvedActions(input: BuildInput, runner: CodeRunner, program: CodePro
 }
 
 function destinationsOf(reply: MadeReply | null): ResolvedDestination[] {
-  // The last that is said of a webhook counts.
+  // The last call for a webhook counts.
   const byAlias = new Map(reply?.destinations.map(({ alias, options }) => [alias, options]));
   return [...byAlias].map(([alias, options]) => destinationWith(alias, optionsOf(options)));
 }

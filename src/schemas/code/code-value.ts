@@ -6,11 +6,11 @@ import { EntityValue } from '../build/entity-value.ts';
 import type { BodyWriter } from '../build/view-body.ts';
 import { Frame } from '../language/scope.ts';
 import { writePartial } from '../property/partial.ts';
-import { meantByOriginId } from '../property/reference.ts';
+import { referenceByOriginId } from '../property/reference.ts';
 import { lookupOf } from './code-run.ts';
 import type { CodeProgram } from './program.ts';
 
-/** Writes what code made, with what belongs into its holes. */
+/** Writes the value that code returned, with its holes filled. */
 export function writeCodeValue(
   build: Build,
   { texts, holes }: CodeValue,
@@ -34,7 +34,7 @@ export function writeCodeValue(
 function writeHole(build: Build, hole: Hole, body: BodyWriter, program: CodeProgram): Resumable<void> {
   switch (hole.kind) {
     case 'reference':
-      return body.reference(meantByOriginId(build.input, hole.alias, hole.originId, hole.sourceGroup));
+      return body.reference(referenceByOriginId(build.input, hole.alias, hole.originId, hole.sourceGroup));
     case 'references':
       return writeReferences(build, hole, body, program);
     case 'partial': {
@@ -46,7 +46,7 @@ function writeHole(build: Build, hole: Hole, body: BodyWriter, program: CodeProg
 
 function inputOf({ input, isEntity }: Extract<Hole, { kind: 'partial' }>): Json {
   const value: Json = JSON.parse(input);
-  // JSON schemas may call the properties of an entity `p`.
+  // So that JSON schemas can access the properties of an entity as `p`.
   return isEntity ? Object.assign(Object.create(EntityValue.prototype), value) : value;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A schema in JavaScript as it is stored and travels: bundled, without types, with what it says of itself. Nothing of it
- * is run where configurations are loaded.
+ * A schema in JavaScript in its stored form: bundled, without types, with its metadata. Loading a configuration runs none of
+ * its code.
  */
 import { originalPositionFor, TraceMap } from '@jridgewell/trace-mapping';
 import type { Json } from '../../contract/json.ts';
@@ -11,26 +11,26 @@ export interface CodeProgram {
   readonly alias: string;
   /** Source file, relative to CONFIG_DIR. */
   readonly file: string;
-  /** It, and the files that it imports. */
+  /** The source file, and the files that it imports. */
   readonly files: readonly string[];
-  /** Body of a function that returns the default export; it holds what the file imports. */
+  /** Body of a function that returns the default export, with all imports bundled. */
   readonly code: string;
   /** Source map of `code`, without the sources. */
   readonly map: string;
-  /** Functions that it has: `routes`, `properties`, `actions`. */
+  /** Functions of the schema: `routes`, `properties`, `actions`. */
   readonly members: readonly string[];
   /** Source group -> entity types. */
   readonly triggers: readonly (readonly [sourceGroup: string, types: readonly string[]])[];
-  /** Of an index schema, else null. */
+  /** `index` of an index schema; otherwise null. */
   readonly index: Json;
-  /** Partials that it names; null: which ones is known at run time alone. */
+  /** Partials that it uses; null if they are only known at run time. */
   readonly partials: readonly string[] | null;
   /**
-   * Lookups that it can be seen to ask for, with any values in their filters. What they read is indexed beforehand; for
-   * other lookups when a build first asks.
+   * Lookups that static analysis has found, with placeholder values in their filters. Their properties are indexed in advance;
+   * those of other lookups when a build first requests them.
    */
   readonly lookups: readonly LookupRequest[];
-  /** Names that are in its sources as plain text. */
+  /** Names in string literals of its sources. */
   readonly names: readonly CodeName[];
 }
 
@@ -38,7 +38,7 @@ export interface CodeName {
   readonly kind: 'source group' | 'schema' | 'partial' | 'webhook';
   readonly name: string;
   readonly file: string;
-  /** Both from 1; 0: not known. */
+  /** Both from 1; 0 if unknown. */
   readonly line: number;
   readonly column: number;
 }
@@ -50,7 +50,7 @@ export function programsByName(programs: readonly CodeProgram[]): ProgramsByName
   return new Map(programs.map((program) => [programName(program.kind, program.alias), program]));
 }
 
-/** A place in a source file; both numbers from 1. */
+/** A position in a source file, from 1. */
 export interface SourcePlace {
   /** Relative to CONFIG_DIR. */
   readonly file: string;
@@ -58,12 +58,12 @@ export interface SourcePlace {
   readonly column: number;
 }
 
-/** A program, or what is to become one. */
+/** A program, or one that is being built. */
 type Mapped = Pick<CodeProgram, 'map'>;
 
 const traceMaps = new WeakMap<Mapped, TraceMap>();
 
-/** The place in a source file that a place in a program's code was built from; null where none was. */
+/** Maps a position in a program's code to its source file; null if there is none. */
 export function sourcePlace(program: Mapped, line: number, column: number): SourcePlace | null {
   const map = traceMaps.get(program) ?? new TraceMap(program.map);
   traceMaps.set(program, map);
@@ -73,7 +73,7 @@ export function sourcePlace(program: Mapped, line: number, column: number): Sour
   return { file: original.source, line: original.line, column: original.column + 1 };
 }
 
-/** Where code failed: `tenants/acme/schemas/page.full.ts:12:7`; the file alone where the line is not known. */
+/** Where code failed, for messages: `tenants/acme/schemas/page.full.ts:12:7`; only the file if the line is unknown. */
 export function failurePlace(programs: ProgramsByName, failure: CodeFailure, own: CodeProgram): string {
   const program = failure.program === null ? own : (programs.get(failure.program) ?? own);
   const place = sourcePlace(program, failure.line, failure.column);

@@ -42,13 +42,13 @@ function optionalText(at: Cursor, scope: Scope): EvaluateText | null {
   return at.isAbsent ? null : compileField(at, scope).text;
 }
 
-/** The source of the entities; null when the named group has none in this environment. */
+/** The source of the entities; null if the named group has none in this environment. */
 function sourceOf({ input }: Build, source: EvaluateText | null, frame: Frame): string | null {
   if (source === null) return input.entity.sourceId;
   return input.resolveSource(source(frame) ?? '');
 }
 
-/** An array refers to several entities; null and empty values are skipped. */
+/** An array means several entities; null and empty values are skipped. */
 function entitiesOf(value: Json, sourceId: string | null, build: Build): EntityRef[] {
   if (sourceId === null) return [];
   const entities: EntityRef[] = [];

@@ -5,10 +5,10 @@ import type { Definition, Needs } from '../language/definition.ts';
 import type { Scope } from '../language/scope.ts';
 import type { LookupPlan } from '../lookup-plan.ts';
 
-/** Changes whenever the language gives other views for the same schemas, so that they are rebuilt after an update. */
+/** Increase it when a new version builds different views from the same schemas, so that they are rebuilt after an update. */
 const languageVersion = 2;
 
-/** A partial that is compiled but for its digest, which needs all partials. */
+/** A compiled partial without its digest, which needs all partials. */
 export interface PartialDraft {
   readonly json: Json;
   readonly needs: Needs;
@@ -17,7 +17,7 @@ export interface PartialDraft {
 
 export type Partials = ReadonlyMap<string, PartialDraft>;
 
-/** The partials that a build may enter, in the order of their aliases. All of them once an alias is an expression. */
+/** The partials that a build may use, sorted by alias. All partials if an alias is an expression. */
 export function reachablePartials(needs: Needs, partials: Partials): string[] {
   const reached = new Set<string>();
   const open = [needs];
@@ -33,15 +33,18 @@ export function reachablePartials(needs: Needs, partials: Partials): string[] {
   return [...reached].sort();
 }
 
-/** Digest of a definition and of the partials it can reach, 32 hex digits. The order of members counts: views show it. */
+/**
+ * Digest of a definition and of the partials it can use, with 32 hex digits. The order of members matters, because views have
+ * it.
+ */
 export function schemaDigest(json: Json, reachable: readonly string[], partials: Partials): string {
-  // A partial that is named but missing counts as null: adding it later changes the digest.
+  // A missing partial is included as null, so that adding it later changes the digest.
   const definitions = reachable.map((alias) => [alias, partialDigest(partials.get(alias))]);
   const text = JSON.stringify([languageVersion, json, definitions]);
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
-/** Many schemas may reach one partial: its text is read once. */
+/** Cached, because many schemas may use a partial. */
 const partialDigests = new WeakMap<PartialDraft, string>();
 
 function partialDigest(partial: PartialDraft | undefined): string | null {
@@ -53,7 +56,7 @@ function partialDigest(partial: PartialDraft | undefined): string | null {
   return digest;
 }
 
-/** The digest and lookup plans of a schema and of all partials that it can reach. */
+/** The digest of a schema, and the lookup plans of it and of all partials that it can use. */
 export function reached(
   at: Cursor,
   needs: Needs,
@@ -62,14 +65,14 @@ export function reached(
   return reachedBy(withoutSchemaName(at.json ?? null), needs, partials);
 }
 
-/** `$schema` is for editors: no view changes with it. */
+/** `$schema` is for editors, and has no effect on views. */
 export function withoutSchemaName(json: Json): Json {
   if (!isJsonObject(json) || !Object.hasOwn(json, '$schema')) return json;
   const { $schema: _, ...rest } = json;
   return rest;
 }
 
-/** The same for a definition that is not in a file of JSON. */
+/** As `reached`, for a definition that is not in a JSON file. */
 export function reachedBy(
   json: Json,
   needs: Needs,
@@ -83,7 +86,7 @@ export function reachedBy(
   };
 }
 
-/** The scope in which the file of a full schema or an index is compiled. */
+/** What compiling a full schema or an index needs. */
 export interface Surroundings {
   readonly partials: Partials;
   readonly scope: Scope;

@@ -11,8 +11,8 @@ import { destinationShape } from '../shapes.ts';
 type Resolve = (frame: Frame) => ResolvedDestination[];
 
 /**
- * `destinations: [{alias, options?}]` (docs/reference/mapping-language.md "Destinations"): webhooks that the views are
- * meant for, and what to tell them. Every text in `options` is an expression.
+ * `destinations: [{alias, options?}]` (docs/reference/mapping-language.md "Destinations"): webhooks for the views, with options
+ * to send. Every string in `options` is an expression.
  */
 export function compileDestinations(at: Cursor, scope: Scope): Resolve {
   const items = at.items('a list of destinations', 'Write [{"alias": "search"}].');
@@ -21,7 +21,7 @@ export function compileDestinations(at: Cursor, scope: Scope): Resolve {
   return (frame) => destinations.map(({ alias, options }) => destinationWith(alias, options(frame)));
 }
 
-/** A destination with the options that it is given, unless they are too long to be told. */
+/** A destination with its options, which are left out if they are too long. */
 export function destinationWith(alias: string, options: JsonObject): ResolvedDestination {
   const areCut = isLongerThan(options, destinationOptionsCharactersMax);
   return areCut ? { alias, options: {}, areCut } : { alias, options };
@@ -56,7 +56,7 @@ function compileMembers(at: Cursor, scope: Scope): (frame: Frame) => JsonObject 
   };
 }
 
-/** Any JSON, with expressions wherever a text is. */
+/** Any JSON, where every string is an expression. */
 function compileValue(at: Cursor, scope: Scope): Evaluate {
   if (Array.isArray(at.json)) {
     const items = at.items().map((item) => compileValue(item, scope));

@@ -14,8 +14,7 @@ import { compileRoute } from './route-claims.ts';
 import { readTriggers } from './triggers.ts';
 
 /**
- * `{triggers, route?, properties, actions?, destinations?}`: what makes a view of an entity
- * (docs/reference/mapping-language.md "Schema files").
+ * `{triggers, route?, properties, actions?, destinations?}`: builds views (docs/reference/mapping-language.md "Schema files").
  */
 export function compileFullSchema(alias: string, at: Cursor, surroundings: Surroundings): FullSchema {
   at.object(fullSchemaShape);
@@ -54,7 +53,7 @@ export function compilePartialSchema(alias: string, at: Cursor, scope: Scope): P
   return { json: withoutSchemaName(at.json ?? null), needs, definition };
 }
 
-/** A partial is called by the name of its file; the file may repeat it. */
+/** The alias of a partial is the name of its file, which the file may repeat. */
 function checkAlias(at: Cursor, alias: string): void {
   const written = at.isAbsent ? alias : at.filledText();
   if (written === null || written === alias) return;

@@ -21,7 +21,7 @@ export type FieldTypeName =
   | (typeof geoTypes)[number]
   | 'object';
 
-/** Every type that a field may have (docs/reference/indexes-and-queries.md "Field types"). */
+/** All field types (docs/reference/indexes-and-queries.md "Field types"). */
 export const fieldTypes: readonly FieldTypeName[] = [
   ...scalarTypes,
   ...scalarTypes.map((type) => `${type}[]` as const),
@@ -63,8 +63,8 @@ export const indexShape = objectOf(
 
 /**
  * `index: {fields: {name: {type, language?, foldAccents?, keep?, format?, collation?, metadata?}}, synonyms?, metadata?}`:
- * the types of the fields. What is said about their words is read by `readIndexTexts`. That each has its property, and each
- * property its field, is checked where files are read (`checkIndexProperties`): of a stored configuration it need not be so.
+ * reads the types of the fields. `readIndexTexts` reads the options for words. Whether fields and properties match is only
+ * checked when files are read (`checkIndexProperties`), because a stored configuration may be older than this check.
  */
 export function readIndexFields(at: Cursor): ReadonlyMap<string, FieldTypeName> {
   const fields = new Map<string, FieldTypeName>();
@@ -93,12 +93,12 @@ function readField(at: Cursor, name: string): FieldTypeName | null {
   return known ?? null;
 }
 
-/** A property whose members become fields. Only an entity tells which fields these are. */
+/** A property whose members become fields, which are only known for each entity. */
 const anyMembers = '*';
 
 /**
- * A field that no property fills would be absent from every item, and a property without a field would not be in any:
- * both are mistakes. What is not an object is reported elsewhere.
+ * Reports fields without a property, which no item would have, and properties without a field, which would be ignored. Members
+ * that are not objects are reported elsewhere.
  */
 export function checkIndexProperties(root: Cursor): void {
   const fields = root.member('index').member('fields');
@@ -129,26 +129,26 @@ function guess(name: string, others: readonly string[]): string {
 /** Descriptions of an index and its fields. They have no effect; tools show them. */
 export interface IndexMetadata {
   readonly index: Json;
-  /** Of the fields that have some. */
+  /** Metadata of the fields that have some. */
   readonly fields: ReadonlyMap<string, Json>;
 }
 
-/** `metadata` of `index` and of each of its fields. Any JSON is taken. */
+/** Reads `metadata` of `index` and of each of its fields, which can be any JSON. */
 export function readIndexMetadata(at: Cursor): IndexMetadata {
   const list = at.member('fields');
   const fields = list.names().flatMap((name): [string, Json][] => {
-    const said = list.member(name).member('metadata').json;
-    return said === undefined || said === null ? [] : [[name, said]];
+    const metadata = list.member(name).member('metadata').json;
+    return metadata === undefined || metadata === null ? [] : [[name, metadata]];
   });
   return { index: at.member('metadata').json ?? null, fields: new Map(fields) };
 }
 
-/** The BCP 47 tag of each field that is sorted in the order of a locale. */
+/** Field -> BCP 47 tag of the locale by which it is sorted. */
 export type Collations = ReadonlyMap<string, string>;
 
 const collationAdvice = 'Write a BCP 47 tag such as "da" or "de-AT".';
 
-/** `collation` of each field in `index.fields` (docs/reference/indexes-and-queries.md "Sorting"). */
+/** Reads `collation` of each field in `index.fields` (docs/reference/indexes-and-queries.md "Sorting"). */
 export function readCollations(at: Cursor): Collations {
   const collations = new Map<string, string>();
   const fields = at.member('fields');
@@ -169,7 +169,7 @@ export function readCollations(at: Cursor): Collations {
   return collations;
 }
 
-/** An unknown locale would be sorted in the order of the machine's own. */
+/** For an unknown locale, `Intl` would use the machine's own. */
 function isKnown(tag: string): boolean {
   try {
     return Intl.Collator.supportedLocalesOf(tag).length > 0;

@@ -26,10 +26,7 @@ export const indexSchemaShape = objectOf(
   ['index', 'properties'],
 );
 
-/**
- * `{triggers, index, properties}`: what makes an item of an index of an entity
- * (docs/reference/indexes-and-queries.md "Indexes").
- */
+/** `{triggers, index, properties}`: builds index items (docs/reference/indexes-and-queries.md "Indexes"). */
 export function compileIndexSchema(alias: string, at: Cursor, surroundings: Surroundings): IndexSchema {
   at.object(indexSchemaShape);
   const { partials, scope, sourceGroups } = surroundings;
@@ -60,9 +57,7 @@ function buildItem(write: Write, input: BuildInput): Resumable<BuiltItem> {
   return chain(write(frame, body), () => body.item(frame.build));
 }
 
-/**
- * A bare `{p.population}` for a field that holds no text means the value itself: as a text it could never fit.
- */
+/** For a field without text, a bare `{p.population}` means the value itself, because a string would never fit. */
 function shorthandOfFields(
   fields: ReadonlyMap<string, FieldTypeName>,
   properties: Cursor,
@@ -72,17 +67,17 @@ function shorthandOfFields(
     .filter(([, type]) => !holdsText(type))
     .map(([name]) => properties.member(name).path);
   const ofAnyValue = new Set(places);
-  // The path of a property deeper down may be long, and there may be many of them.
+  // Comparing depths first avoids computing the paths of deeper properties, which may be long and many.
   const depth = properties.depth + 1;
   return (at) => (at.depth === depth && ofAnyValue.has(at.path) ? compileAnyValue : compileShorthand);
 }
 
-/** Items are values: no delivery puts views into them. */
+/** Index items cannot have references, because they are not resolved for them. */
 function refuseReferences(properties: Cursor, needs: Needs, partials: Partials): void {
   const advice = 'Store the id or the value that you want to query instead.';
   for (const place of needs.references) place.issue('an index item cannot hold a reference', advice);
   const reachable = reachablePartials(needs, partials);
-  // Which partial an expression names is known at run time alone; a reference gives null then.
+  // A partial that an expression names is only known at run time. Its references become null.
   if (needs.anyPartial || reachable.some((alias) => partials.get(alias)?.needs.anyPartial)) return;
   for (const alias of reachable) {
     const [place] = partials.get(alias)?.needs.references ?? [];

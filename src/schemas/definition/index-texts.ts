@@ -14,44 +14,44 @@ export const languages = ['da', 'de', 'en', 'es', 'fi', 'fr', 'it', 'nl', 'no', 
 
 export type Language = (typeof languages)[number];
 
-/** True: accents are dropped. With a language, its letters are written out first: ö is oe. */
+/** True to drop accents. With a language, its letters are first replaced: ö by oe. */
 export type Folding = boolean | 'de' | 'da';
 
-/** How the words of a text field are read. */
+/** How the words of a text field are analyzed. */
 export interface TextRules {
   readonly language: Language | null;
   readonly foldAccents: Folding;
-  /** Characters that count as letters; absent: none. */
+  /** Additional characters that count as letters. */
   readonly keep?: string;
-  /** Absent: the texts are plain. */
+  /** Absent for plain text. */
   readonly format?: 'html';
 }
 
-/** Each text of `from` also finds each of `to`. */
+/** A search for any of `from` also finds each of `to`. */
 export interface Synonym {
   readonly from: readonly string[];
   readonly to: readonly string[];
 }
 
-/** Options of an index schema for the words of its texts. */
+/** Options of an index schema for text analysis. */
 export interface IndexTexts {
-  /** Of the fields that say something. */
+  /** Rules of the fields that have options. */
   readonly rules: ReadonlyMap<string, TextRules>;
   readonly synonyms: readonly Synonym[];
 }
 
-/** An index whose texts are taken as they are. */
+/** An index without options. */
 export const plainTexts: IndexTexts = { rules: new Map(), synonyms: [] };
 
-/** True when an index of one has the same words as an index of the other. */
+/** True if both give the same words. */
 export function sameTexts(a: IndexTexts, b: IndexTexts): boolean {
   const text = ({ rules, synonyms }: IndexTexts) => JSON.stringify([[...rules].sort(), synonyms]);
   return a === b || text(a) === text(b);
 }
 
 /**
- * `language`, `foldAccents`, `keep` and `format` of each field in `index.fields`, and `index.synonyms`
- * (docs/reference/indexes-and-queries.md "Words of a field"). The types of the fields are read by `readIndexFields`.
+ * Reads `language`, `foldAccents`, `keep` and `format` of each field in `index.fields`, and `index.synonyms`
+ * (docs/reference/indexes-and-queries.md "Words of a field"). `readIndexFields` reads the types.
  */
 export function readIndexTexts(at: Cursor): IndexTexts {
   const rules = new Map<string, TextRules>();
@@ -95,10 +95,10 @@ function readFold(field: Cursor): Folding {
 }
 
 const keepAdvice = 'Write the characters one after the other, such as "+#".';
-/** Phrases have spaces between their words; what is not seen is taken out of texts. */
+/** Spaces separate the words of phrases, and invisible characters are removed from texts. */
 const keepsNot = /[\s\p{C}\p{Z}\p{DI}\p{M}]/u;
 
-/** In code-point order, so that the order in which they are written makes no other index. */
+/** Sorted by code point, so that the order in the schema does not change the index. */
 function readKeep(at: Cursor): string {
   if (at.isAbsent) return '';
   const text = at.filledText();

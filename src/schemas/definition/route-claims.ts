@@ -8,7 +8,7 @@ import type { Evaluate, EvaluateText, Frame, Scope } from '../language/scope.ts'
 import type { ViewClaims } from '../schema.ts';
 import { routeShape } from '../shapes.ts';
 
-/** `route: {url?, handles?}` (docs/reference/mapping-language.md "Route"): what a view is found by. */
+/** `route: {url?, handles?}` (docs/reference/mapping-language.md "Route"): compiles the URL and handles of a view. */
 export function compileRoute(at: Cursor, scope: Scope): (frame: Frame) => Resumable<ViewClaims> {
   if (at.isAbsent || at.object(routeShape) === null) return () => ({ url: null, handles: [] });
   const url = at.member('url');
@@ -23,18 +23,18 @@ function compileHandles(at: Cursor, scope: Scope): Evaluate[] {
   return items.map((item) => compileField(item, scope).value);
 }
 
-/** About what it costs to take a handle, in units of the work budget. */
+/** Approximate cost of adding a handle, in units of the work budget. */
 const unitsPerHandle = 50;
 
-/** A fragment is never sent to a server, and a path that begins with two slashes is another host to browsers. */
+/** Without fragments, which are never sent to a server, and without two leading slashes, which browsers treat as a host. */
 const routable = /^(?:\/(?!\/)|https?:\/\/)[^#]*$/i;
 
-/** A URL that can be asked for; null for anything else. */
+/** Returns the URL if it can be requested, otherwise null. */
 export function usableUrl(url: string | null): string | null {
   return url !== null && !hasMoreCodePoints(url, urlCodePointsMax) && routable.test(url) ? url : null;
 }
 
-/** The handles that one view claims: each once, the first ones, none that is too long. */
+/** Collects the handles of a view, without duplicates, up to the limits of number and length. */
 export class UsableHandles {
   readonly #texts = new Set<string>();
   #areCut = false;
@@ -51,7 +51,7 @@ export class UsableHandles {
   }
 }
 
-/** A hole that gives an array claims each of its items. */
+/** An expression that returns an array claims each of its items. */
 function usableHandles(handles: readonly Evaluate[], frame: Frame): Resumable<UsableHandles> {
   const usable = new UsableHandles();
   const take = (item: Json): void => {

@@ -5,8 +5,8 @@ const advice = 'Write source groups with the entity types that they hand in: {"c
 export type Triggers = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * What a schema is made for (docs/reference/configuration.md "Triggers"): `triggers`, a map of source group alias ->
- * array of entity types, and `sourceEntityTypes`, an array of types of any source group. One of them is required.
+ * Reads which entities trigger a schema (docs/reference/configuration.md "Triggers"): `triggers`, a map of source group alias
+ * -> array of entity types, and `sourceEntityTypes`, an array of types of any source group. One of them is required.
  * @param root of the schema file @param sourceGroups aliases of all source groups of the tenant
  */
 export function readTriggers(root: Cursor, sourceGroups: readonly string[]): Triggers {

@@ -1,14 +1,12 @@
-/**
- * The operators of a lookup's condition (docs/reference/mapping-language.md "Filters"): each is one line of these tables.
- */
+/** Tables of the operators of lookup conditions (docs/reference/mapping-language.md "Filters"). */
 import type { Json } from '../../contract/json.ts';
 import { compareCodePoints } from '../../lib/code-points.ts';
 import { jsonEqual, scalarText } from '../values.ts';
 
-/** Whether a value of the entity and a value of the query are in a relation. */
+/** Compares a value of the entity with a value of the query. */
 type Relation = (value: Json, wanted: Json) => boolean;
 
-/** `path eq value` */
+/** `path eq value`. */
 export const comparisons = {
   eq: sameJson,
   ne: (value, wanted) => !sameJson(value, wanted),
@@ -18,7 +16,7 @@ export const comparisons = {
   le: (value, wanted) => order(value, wanted) <= 0,
 } satisfies Record<string, Relation>;
 
-/** `startswith(path, value)`; they hold for texts, and `contains` also for an array that has the value. */
+/** `startswith(path, value)`, for strings; `contains` also for an array that has the value. */
 export const textFunctions = {
   contains: (value, wanted) =>
     Array.isArray(value)
@@ -28,7 +26,7 @@ export const textFunctions = {
   endswith: (value, wanted) => areTexts(value, wanted, (text, part) => text.endsWith(part)),
 } satisfies Record<string, Relation>;
 
-/** The operators of a property match. They compare scalars by their text; a value to match without one matches nothing. */
+/** The operators of a property match, which compare scalars by their text. A query value without a text matches nothing. */
 export const propertyMatches = {
   equals: (value, wanted) => byText(wanted, (text) => scalarText(value) === text),
   contains: (value, wanted) =>
@@ -51,12 +49,12 @@ export function isOperator<Name extends string>(
   return typeof name === 'string' && Object.hasOwn(table, name);
 }
 
-/** Equality without a budget: values in an index entry are small. */
+/** Equality without a budget, because values in index entries are small. */
 export function sameJson(a: Json, b: Json): boolean {
   return jsonEqual(a, b, () => {});
 }
 
-/** Order of two values of one type. For all others it is NaN, for which no comparison holds. */
+/** Order of two values of the same type; otherwise NaN, for which no comparison is true. */
 function order(a: Json, b: Json): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   if (typeof a === 'string' && typeof b === 'string') return compareCodePoints(a, b);

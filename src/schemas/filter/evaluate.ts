@@ -4,12 +4,12 @@ import { listOf, member, scalarText } from '../values.ts';
 import { comparisons, propertyMatches, sameJson, textFunctions } from './condition-operators.ts';
 import type { FilterNode, FilterPath, Operand } from './node.ts';
 
-/** The input of a filter test: the values of one entity and of one query. */
+/** The input of a filter test: values of one entity and of one query. */
 export interface Match {
   /** Values of the entity, in the order of the layout's projection. */
   row: readonly Json[];
   /** For each path of the plan's `reads`, its index in `row`. */
-  readonly places: readonly number[];
+  readonly positions: readonly number[];
   /** The query's values, by the index of their operand. */
   readonly values: readonly Json[];
   /** The values of `in`, by the index of their first operand. */
@@ -20,23 +20,23 @@ export interface Match {
 
 export type FilterTest = (match: Match) => boolean;
 
-/** The paths that a condition reads, each once. */
+/** Collects the paths that a condition reads, without duplicates. */
 export class Reads {
   readonly paths: PropertyPath[] = [];
-  readonly #places = new Map<string, number>();
+  readonly #positions = new Map<string, number>();
 
-  /** @returns the path's index among `paths` */
+  /** @returns the index of the path in `paths` */
   add(path: PropertyPath): number {
     const key = JSON.stringify(path);
-    const known = this.#places.get(key);
+    const known = this.#positions.get(key);
     if (known !== undefined) return known;
-    this.#places.set(key, this.paths.length);
+    this.#positions.set(key, this.paths.length);
     this.paths.push(path);
     return this.paths.length - 1;
   }
 }
 
-/** Compiles a condition. Adds the paths that it reads to `reads`. */
+/** Compiles a condition, and adds the paths that it reads to `reads`. */
 export function compileTest(node: FilterNode, reads: Reads): FilterTest {
   return new TestCompiler(reads).compile(node);
 }
@@ -89,7 +89,7 @@ class TestCompiler {
 
   #readEntity(path: PropertyPath): Read {
     const index = this.#reads.add(path);
-    return ({ row, places }) => row[places[index] ?? -1] ?? null;
+    return ({ row, positions }) => row[positions[index] ?? -1] ?? null;
   }
 
   #firstPresent(paths: readonly PropertyPath[]): Read {
@@ -148,7 +148,7 @@ function isOfType(type: Json, wanted: Json): boolean {
   return text === null || text === '*' || type === text;
 }
 
-/** A set of JSON values, compared by type and content: 9 is not `'9'`. */
+/** A set of JSON values, compared by type and content: 9 is different from `'9'`. */
 export class ValueSet {
   readonly #scalars: ReadonlySet<Json>;
   readonly #others: readonly Json[];

@@ -5,21 +5,21 @@ import { scalarText } from '../values.ts';
 import { inValues } from './evaluate.ts';
 import type { FilterNode, FilterPath, Operand } from './node.ts';
 
-/** A way to find every entity for which a condition holds: index keys, made from the query's values. */
+/** Index keys, computed from the query's values, that find every entity for which a condition holds. */
 export interface KeyTerm {
   readonly indexes: readonly LookupIndex[];
-  /** How much a query by it is likely to read; lower is better. */
+  /** Estimated amount of data that a query reads by it; lower is better. */
   readonly cost: number;
   keys(values: readonly Json[]): readonly string[];
 }
 
-/** The terms whose keys together hold every entity for which `node` holds. */
+/** The terms whose keys together find every entity for which `node` holds. */
 export function keyTerms(node: FilterNode): readonly KeyTerm[] {
   const types = typesOf(node);
   return terms(node, types, new Map()) ?? [allTerm(types)];
 }
 
-/** Where the variables of the lambdas around a node start in the entity. */
+/** Paths of the variables of the enclosing lambdas. */
 type Variables = ReadonlyMap<string, PropertyPath>;
 
 function terms(node: FilterNode, outer: Types, variables: Variables): readonly KeyTerm[] | null {
@@ -79,7 +79,7 @@ function equality(
   variables: Variables,
 ): readonly KeyTerm[] | null {
   if (path.variable === null && path.steps.join('.') === 'type' && types !== null) return [allTerm(types)];
-  // Nothing has a key of null, and arrays and objects have no key.
+  // Null, arrays and objects have no key.
   if (operands.some(({ constant }) => constant !== undefined && scalarText(constant) === null)) return null;
   const places = operands.map(({ index }) => index);
   return [
@@ -91,7 +91,7 @@ function equality(
   ];
 }
 
-/** The texts of values that all have a key; null when one has none or they are too many. */
+/** The texts of values; null if one has no key or there are too many. */
 function keyTexts(values: readonly Json[]): readonly string[] | null {
   if (values.length > lookupKeysMax) return null;
   const texts = values.map(scalarText);
@@ -99,9 +99,9 @@ function keyTexts(values: readonly Json[]): readonly string[] | null {
 }
 
 interface ValueTermParts {
-  /** Whether the value may be one of many in an array, where an entity may have overflowed. */
+  /** True if the value may be in an array, in which an entity may have more values than the limit. */
   readonly inArrays: boolean;
-  /** Whether the values are known now, so that all of them have keys. */
+  /** True if the values are constants, all with keys. */
   readonly isFixed: boolean;
   readonly texts: (values: readonly Json[]) => readonly string[] | null;
 }
@@ -146,7 +146,7 @@ function matchTerms(
 ): readonly KeyTerm[] {
   const value = valueTerm(path, types, {
     inArrays: operator === 'contains',
-    // A null to match matches nothing, so there is never a need to fall back.
+    // A query value of null matches nothing, so no fallback is needed.
     isFixed: true,
     texts: (values) => keyTexts([values[operand.index] ?? null]) ?? [],
   });
@@ -170,7 +170,7 @@ function indexesOf(kind: LookupIndex['kind'], path: PropertyPath, types: Types):
 /** Entity types, or null for all. */
 type Types = readonly string[] | null;
 
-/** Types of which an entity must have one, as far as the condition says so without holes. */
+/** The entity types that the condition allows, if it has constants for them; otherwise null. */
 export function typesOf(node: FilterNode): Types {
   if (node.kind === 'and') return node.nodes.map(typesOf).reduce(both, null);
   if (node.kind === 'or') {
@@ -181,7 +181,7 @@ export function typesOf(node: FilterNode): Types {
   if (!isEquality || node.path.variable !== null || node.path.steps.join('.') !== 'type') return null;
   const operands = node.kind === 'compare' ? [node.operand] : node.operands;
   const types = operands.map((operand) => operand.constant);
-  // A constant that is not a string is not a type: nothing can match it, and that is a type list without it.
+  // A constant that is not a string matches no type, so it is left out.
   return types.includes(undefined) ? null : types.filter((type) => typeof type === 'string');
 }
 

@@ -3,22 +3,22 @@ import type { Evaluate, Frame } from '../language/scope.ts';
 import type { PropertyPath } from '../lookup-plan.ts';
 import type { ComparisonName, PropertyMatchName, TextFunctionName } from './condition-operators.ts';
 
-/** Where a condition reads: from the entity, or from the variable of a lambda around it. */
+/** A path in a condition: in the entity, or in the variable of an enclosing lambda. */
 export interface FilterPath {
-  /** Name of the lambda's variable; null for the entity, whose path starts with one of its own fields. */
+  /** Name of the lambda's variable; null for the entity, where the path starts with a field. */
   readonly variable: string | null;
   readonly steps: PropertyPath;
 }
 
 /** A value that a condition compares with. */
 export interface Operand {
-  /** Its place in the list of values that a query is built from (`QueryValues`). */
+  /** Its index in the values of a query (`QueryValues`). */
   readonly index: number;
-  /** The value when it is written out; undefined for a hole. */
+  /** The value of a literal; undefined for a hole. */
   readonly constant: Json | undefined;
 }
 
-/** The condition of a `$lookup`, of either form. */
+/** The condition of a `$lookup`. */
 export type FilterNode =
   | { readonly kind: 'and' | 'or'; readonly nodes: readonly FilterNode[] }
   | { readonly kind: 'not'; readonly node: FilterNode }
@@ -28,7 +28,7 @@ export type FilterNode =
       readonly operator: ComparisonName;
       readonly operand: Operand;
     }
-  /** `spread`: the one operand is a hole whose array holds the values. */
+  /** With `spread`, the only operand is a hole whose array has the values. */
   | {
       readonly kind: 'in';
       readonly path: FilterPath;
@@ -47,17 +47,17 @@ export type FilterNode =
       readonly variable: string;
       readonly node: FilterNode;
     }
-  /** Property match: the first of `paths` at which the entity has something counts. */
+  /** Property match: uses the first of `paths` at which the entity has a value. */
   | {
       readonly kind: 'match';
       readonly operator: PropertyMatchName;
       readonly paths: readonly PropertyPath[];
       readonly operand: Operand;
     }
-  /** A type known at run time alone; `*` and null are all types. */
+  /** A type that is only known at run time; `*` and null mean all types. */
   | { readonly kind: 'ofType'; readonly operand: Operand };
 
-/** The values that fill a lookup. They are collected while it is compiled, and read again for each query. */
+/** The values of a lookup: collected while it is compiled, and evaluated for each query. */
 export class QueryValues {
   readonly #evaluate: Evaluate[] = [];
 

@@ -6,12 +6,12 @@ import type { Operand, QueryValues } from './node.ts';
 
 const codes = /(?:%[0-9A-Fa-f]{2})+/g;
 
-/** Decodes the URI codes of a text. What begins no code, or stands for no character, stays as it is. */
+/** Decodes the percent-encoded characters of a text. Invalid sequences are left unchanged. */
 export function decodeUriText(text: string): string {
   return text.includes('%') ? text.replace(codes, decodeRun) : text;
 }
 
-/** @param run codes alone */
+/** @param run only percent-encoded bytes */
 function decodeRun(run: string): string {
   let decoded = '';
   for (let at = 0; at < run.length; ) {
@@ -48,8 +48,8 @@ const literalWords: ReadonlyMap<string, Json> = new Map<string, Json>([
 ]);
 
 /**
- * Parses what a condition compares with: a text, which may have holes, a number, a literal word or a hole. Without a scope,
- * as in a filter that code has put together, there are no holes, and texts are URI-decoded once they are read.
+ * Parses an operand: a string, which may have holes, a number, a literal word or a hole. Without a scope, for filters of code,
+ * there are no holes, and strings are URI-decoded.
  */
 export class OperandParser {
   readonly #reader: Reader;
@@ -62,7 +62,7 @@ export class OperandParser {
     this.#values = values;
   }
 
-  /** The operand that is here. @throws SyntaxMistake */
+  /** Parses the operand at the current position. @throws SyntaxMistake */
   take(): Operand {
     const reader = this.#reader;
     if (reader.next === '{' && this.#scope !== null) {
@@ -79,8 +79,8 @@ export class OperandParser {
   }
 
   /**
-   * Steps over a quote in a filter of code after which no text can end: code often puts values in as they are, or encoded
-   * by `encodeURIComponent`, which leaves quotes alone. An encoded value has no blanks, so it can never end the text.
+   * In a filter of code, takes a quote that cannot end the string: code often inserts values unchanged, or encoded by
+   * `encodeURIComponent`, which does not encode quotes. An encoded value has no spaces, so it can never end the string.
    */
   #takeInnerQuote(): boolean {
     const { text, position } = this.#reader;
@@ -89,7 +89,7 @@ export class OperandParser {
     const mayEndHere = endOfText.test(text);
     endOfText.lastIndex = position + 2;
     const mayEndAfterTwo = text.charAt(position + 1) === "'" && endOfText.test(text);
-    // A doubled quote is one of the text, as everywhere.
+    // As everywhere, a doubled quote is part of the string.
     if (mayEndHere || (text.charAt(position + 1) === "'" && !mayEndAfterTwo)) return false;
     this.#reader.position += 1;
     return true;
@@ -106,7 +106,7 @@ export class OperandParser {
     return this.#values.add((frame) => joinParts(parts, frame));
   }
 
-  /** A text in single quotes, a quote in it doubled; holes in it are filled with their text. */
+  /** A string in single quotes, in which quotes are doubled and holes are replaced by their text. */
   #takeQuoted(mayHaveHoles: boolean): (string | Evaluate)[] {
     const reader = this.#reader;
     const scope = mayHaveHoles ? this.#scope : null;

@@ -20,8 +20,8 @@ const operatorWords = [...Object.keys(comparisons), 'in'];
  *               | "/" ( "any" | "all" ) "(" variable ":" or ")"
  *     operand = "'" text "'" | number | "true" | "false" | "null" | hole
  *
- * A filter that code has put together has no holes, and its lists may be empty (docs/guide/writing-schemas.md "Filters").
- * A hole becomes a value of the tree, so nothing that an entity holds can change what the filter means.
+ * A filter of code has no holes, and its lists may be empty (docs/guide/writing-schemas.md "Filters"). A hole becomes a value
+ * in the tree, so the data of an entity cannot change the meaning of a filter.
  */
 export class FilterParser {
   readonly #reader: Reader;
@@ -29,7 +29,7 @@ export class FilterParser {
   readonly #mayBeEmpty: boolean;
   readonly #variables: string[] = [];
 
-  /** @param scope null: a filter that code has put together, without holes */
+  /** @param scope null for a filter of code, without holes */
   constructor(reader: Reader, scope: Scope | null, values: QueryValues) {
     this.#reader = reader;
     this.#mayBeEmpty = scope === null;
@@ -54,7 +54,7 @@ export class FilterParser {
     return nodes.length === 1 ? first : { kind, nodes };
   }
 
-  /** White space is skipped after every token, so that each parser starts at something. */
+  /** White space is skipped after every token, so that each parser starts at a token. */
   #takeWord(word: string): boolean {
     const taken = this.#reader.takeWord(word);
     if (taken) this.#reader.skipSpace();
@@ -117,7 +117,7 @@ export class FilterParser {
     throw this.#reader.mistake(`an entity has no field \`${first}\``, advice, start);
   }
 
-  /** The next `.name`, `/name` or `['name']`; null at the path's end, and before `/any(` and `/all(`. */
+  /** The next `.name`, `/name` or `['name']`; null at the end of the path, and before `/any(` and `/all(`. */
   #takeStep(): string | null {
     const reader = this.#reader;
     if (this.#quantifierHere() !== null) return null;
@@ -178,7 +178,7 @@ export class FilterParser {
       return { kind: 'in', path, operands: [this.#parseOperand()], spread: true };
     this.#expect('(', this.#mayBeEmpty ? '`(`' : '`(` or a hole');
     const operands: Operand[] = [];
-    // Code puts lists together that may be empty: they match nothing.
+    // Lists in filters of code may be empty, and match nothing then.
     if (this.#mayBeEmpty && this.#take(')')) return { kind: 'in', path, operands, spread: false };
     do operands.push(this.#parseOperand());
     while (this.#take(','));

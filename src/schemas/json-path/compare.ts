@@ -3,9 +3,9 @@ import { compareCodePoints } from '../../lib/code-points.ts';
 import { jsonEqual, textSteps } from '../values.ts';
 
 /**
- * RFC 9535 section 2.3.5.2.2: equality is deep and typed; order is for two numbers or two strings alone, strings by code
- * points. The library's own comparison orders by UTF-16 units, reads members from prototypes and is unbounded.
- * @param spend receives the values compared; it may throw to stop
+ * RFC 9535 section 2.3.5.2.2: equality is deep and typed; only two numbers or two strings are ordered, strings by code points.
+ * The library's comparison orders by UTF-16 units, reads members of prototypes and has no limit.
+ * @param spend called with the work of the comparison; may throw to stop it
  */
 export function compareValues(
   a: Json | undefined,

@@ -1,10 +1,10 @@
 import { Reader } from '../language/reader.ts';
 
-/** Tells whether a code point is one that a place of a pattern takes. */
+/** Whether a position of a pattern accepts a code point. */
 export type TakesCodePoint = (codePoint: number) => boolean;
 
 export type PatternNode =
-  /** `steps`: the work of one try. */
+  /** `steps` is the cost of one attempt. */
   | { readonly kind: 'take'; readonly takes: TakesCodePoint; readonly steps: number }
   | { readonly kind: 'start' | 'end' }
   | { readonly kind: 'sequence'; readonly nodes: readonly PatternNode[] }
@@ -12,7 +12,7 @@ export type PatternNode =
   | { readonly kind: 'repeat'; readonly node: PatternNode; readonly min: number; readonly max: number };
 
 /**
- * Parses an I-Regexp (RFC 9485), plus what people write beside it: `^` and `$` as anchors, and `\d \w \s`.
+ * Parses an I-Regexp (RFC 9485), with common extensions: `^` and `$` as anchors, and `\d \w \s`.
  * @throws SyntaxMistake
  */
 export function parsePattern(text: string): PatternNode {
@@ -85,7 +85,7 @@ function takeCodePoint(reader: Reader): number {
   return codePoint;
 }
 
-/** The part of a class after its `[`. */
+/** Parses a class after its `[`. */
 function parseClass(reader: Reader): PatternNode {
   const negated = reader.take('^');
   const members: TakesCodePoint[] = [];
@@ -112,7 +112,7 @@ function parseClassCharacter(reader: Reader): number | TakesCodePoint {
   return takeSingleEscape(reader) ?? parseEscape(reader);
 }
 
-/** Parses what follows a backslash. */
+/** Parses an escape after its backslash. */
 function parseEscape(reader: Reader): TakesCodePoint {
   const single = takeSingleEscape(reader);
   if (single !== null) return only(single);
@@ -143,7 +143,7 @@ function takeSingleEscape(reader: Reader): number | null {
   return control ?? letter.charCodeAt(0);
 }
 
-/** A class that only the engine's own Unicode tables know; it is asked about one character, so it cannot run away. */
+/** A class from the Unicode tables of the engine. The expression tests a single character, so its cost is bounded. */
 function byExpression(source: string): TakesCodePoint {
   const expression = new RegExp(`^${source}$`, 'u');
   return (codePoint) => expression.test(String.fromCodePoint(codePoint));

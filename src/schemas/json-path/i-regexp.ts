@@ -1,10 +1,10 @@
 /**
- * Patterns of the JSONPath functions `match` and `search`: I-Regexp (RFC 9485). Pattern and text may both come from an
- * entity. So a pattern runs as a set of states that moves over the text once (Thompson): at most states times characters.
+ * Patterns of the JSONPath functions `match` and `search`: I-Regexp (RFC 9485). Pattern and text may both come from an entity.
+ * So patterns are run with Thompson's algorithm, as a set of states, in at most states times characters.
  *
- * Every state tried is paid from the build's budget, which ends a costly run. The library `re2js` takes linear time too, but
- * one call of it cannot be counted or ended. `a[ab]{900}[cd]` over 200 kB takes it 1.8 s, and a text may have 5 MB. It also
- * refuses counts over 1,000 and takes patterns that are not I-Regexp.
+ * Every visited state counts for the build's budget, which stops expensive runs. The library `re2js` takes linear time too, but
+ * a call cannot be measured or stopped: `a[ab]{900}[cd]` over 200 kB takes 1.8 s, and a text may have 5 MB. It also rejects
+ * counts over 1,000 and accepts patterns that are not I-Regexp.
  */
 
 import { languageTextCharactersMax, patternStatesMax } from '../../contract/limits.ts';
@@ -17,7 +17,7 @@ type RepeatNode = Extract<PatternNode, { kind: 'repeat' }>;
 
 type State =
   | { readonly kind: 'take'; readonly takes: TakesCodePoint; readonly steps: number }
-  /** Goes on at the next state and at `to`. */
+  /** Continues at the next state and at `to`. */
   | { readonly kind: 'fork'; to: number }
   | { readonly kind: 'jump'; to: number }
   | { readonly kind: 'start' | 'end' | 'match' };
@@ -28,9 +28,9 @@ export interface Pattern {
 
 /** The result of a compilation. */
 interface Compiled {
-  /** Null: it is not a pattern, or needs too many states. */
+  /** Null if it is not a valid pattern, or needs too many states. */
   readonly pattern: Pattern | null;
-  /** States that were made. */
+  /** Number of created states. */
   readonly steps: number;
 }
 
@@ -38,8 +38,9 @@ const cachedPatternsMax = 256;
 const cache = new BoundedCache<string, Compiled>({ entriesMax: cachedPatternsMax });
 
 /**
- * The compiled pattern, or null when the text is none or would need too many states.
- * @param spend receives the work of compiling, also where the pattern is kept: a build takes the same number of steps each time
+ * Compiles a pattern; null if it is invalid or needs too many states.
+ * @param spend called with the work of compiling, also for a cached pattern, so that a build always takes the same number of
+ * steps
  */
 export function compilePattern(text: string, spend: (steps: number) => void): Pattern | null {
   if (text.length > languageTextCharactersMax) return null;
@@ -120,7 +121,7 @@ function emitRepeat({ node, min, max }: RepeatNode, states: State[]): void {
   for (const exit of exits) exit.to = states.length;
 }
 
-/** A copy takes at least one state, so that `(){1000000000}` ends at the states' limit like any other. */
+/** Every copy has at least one state, so that `(){1000000000}` also reaches the limit of states. */
 function emitCopy(node: PatternNode, states: State[]): void {
   const before = states.length;
   emit(node, states);
@@ -131,8 +132,8 @@ function emitCopy(node: PatternNode, states: State[]): void {
 export type Extent = 'whole' | 'part';
 
 /**
- * Whether the pattern takes the text, in steps when it is long.
- * @param spend receives the states tried and reached; it throws when there is no more to spend
+ * Whether the pattern matches the text; in steps if the text is long.
+ * @param spend called with the number of visited states; throws when the budget is used up
  */
 export function patternTakes(
   pattern: Pattern,
@@ -141,10 +142,10 @@ export function patternTakes(
   spend: (steps: number) => void,
 ): Resumable<boolean> {
   const run = new PatternRun(pattern, text, extent, spend);
-  return run.goOn() ?? new Suspended(run.rest());
+  return run.resume() ?? new Suspended(run.rest());
 }
 
-/** A pattern on its way over a text. */
+/** A run of a pattern over a text. */
 class PatternRun {
   readonly #pattern: Pattern;
   readonly #text: string;
@@ -164,8 +165,8 @@ class PatternRun {
     spend(this.#states.reached);
   }
 
-  /** @returns whether the pattern takes the text; null when it pauses */
-  goOn(): boolean | null {
+  /** @returns whether the pattern matches; null if it pauses */
+  resume(): boolean | null {
     const text = this.#text;
     while (this.#at < text.length) {
       if (this.#extent === 'part' && this.#states.matched) return true;
@@ -181,7 +182,7 @@ class PatternRun {
   *rest(): Steps<boolean> {
     for (;;) {
       yield;
-      const taken = this.goOn();
+      const taken = this.resume();
       if (taken !== null) return taken;
     }
   }
@@ -198,17 +199,17 @@ class PatternRun {
       if (state.takes(codePoint)) this.#states.enter(index + 1, this.#at, next);
     }
     if (this.#extent === 'part') this.#states.enter(0, this.#at, next);
-    // Some states are followed without a character, as those of `(){5000}`.
+    // Includes states that are reached without a character, as in `(){5000}`.
     this.#spend(steps + this.#states.reached);
     return next;
   }
 }
 
-/** The states that can be reached at one place of the text. */
+/** The states that are reached at one position of the text. */
 class StateSet {
-  /** A match was reached at the current place. */
+  /** True if a match is reached at the current position. */
   matched = false;
-  /** States that were reached at the current place, those that take no character too. */
+  /** Number of states reached at the current position, including those without a character. */
   reached = 0;
   readonly #pattern: Pattern;
   readonly #textLength: number;
@@ -228,7 +229,7 @@ class StateSet {
     this.reached = 0;
   }
 
-  /** Adds `first` and all states that follow it without taking a character; those that take one go to `into`. */
+  /** Adds `first` and all states that follow it without a character. States that need a character are added to `into`. */
   enter(first: number, at: number, into: number[]): void {
     this.#open.push(first);
     for (let index = this.#open.pop(); index !== undefined; index = this.#open.pop()) {

@@ -21,12 +21,12 @@ export interface PathSelector {
 }
 
 /**
- * Compiles a path selector: RFC 9535 JSONPath over the names that expressions have, its leading `$.` optional. `$` is
- * `root` with those names beside its members; `$.*` and `$..x` go over the members alone, so nothing comes twice.
- * A text that is only a placeholder selects its value.
+ * Compiles a path selector: RFC 9535 JSONPath with the names of expressions, and an optional leading `$.`. `$` is `root`, with
+ * these names in addition to its members; `$.*` and `$..x` only visit the members, so that there are no duplicates. A text that
+ * is only a hole selects its value.
  *
- * The library `json-p3` parses the path and checks its types. `query.ts` evaluates the parsed path, because evaluation in the
- * library cannot be paused or limited, supports neither names nor placeholders, and differs from RFC 9535 in comparisons.
+ * The library `json-p3` parses the path and checks its types. `query.ts` evaluates it, because evaluation in the library cannot
+ * be paused or limited, supports neither names nor holes, and differs from RFC 9535 in comparisons.
  * @throws SyntaxMistake
  */
 export function compilePath(text: string, scope: Scope): PathSelector {
@@ -73,12 +73,12 @@ function syntaxMistake(error: JSONPathError, reader: Reader, path: PathText): Sy
   const { token } = error;
   const place = Math.min(path.writtenPlace(token.index), reader.text.length);
   const found = token.kind === TokenKind.ERROR ? token.value : readable(error.message);
-  // At the end of the input, the library may fail to step back, and reports that instead of the end.
+  // At the end of the input, the library may report that it cannot step back.
   const message = found.startsWith("can't backup") ? 'the path ends too early' : found;
   return reader.mistake(message, 'Write a JSONPath (RFC 9535) such as `$.p.tags[*]`.', place);
 }
 
-/** Removes the excerpt and position from an error message of the library: they refer to the text with placeholders. */
+/** Removes the excerpt and position from an error message of the library, because they refer to the text with hole marks. */
 function readable(message: string): string {
   return withoutHoleMarks(message)
     .replace(/ \('.{0,9}':\d+\)$/s, '')

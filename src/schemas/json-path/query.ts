@@ -1,6 +1,6 @@
 /**
- * Compiles a parsed path to functions over JSON values. A selector takes a step from the build's budget for each value that it
- * looks at, and can pause in long arrays, objects and descents.
+ * Compiles a parsed path to functions over JSON values. Each visited value takes a step from the build's budget, and selectors
+ * can pause in long arrays, objects and descents.
  */
 import { type JSONPathQuery, jsonpath, TokenKind } from 'json-p3';
 import type { Json } from '../../contract/json.ts';
@@ -29,17 +29,17 @@ const {
   StringLiteral,
 } = jsonpath.expressions;
 
-/** Reads a name of the scope. */
+/** Reads the value of a name of the scope. */
 type ReadName = (frame: Frame) => Json | undefined;
 
-/** Properties of a path that the library does not know. */
+/** What the library does not know about a path. */
 export interface PathMeaning {
-  /** Makes the mistake that what the library has parsed at a place of the JSONPath is nothing that RFC 9535 knows. */
+  /** Creates the error for an operand that the library accepts but RFC 9535 does not. */
   readonly notAnOperand: (place: number) => Error;
   readonly holes: readonly Evaluate[];
-  /** How a name of the scope is read; null when there is none. */
+  /** Returns the reader of a name of the scope; null if it is unknown. */
   readonly find: (name: string) => ReadName | null;
-  /** Makes the mistake that `name`, at a place of the JSONPath, is not a name of the scope. */
+  /** Creates the error for an unknown name at a position of the JSONPath. */
   readonly unknownName: (name: string, place: number) => Error;
 }
 
@@ -50,7 +50,7 @@ type SelectOne = (start: Json, run: PathRun) => Json | undefined;
 
 type Expression = jsonpath.expressions.FilterExpression;
 type Condition = (current: Json, run: PathRun) => Resumable<boolean>;
-/** Undefined is Nothing. */
+/** Undefined means Nothing (RFC 9535). */
 type Operand = (current: Json, run: PathRun) => Resumable<Json | undefined>;
 
 /** Selects among the children of a value. */
@@ -59,9 +59,9 @@ type Selector = (value: Json, run: PathRun, into: Json[]) => Resumable<void>;
 type Segment = (values: readonly Json[], run: PathRun) => Resumable<readonly Json[]>;
 
 /**
- * @param base where the query begins: at `$`, which has the names of the scope besides the elements of `root`, or at the
+ * @param base start of the query: `$`, which has the names of the scope in addition to the members of `root`, or the current
  * element of a filter
- * @throws SyntaxMistake for a name after `$` that is not in the scope
+ * @throws SyntaxMistake for an unknown name after `$`
  */
 export function compileQuery(query: JSONPathQuery, base: '$' | '@', meaning: PathMeaning): Select {
   if (query.singularQuery()) {
@@ -121,7 +121,7 @@ function compileSelector(parsed: jsonpath.JSONPathSelector, atRoot: boolean, mea
   };
 }
 
-/** A query of names and indexes alone, which selects one value at most. */
+/** Compiles a query with only names and indexes, which selects at most one value. */
 function compileSingular(query: JSONPathQuery, base: '$' | '@', meaning: PathMeaning): SelectOne {
   const steps = query.segments.map(({ selectors: [selector] }, index) =>
     compileStep(selector, base === '$' && index === 0, meaning),
@@ -136,7 +136,7 @@ function compileSingular(query: JSONPathQuery, base: '$' | '@', meaning: PathMea
   };
 }
 
-/** @param atRoot directly after `$`, where a name is one of the scope */
+/** @param atRoot true directly after `$`, where names are those of the scope */
 function compileStep(
   parsed: jsonpath.JSONPathSelector | undefined,
   atRoot: boolean,
@@ -217,7 +217,7 @@ function compileOperand(parsed: Expression | undefined, meaning: PathMeaning): O
   }
   if (parsed instanceof NullLiteral) return () => null;
   if (parsed instanceof FunctionExtension) return compileFunction(parsed, meaning);
-  // The library takes a comparison of a comparison: `@.a == true == true`.
+  // The library accepts a comparison of a comparison: `@.a == true == true`.
   if (!(parsed instanceof FilterQuery)) throw meaning.notAnOperand(parsed?.token.index ?? 0);
   return compileSingular(parsed.path, baseOf(parsed), meaning);
 }
@@ -237,7 +237,7 @@ function compileFunction(parsed: jsonpath.expressions.FunctionExtension, meaning
   return (current, run) => chain(nodes(current, run), (found) => (found.length === 1 ? found[0] : undefined));
 }
 
-/** Strings are counted in characters, not in UTF-16 units. */
+/** The length of strings is in code points, not in UTF-16 units. */
 function lengthOf(value: Json | undefined, run: PathRun): number | undefined {
   if (typeof value === 'string') {
     run.spend(value.length);
@@ -251,8 +251,8 @@ function lengthOf(value: Json | undefined, run: PathRun): number | undefined {
 }
 
 /**
- * `match` or `search` (RFC 9535 sections 2.4.6 and 2.4.7): false for what is not a string, or not a pattern. With our own
- * patterns: those of the library are JavaScript's, which need exponential time for some.
+ * `match` or `search` (RFC 9535 sections 2.4.6 and 2.4.7): false if the value is not a string or the pattern is invalid. With
+ * our own implementation, because the library uses JavaScript's patterns, which can take exponential time.
  */
 function compilePatternTest(parsed: jsonpath.expressions.FunctionExtension, meaning: PathMeaning): Condition {
   const [text, pattern] = parsed.args.map((arg) => compileOperand(arg, meaning));

@@ -2,10 +2,10 @@ import type { Json } from '../../contract/json.ts';
 import { type Resumable, type Steps, Suspended } from '../../lib/cooperative-yield.ts';
 import type { Evaluate, Frame } from '../language/scope.ts';
 
-/** Thrown inside a path's evaluation when the build may do no more work; caught where the evaluation began. */
+/** Thrown within the evaluation of a path when the budget of the build is used up, and caught at its start. */
 class OutOfSteps extends Error {}
 
-/** One evaluation of a path: where its holes and its `$` are read, and what it may still spend. */
+/** One evaluation of a path, with its frame and the budget of its build. */
 export class PathRun {
   readonly frame: Frame;
   #filled: Map<Evaluate, Json> | null = null;
@@ -19,7 +19,7 @@ export class PathRun {
     if (!this.frame.build.spend(steps)) throw new OutOfSteps();
   };
 
-  /** The value of a hole, kept for the whole run: a filter over many values must not build a long string for each of them. */
+  /** The value of a hole, cached during the run, so that a filter over many values does not build a long string for each. */
   filled(hole: Evaluate): Json {
     this.#filled ??= new Map();
     const known = this.#filled.get(hole);
@@ -30,7 +30,7 @@ export class PathRun {
   }
 }
 
-/** The nodes that `work` selects; none once the build is out of steps, which the build reports. */
+/** The nodes that `work` selects; none if the budget is used up, which the build reports. */
 export function within(
   frame: Frame,
   work: (run: PathRun) => Resumable<readonly Json[]>,

@@ -4,20 +4,20 @@ import type { Reader } from '../language/reader.ts';
 import type { Evaluate, Scope } from '../language/scope.ts';
 import { valueText } from '../values.ts';
 
-/** Surrounds the number of a hole. A lone surrogate: no text of a path may hold one, nor may an escape write one. */
+/** Surrounds the number of a hole. An unpaired surrogate, which neither a path nor an escape can contain. */
 const holeMark = '\udc00';
 
-/** A path's text as plain JSONPath: each hole is a quoted literal, or part of one, that names it. */
+/** The text of a path as plain JSONPath, in which each hole is replaced by its number in a quoted literal. */
 export interface PathText {
   readonly jsonPath: string;
   readonly holes: readonly Evaluate[];
-  /** Place in the written text of a place in `jsonPath`. */
+  /** Maps a position in `jsonPath` to the original text. */
   readonly writtenPlace: (place: number) => number;
 }
 
 /**
- * Makes the text of a path a JSONPath that stays the same whatever its holes hold, so that it is compiled once and no
- * value can become syntax. (The library could not read every value: it refuses `"\u0001"`.)
+ * Converts the text of a path to a JSONPath that does not depend on the values of its holes, so that it is compiled once and
+ * values cannot become syntax. (The library cannot read every value: it rejects `"\u0001"`.)
  * @throws SyntaxMistake
  */
 export function readPathText(reader: Reader, scope: Scope): PathText {
@@ -28,7 +28,7 @@ class PathTextReader {
   readonly #reader: Reader;
   readonly #scope: Scope;
   readonly #holes: Evaluate[] = [];
-  /** Places of the written text beside their places in the JSONPath; both ascend. */
+  /** Pairs of positions in the original text and in the JSONPath, ascending. */
   readonly #places: { readonly written: number; readonly compiled: number }[] = [];
   #jsonPath = '';
   #marks = 0;
@@ -70,7 +70,7 @@ class PathTextReader {
     return next === '[' || next === '.' ? '$' : '$.';
   }
 
-  /** Bounds what the library reads and evaluates by recursion. */
+  /** Limits nesting and length, because the library parses by recursion. */
   #readMark(): void {
     const { next } = this.#reader;
     if (next === '(' || next === '[') this.#nesting += 1;
@@ -88,7 +88,7 @@ class PathTextReader {
     this.#take(1);
   }
 
-  /** Copies a text in quotes, in which holes are filled with their text; `{{` and `}}` are braces. */
+  /** Copies a quoted string, in which holes are replaced by marks; `{{` and `}}` are braces. */
   #readQuoted(): void {
     const reader = this.#reader;
     const start = reader.position;
@@ -121,7 +121,7 @@ class PathTextReader {
     }
   }
 
-  /** RFC 9535 allows the escapes of control characters, which the library refuses: they are filled in like holes. */
+  /** RFC 9535 allows escapes of control characters, which the library rejects. So they are treated like holes. */
   #readEscape(): void {
     const reader = this.#reader;
     const control = /^\\u(00[01][0-9a-fA-F])/.exec(
@@ -162,12 +162,12 @@ function placeBefore(places: readonly { written: number; compiled: number }[], p
 }
 
 /**
- * What a literal of the path means: its own text (null), or what each run fills in. A hole alone keeps the type of a
- * scalar, arrays and objects become their JSON text; a hole within text is text.
+ * The evaluator of a literal with holes; null for one without. A literal that is only a hole keeps the type of a scalar, and
+ * arrays and objects become JSON text; a hole within other text becomes text.
  */
 export function filledLiteral(literal: string, holes: readonly Evaluate[]): Evaluate | null {
   if (!literal.includes(holeMark)) return null;
-  // Every second piece is the number of a hole.
+  // Every other piece is the number of a hole.
   const parts = literal
     .split(holeMark)
     .map((piece, index) => (index % 2 === 0 ? piece : (holes[Number(piece)] ?? '')))
@@ -180,7 +180,7 @@ export function filledLiteral(literal: string, holes: readonly Evaluate[]): Eval
   };
 }
 
-/** A message about the JSONPath as it may be shown; the library writes the marks raw or escaped. */
+/** Replaces hole marks in a message of the library, which has them raw or escaped. */
 export function withoutHoleMarks(message: string): string {
   return message
     .replaceAll(`\\u${holeMark.charCodeAt(0).toString(16)}`, holeMark)

@@ -1,4 +1,6 @@
-/** Goes over the parts of a value. Each part takes a step from the build's budget, and the work may pause between two of them. */
+/**
+ * Traversal of values. Each visited value takes a step from the build's budget, and the work can pause between two of them.
+ */
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
 import { chain, forEach, type Resumable, repeat } from '../../lib/cooperative-yield.ts';
@@ -16,7 +18,7 @@ export function eachChild(value: Json, run: PathRun, visit: Visit): Resumable<vo
   if (isJsonObject(value)) return forEach(namesOf(value), (name) => paid(value[name] ?? null));
 }
 
-/** The values, each before all that is in it. */
+/** The values and all their descendants, in preorder. */
 export function withDescendants(values: readonly Json[], run: PathRun): Resumable<readonly Json[]> {
   const found: Json[] = [];
   const visit = (value: Json): Resumable<void> => {

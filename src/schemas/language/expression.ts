@@ -1,4 +1,4 @@
-/** Places of a schema that take an expression: a text with holes, what is in the holes, `{"$exp": text}`, or a literal. */
+/** Compiles expressions in schemas: a string with holes, `{"$exp": string}`, or a literal. */
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import { languageTextCharactersMax, textCharactersMax } from '../../contract/limits.ts';
@@ -10,11 +10,11 @@ import type { Evaluate, EvaluateText, Frame, Scope } from './scope.ts';
 
 /** A compiled expression (docs/reference/mapping-language.md "Expressions"). */
 export interface Expression {
-  /** The text when it has no holes, else null. */
+  /** The text if it has no holes, otherwise null. */
   readonly constant: string | null;
-  /** A hole that is the whole text keeps its value's type; anything else is text. */
+  /** A hole that is the whole text keeps the type of its value; anything else is a string. */
   readonly value: Evaluate;
-  /** Null when the whole is null alone; a null within text is empty. */
+  /** Null if the value is null; a null within text is empty. */
   readonly text: EvaluateText;
 }
 
@@ -33,7 +33,7 @@ export function compileExpression(text: string, scope: Scope): Expression {
   return typeof first === 'string' ? constantExpression(first) : holeExpression(first);
 }
 
-/** @throws SyntaxMistake for a text that no person wrote. */
+/** @throws SyntaxMistake for a text longer than any written by hand. */
 export function refuseLongText(text: string): void {
   if (text.length <= languageTextCharactersMax) return;
   const message = `the text is longer than ${languageTextCharactersMax} characters`;
@@ -82,12 +82,12 @@ function templateExpression(parts: readonly Part[]): Expression {
   return { constant: null, value: text, text };
 }
 
-/** The text of several parts, null as nothing. Null when it outgrows `textCharactersMax`. */
+/** Concatenates parts, with null as an empty string. Null if the result exceeds `textCharactersMax`. */
 export function joinParts(parts: readonly Part[], frame: Frame): string | null {
   let text = '';
   for (const part of parts) {
     text += typeof part === 'string' ? part : (frame.build.text(part(frame)) ?? '');
-    // Checked at each step: two hundred holes over a 5 MB text would pass what a string can hold.
+    // Checked at each step, because two hundred holes with a text of 5 MB would exceed the maximum length of a string.
     if (text.length > textCharactersMax) {
       frame.build.limitReached(
         '$',
@@ -100,7 +100,7 @@ export function joinParts(parts: readonly Part[], frame: Frame): string | null {
 }
 
 /**
- * Parses one hole, the reader standing at its `{`:
+ * Parses one hole, with the reader at its `{`:
  *
  *     hole    = "{" value "}"
  *     value   = operand { "??" operand }
@@ -180,7 +180,7 @@ const literals: ReadonlyMap<string, boolean | null> = new Map([
   ['false', false],
 ]);
 
-/** Whether an operand reads something that is given: it is not a literal and is in no parentheses. */
+/** Whether an operand is a path: neither a literal nor in parentheses. */
 function isPath(operand: string): boolean {
   return !/^['"(0-9-]/.test(operand) && !literals.has(operand);
 }
@@ -189,7 +189,7 @@ function constant(value: string | number | boolean | null): Evaluate {
   return () => value;
 }
 
-/** One `.name`, `[0]` or `['name']` after `base`; null when none is here. */
+/** Parses one `.name`, `[0]` or `['name']` after `base`; null if there is none. */
 function parseStep(reader: Reader, base: Evaluate): Evaluate | null {
   const chained = reader.take('?.');
   if (reader.take('[')) return parseSubscript(reader, base);
@@ -229,7 +229,7 @@ const escapes: ReadonlyMap<string, string> = new Map([
   ['t', '\t'],
 ]);
 
-/** A text in single or double quotes; its own quote is doubled or follows a backslash. */
+/** A string in single or double quotes, in which the same quote is doubled or follows a backslash. */
 function parseQuoted(reader: Reader): string {
   const start = reader.position;
   const quote = reader.next;
@@ -263,8 +263,8 @@ function parseEscape(reader: Reader): string {
 const nullExpression: Expression = { constant: null, value: () => null, text: () => null };
 
 /**
- * A place of a schema that takes an expression: a text with holes, `{"$exp": text}`, or a literal. After a mistake,
- * which is reported, it is null.
+ * Compiles an expression: a string with holes, `{"$exp": string}`, or a literal. Reports mistakes, and returns null expressions
+ * then.
  */
 export function compileField(at: Cursor, scope: Scope): Expression {
   const { json } = at;
@@ -276,7 +276,7 @@ export function compileField(at: Cursor, scope: Scope): Expression {
   return nullExpression;
 }
 
-/** The same for a key that must be there. */
+/** As `compileField`, for a required key. */
 export function compileRequiredField(at: Cursor, scope: Scope): Expression {
   if (!at.isAbsent) return compileField(at, scope);
   at.issue('this key is missing', 'Add it: a string such as `{p.title}`.');

@@ -2,17 +2,19 @@ import type { Cursor } from '../../contract/config-cursor.ts';
 import { jsonNumberSyntax } from '../../lib/json-number.ts';
 import { excerpt } from '../../lib/quote.ts';
 
-/** Nesting of parentheses, lambdas and filters in one text; far above what people write, far below the stack. */
+/**
+ * Maximum nesting of parentheses, lambdas and filters: far more than is written by hand, and far less than the stack allows.
+ */
 const nestingMax = 64;
 
 const identifierStart = /[A-Za-z_$\u0080-\uffff]/;
 const identifierRest = /[A-Za-z0-9_$\u0080-\uffff]*/y;
 const numberPattern = new RegExp(jsonNumberSyntax, 'y');
-/** Of what is where something else is expected. */
+/** Length of the excerpt in messages about unexpected text. */
 const shownCharactersMax = 12;
 const whiteSpace = /[ \t\r\n]*/y;
 
-/** A place in a text that is being parsed, with the steps that all parsers of the mapping language share. */
+/** A position in a text that is being parsed, with the tokens that all parsers of the mapping language share. */
 export class Reader {
   readonly text: string;
   position = 0;
@@ -22,7 +24,7 @@ export class Reader {
     this.text = text;
   }
 
-  /** The character here; empty at the end. */
+  /** The character at the position; '' at the end. */
   get next(): string {
     return this.text.charAt(this.position);
   }
@@ -35,7 +37,7 @@ export class Reader {
     return this.text.startsWith(token, this.position);
   }
 
-  /** Steps over `token` if it is here. */
+  /** Takes `token` if it is at the position. */
   take(token: string): boolean {
     if (!this.startsWith(token)) return false;
     this.position += token.length;
@@ -50,13 +52,13 @@ export class Reader {
     this.#match(whiteSpace);
   }
 
-  /** The identifier here, or null. */
+  /** Takes an identifier, or returns null. */
   takeIdentifier(): string | null {
     if (!identifierStart.test(this.next)) return null;
     return this.#match(identifierRest);
   }
 
-  /** The identifier here without stepping over it, or null. */
+  /** The identifier at the position, without taking it, or null. */
   peekIdentifier(): string | null {
     const start = this.position;
     const name = this.takeIdentifier();
@@ -64,20 +66,20 @@ export class Reader {
     return name;
   }
 
-  /** Steps over `word` if it is here as a whole identifier. */
+  /** Takes `word` if it is the whole identifier at the position. */
   takeWord(word: string): boolean {
     if (this.peekIdentifier() !== word) return false;
     this.position += word.length;
     return true;
   }
 
-  /** The text of the JSON number here, or null. */
+  /** Takes a JSON number and returns its text, or null. */
   takeNumber(): string | null {
     const text = this.#match(numberPattern);
     return text === '' ? null : text;
   }
 
-  /** Runs one level of nesting, which is bounded so that no text overflows the stack. */
+  /** Runs one level of nesting, which is limited so that no text can overflow the stack. */
   nested<T>(parse: () => T): T {
     if (this.#nesting >= nestingMax) {
       throw new SyntaxMistake(`nested deeper than ${nestingMax} levels`, this.position, 'Write it flatter.');
@@ -88,7 +90,7 @@ export class Reader {
     return result;
   }
 
-  /** The mistake that something else than `what` is here. */
+  /** Error for unexpected text where `what` is expected. */
   expected(what: string, position = this.position): SyntaxMistake {
     const found =
       position >= this.text.length
@@ -97,7 +99,7 @@ export class Reader {
     return this.mistake(`${what} expected, but ${found} there`, `Write ${what} there.`, position);
   }
 
-  /** A mistake at a place, its message naming the place as people count: from 1. */
+  /** An error at a position, which the message gives from 1. */
   mistake(message: string, advice: string, position = this.position): SyntaxMistake {
     return new SyntaxMistake(`at character ${position + 1}: ${message}`, position, advice);
   }
@@ -110,11 +112,11 @@ export class Reader {
   }
 }
 
-/** A mistake in a text of the mapping language (expression, path, filter): the operator's, found when it is compiled. */
+/** A syntax error in an expression, path or filter, found at compile time. */
 export class SyntaxMistake extends Error {
   override readonly name = 'SyntaxMistake';
 
-  /** @param position zero-based character at which the text stopped making sense */
+  /** @param position of the error in the text, from 0 */
   constructor(
     message: string,
     readonly position: number,
@@ -124,7 +126,7 @@ export class SyntaxMistake extends Error {
   }
 }
 
-/** Runs a parser of the mapping language over the text at a cursor. Its mistake becomes an issue there, and the result null. */
+/** Runs a parser over the text at a cursor. A syntax error is reported there, and the result is null. */
 export function parseAt<T>(at: Cursor, parse: () => T): T | null {
   try {
     return parse();

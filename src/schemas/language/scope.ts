@@ -4,12 +4,12 @@ import type { BuildInput } from '../build/build-input.ts';
 import { isEntityField } from '../build/entity-value.ts';
 import { member, ownMember } from '../values.ts';
 
-/** The scope of an expression: the schema's own value, and one frame for each enclosing array. */
+/** Values of the scope at run time: the schema's root value, and one frame for each enclosing array. */
 export class Frame {
   readonly build: Build;
-  /** `root`: the source entity, in a partial what it was given. */
+  /** `root`: the source entity; in a partial its input. */
   readonly self: Json;
-  /** Current element of the nearest array; outside arrays the same as `self`. */
+  /** Current element of the innermost array; outside arrays the same as `self`. */
   value: Json;
   readonly outer: Frame;
 
@@ -17,7 +17,7 @@ export class Frame {
     this.build = build;
     this.self = self;
     this.value = self;
-    // The outermost frame is its own outer one: so `parent` at the first level is `root` without asking.
+    // The outermost frame is its own outer frame, so that `parent` at the first level is `root`.
     this.outer = outer ?? this;
   }
 }
@@ -25,7 +25,7 @@ export class Frame {
 /** A compiled expression as a value. */
 export type Evaluate = (frame: Frame) => Json;
 
-/** A compiled expression as text; null when it is null alone. */
+/** A compiled expression as text; null if its value is null. */
 export type EvaluateText = (frame: Frame) => string | null;
 
 interface Loop {
@@ -40,20 +40,20 @@ interface Watch {
 
 const unwatched: Watch = { observer: null, place: null };
 
-/** Names that are the same everywhere; no array variable may hide them. */
+/** Names with the same meaning everywhere, which array variables must not hide. */
 const fixedNames = ['root', 'parent', 'input', 'item', 'p'];
 
-/** True for a name that an array variable may not have. `item` may: it is the default. */
+/** True for a name that an array variable must not have. `item` is allowed, because it is the default. */
 export function isReservedName(name: string): boolean {
   return name !== 'item' && (fixedNames.includes(name) || isEntityField(name));
 }
 
 /**
- * The names that an expression may use where it is, resolved when it is compiled
- * (docs/reference/mapping-language.md "Expressions"): array variables, innermost first; `root`, `parent`, `input`, `item`;
- * then the members of `root`. In a full schema these are an entity's own fields, in a partial those of its input.
+ * The names that an expression can use, resolved at compile time (docs/reference/mapping-language.md "Expressions"): array
+ * variables, innermost first; `root`, `parent`, `input`, `item`; then the members of `root`. In a full schema these are the
+ * fields of an entity, in a partial those of its input.
  *
- * `item` outside arrays is `root`. `input` is `root`, but inside the items of a lookup it is the matched entity.
+ * Outside arrays, `item` is `root`. `input` is `root`, except within the items of a lookup, where it is the matched entity.
  */
 export class Scope {
   readonly #kind: 'entity' | 'given';
@@ -76,37 +76,37 @@ export class Scope {
     return new Scope(this.#kind, [{ variable, isLookup }, ...this.#loops], this.#watch);
   }
 
-  /** The scope whose paths the observer hears of; null: no observer. */
+  /** The scope with an observer of its paths; null for none. */
   observedBy(observer: PathObserver | null): Scope {
     return new Scope(this.#kind, this.#loops, { ...this.#watch, observer });
   }
 
-  /** The scope of an expression, for whose paths the observer is told the place. */
+  /** The scope of an expression at a place, which the observer receives. */
   at(place: PlaceInFile): Scope {
     return this.#watch.observer === null
       ? this
       : new Scope(this.#kind, this.#loops, { ...this.#watch, place });
   }
 
-  /** A path of an expression as it is to be evaluated. @param path as it is written */
+  /** Wraps the evaluation of a path for the observer. @param path as written */
   observed(path: string, evaluate: Evaluate): Evaluate {
     const { observer, place } = this.#watch;
     return observer === null || place === null ? evaluate : observer(place, path, evaluate);
   }
 
-  /** How to read `name`, or null when nothing is called so here. */
+  /** The evaluator of `name`; null if it is unknown. */
   resolve(name: string): Evaluate | null {
     return this.#variable(name) ?? this.#memberOfRoot(name);
   }
 
-  /** The same for a path selector, to which a member that is null and one that is absent are different things. */
+  /** As `resolve`, for a path selector, which distinguishes null members from absent ones. */
   find(name: string): ((frame: Frame) => Json | undefined) | null {
     const resolved = this.resolve(name);
     const isMember = resolved !== null && this.#variable(name) === null;
     return isMember ? (frame) => ownMember(frame.self, name) : resolved;
   }
 
-  /** Names to propose for one that is unknown. */
+  /** Names to suggest for an unknown one. */
   get names(): string[] {
     const fields =
       this.#kind === 'entity' ? ['originId', 'originParentId', 'id', 'type', 'url', 'redirects'] : [];
@@ -150,8 +150,8 @@ export interface PlaceInFile {
 }
 
 /**
- * Wraps each path of an expression while a schema is compiled, for callers that want to know what paths give.
- * @param at the place of the expression in its file @param path as it is written: `p.title`
+ * Wraps each path of an expression while a schema is compiled, to observe its values.
+ * @param at place of the expression in its file @param path as written: `p.title`
  */
 export type PathObserver = (at: PlaceInFile, path: string, evaluate: Evaluate) => Evaluate;
 

@@ -17,8 +17,8 @@ export interface Ranked {
 }
 
 /**
- * Orders numbers before texts before booleans; `desc` turns that around. Other values come last in both directions. Ties
- * are ordered by originId in code-point order (docs/reference/mapping-language.md "Lookups").
+ * Sorts numbers before strings before booleans; `desc` reverses this. Other values come last in both directions. Ties are
+ * sorted by originId in code-point order (docs/reference/mapping-language.md "Lookups").
  */
 export function rankComparer(sort: 'asc' | 'desc'): (a: Ranked, b: Ranked) => number {
   const sign = sort === 'asc' ? 1 : -1;
@@ -37,7 +37,7 @@ function compareRanked(a: Json, b: Json, sign: number): number {
 }
 
 export interface Order {
-  /** Where the value is looked for, best first. */
+  /** Paths to the value; the first one with a value is used. */
   readonly paths: readonly PropertyPath[];
   readonly sort: 'asc' | 'desc';
 }
@@ -48,29 +48,29 @@ export interface LookupParts {
   readonly digest: string;
   readonly sourceGroup: string | null;
   readonly condition: FilterNode;
-  /** The condition as it is written, for people. */
+  /** The condition as written in the schema, for messages. */
   readonly written: string;
   readonly order: Order | null;
   readonly values: QueryValues;
   readonly top: ((frame: Frame) => number | null) | null;
 }
 
-/** Longer ids are digests: a match value may be megabytes. */
+/** Longer ids are hashed, because a match value may be megabytes long. */
 const idCharactersMax = 200;
-/** So many matches beyond the wanted number gather before they are ordered. */
+/** How many more matches than requested are collected before they are sorted and cut. */
 const rankedBeyond = 2000;
 
-/** One `$lookup` of a schema: what it may read, and the queries that builds make of it. */
+/** One `$lookup` of a schema: its read plan, and the queries that builds make from it. */
 export class CompiledLookup {
   readonly plan: LookupPlan;
   readonly #parts: LookupParts;
   readonly #terms: readonly KeyTerm[];
   readonly #test: FilterTest;
-  /** Indexes among the plan's `reads`. */
+  /** Indexes into the plan's `reads`. */
   readonly #orderReads: readonly number[];
   readonly #compare: (a: Ranked, b: Ranked) => number;
   readonly #answeredBy = new WeakMap<LookupLayout, boolean>();
-  readonly #placesByLayout = new WeakMap<LookupLayout, readonly number[]>();
+  readonly #positionsByLayout = new WeakMap<LookupLayout, readonly number[]>();
 
   constructor(parts: LookupParts) {
     const reads = new Reads();
@@ -123,11 +123,11 @@ export class CompiledLookup {
   }
 
   #selection(layout: LookupLayout, values: readonly Json[], top: number | null): LookupSelection {
-    const places = this.#placesIn(layout);
-    const match = { row: noValues, places, values, sets: new Map(), elements: [] };
+    const positions = this.#positionsIn(layout);
+    const match = { row: noValues, positions, values, sets: new Map(), elements: [] };
     const matched = new Set<string>();
     const count = Math.min(top ?? lookupResultsMax, lookupResultsMax);
-    /** The first matches in order, and some more. */
+    /** The first matches in sort order, and up to `rankedBeyond` more. */
     let ranked: Ranked[] = [];
     const keepFirst = () => {
       ranked = ranked.sort(this.#compare).slice(0, count);
@@ -139,7 +139,7 @@ export class CompiledLookup {
           match.row = row;
           if (!this.#test(match)) continue;
           matched.add(originId);
-          ranked.push({ originId, value: this.#orderValue(row, places) });
+          ranked.push({ originId, value: this.#orderValue(row, positions) });
           if (ranked.length >= count + rankedBeyond) keepFirst();
         }
       },
@@ -154,26 +154,26 @@ export class CompiledLookup {
     };
   }
 
-  #orderValue(row: readonly Json[], places: readonly number[]): Json {
+  #orderValue(row: readonly Json[], positions: readonly number[]): Json {
     for (const read of this.#orderReads) {
-      const value = row[places[read] ?? -1] ?? null;
+      const value = row[positions[read] ?? -1] ?? null;
       if (value !== null) return value;
     }
     return null;
   }
 
-  /** Where the layout's projection has the plan's `reads`. */
-  #placesIn(layout: LookupLayout): readonly number[] {
-    const known = this.#placesByLayout.get(layout);
+  /** Positions of the plan's `reads` in the layout's projection. */
+  #positionsIn(layout: LookupLayout): readonly number[] {
+    const known = this.#positionsByLayout.get(layout);
     if (known !== undefined) return known;
     const projected = new Map(layout.projection.map((path, index) => [JSON.stringify(path), index]));
-    const places = this.plan.reads.map((path) => {
+    const positions = this.plan.reads.map((path) => {
       const place = projected.get(JSON.stringify(path));
       assert(place !== undefined, 'a layout has what the plans read that it answers');
       return place;
     });
-    this.#placesByLayout.set(layout, places);
-    return places;
+    this.#positionsByLayout.set(layout, positions);
+    return positions;
   }
 }
 
@@ -183,7 +183,7 @@ function indexText({ type, kind, path }: LookupIndex): string {
 
 const noValues: readonly Json[] = [];
 
-/** The JSON text of a value. That of a large one is made in steps. */
+/** The JSON text of a value; large values are serialized in steps. */
 function valueId(frame: Frame, value: Json): string {
   const isLarge = frame.build.isLarge && typeof value === 'object' && value !== null;
   return isLarge ? (frame.build.text(value) ?? '') : JSON.stringify(value);

@@ -18,7 +18,7 @@ import { CompiledLookup, type Order } from './compiled-lookup.ts';
 const nothingMatches: FilterNode = { kind: 'or', nodes: [] };
 
 /**
- * Compiles a `$lookup` of either form (docs/reference/mapping-language.md "Lookups"); the result gives the matched
+ * Compiles either form of `$lookup` (docs/reference/mapping-language.md "Lookups") to a function that returns the matched
  * entities.
  */
 export function compileLookup(at: Cursor, context: DefinitionContext): (frame: Frame) => readonly Json[] {
@@ -110,7 +110,7 @@ function readOrder(at: Cursor): Order | null {
 
 const holeOfItem = /^\{item\.([^{}]+)\}$/;
 
-/** `{item.p.date}` is `p.date`: what a result is called in the items of an array may come first. */
+/** Accepts `{item.p.date}` for `p.date`, because the items of an array refer to a result as `item`. */
 function orderPaths(property: string): readonly PropertyPath[] {
   return propertyPaths(holeOfItem.exec(property)?.[1] ?? property);
 }
@@ -123,7 +123,7 @@ function readSource(at: Cursor): string | null {
   return null;
 }
 
-/** How many results are asked for; null is as many as there may be. */
+/** The requested number of results; null means the maximum. */
 function compileTop(at: Cursor, scope: Scope): ((frame: Frame) => number | null) | null {
   if (at.isAbsent) return null;
   if (isJsonObject(at.json) && !Object.hasOwn(at.json, '$exp'))

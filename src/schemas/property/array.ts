@@ -20,7 +20,7 @@ import { listOf } from '../values.ts';
 interface ArrayInput {
   readonly isLookup: boolean;
   readonly list: (frame: Frame) => Resumable<readonly Json[]>;
-  /** The list where it is a value of what the build has; null where it may be many times as large: of lookups and paths. */
+  /** The list, if it is part of the build's input. Null for lookups and paths, whose lists may be many times as large. */
   readonly whole: ((frame: Frame) => Json[]) | null;
 }
 
@@ -41,7 +41,7 @@ export function compileArray(at: Cursor, context: DefinitionContext): Definition
   };
 }
 
-/** Writes the element that is the current value of its frame. */
+/** Writes the frame's current value as an element. */
 type WriteElement = (frame: Frame, body: Parameters<Write>[1], index: number) => Resumable<void>;
 
 const writeCopy: WriteElement = (frame, body) => body.copy(frame.value);

@@ -1,4 +1,7 @@
-/** Properties with values of any shape: an object of definitions, and what a path selects, whole or with its members put into one. */
+/**
+ * Properties with values of any shape: objects of definitions, and values that a path selects, as they are or merged into an
+ * object.
+ */
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
@@ -27,8 +30,8 @@ export function compileObject(at: Cursor, context: DefinitionContext): Definitio
 }
 
 /**
- * A map of property name -> definition, written as an object in its order. Where `*` is, the members of the object
- * that its path selects are put, except those that the map defines itself.
+ * A map of property name -> definition, written as an object in the same order. In the position of `*` come the members of the
+ * object that its path selects, except those that the map itself defines.
  */
 export function compileProperties(at: Cursor, context: DefinitionContext): Definition {
   if (at.anyObject('Write a map of property names to definitions.') === null) return nullDefinition;
@@ -60,7 +63,7 @@ function compileMember(at: Cursor, name: string, context: DefinitionContext): Me
   return { kind: 'named', name, mayRefer, write: mayRefer ? followed(memberStep(name), write) : write };
 }
 
-/** Keeps the body's path while the value is written. */
+/** Tracks the path in the body while the value is written. */
 function followed(step: string, write: Write): Write {
   return (frame, body) => {
     body.enter(step);
@@ -85,7 +88,7 @@ interface MemberStep {
   readonly write: Write;
 }
 
-/** @param from the first of them that is not written yet */
+/** @param from index of the first step that is not yet written */
 function writeSteps(
   steps: readonly MemberStep[],
   from: number,
@@ -130,7 +133,7 @@ function writeMerged(members: readonly Member[], place: string): Write {
   };
 }
 
-/** @returns the mark that is before the next member */
+/** @returns the punctuation before the next member */
 function writeStar(value: Json, own: ReadonlySet<string>, mark: string, body: BodyWriter): Resumable<string> {
   if (!isJsonObject(value)) return mark;
   const names = namesOf(value);
@@ -148,8 +151,7 @@ function writeStar(value: Json, own: ReadonlySet<string>, mark: string, body: Bo
 }
 
 /**
- * The value that a path selects: `{"*": path}`, with or without `type: "dynamic"`; with the type, `value` may be
- * for `*`.
+ * The value that a path selects: `{"*": path}`, with or without `type: "dynamic"`; with the type, `value` is a synonym of `*`.
  */
 export function compileDynamic(at: Cursor, { scope }: DefinitionContext): Definition {
   if (at.object(dynamicShape) === null) return nullDefinition;
@@ -157,7 +159,7 @@ export function compileDynamic(at: Cursor, { scope }: DefinitionContext): Defini
   return { mayRefer: false, write: (frame, body) => chain(value(frame), (selected) => body.copy(selected)) };
 }
 
-/** True for a definition that is dynamic by its key alone. */
+/** True for a dynamic definition without a `type`. */
 export function isDynamic(at: Cursor): boolean {
   return !at.member('*').isAbsent && at.member('type').isAbsent;
 }

@@ -15,8 +15,8 @@ import { Frame } from '../language/scope.ts';
 import { partialShape } from '../shapes.ts';
 
 /**
- * `{type: "partial", input, alias}`. An alias that names no partial gives null and a diagnostic; so does a partial
- * `partialDepthMax` partials deep, which only a cycle reaches.
+ * `{type: "partial", input, alias}`. Writes null and reports a diagnostic if no partial has the alias, or if partials are
+ * nested deeper than `partialDepthMax`, which only a cycle can cause.
  */
 export function compilePartialUse(at: Cursor, context: DefinitionContext): Definition {
   if (at.object(partialShape) === null) return nullDefinition;
@@ -31,7 +31,7 @@ export function compilePartialUse(at: Cursor, context: DefinitionContext): Defin
   };
 }
 
-/** Writes what a partial makes of an input. @param place how diagnostics name where it is used */
+/** Writes what a partial makes of an input. @param place where the partial is used, for diagnostics */
 export function writePartial(
   frame: Frame,
   name: string | null,

@@ -23,7 +23,7 @@ import {
 
 export type Compile = (at: Cursor, context: DefinitionContext) => Definition;
 
-/** The property types (docs/reference/mapping-language.md "Property types"), by the name that `type` has. */
+/** The property types (docs/reference/mapping-language.md "Property types"), by the value of `type`. */
 const compilers: ReadonlyMap<string, Compile> = new Map([
   ['string', compileString],
   ['number', compileNumber],
@@ -36,8 +36,8 @@ const compilers: ReadonlyMap<string, Compile> = new Map([
 ]);
 
 /**
- * Compiles the `properties` of a schema file; every mistake is reported through the cursor.
- * @param shorthandAt what a bare text at a place means; a string by default
+ * Compiles the `properties` of a schema file; mistakes are reported through the cursor.
+ * @param shorthandAt how to compile a plain string at a position; as a string property by default
  */
 export function compileSchemaProperties(
   at: Cursor,
@@ -60,7 +60,7 @@ function compileDefinition(at: Cursor, context: DefinitionContext): Definition {
     return nullDefinition;
   }
   const { json } = at;
-  // A bare number, true, false or null is that constant, as a bare text is that text.
+  // A literal number, boolean or null is a constant, as a plain string is.
   if (typeof json === 'number' || typeof json === 'boolean' || json === null) return constantDefinition(json);
   if (!isJsonObject(json)) {
     at.expected('a string or a property definition', 'Write {"type": "string", "value": "{p.title}"}.');

@@ -7,9 +7,9 @@ import { compileField, compileRequiredField } from '../language/expression.ts';
 import type { EvaluateText, Frame, Scope } from '../language/scope.ts';
 import { referenceShape } from '../shapes.ts';
 
-type Meant = Pick<ReferencePiece, 'target' | 'viewId'>;
+type ResolvedReference = Pick<ReferencePiece, 'target' | 'viewId'>;
 
-type Resolve = (frame: Frame, alias: string) => Meant | null;
+type Resolve = (frame: Frame, alias: string) => ResolvedReference | null;
 
 const idKeys = ['id', 'gid', 'originId'] as const;
 
@@ -26,14 +26,14 @@ export function compileReference(at: Cursor, { scope, needs }: DefinitionContext
     mayRefer: true,
     write: (frame, body) => {
       const alias = aliasOf(frame);
-      const meant = alias ? resolve(frame, alias) : null;
-      if (meant === null) body.value('null');
-      else body.reference(meant);
+      const resolved = alias ? resolve(frame, alias) : null;
+      if (resolved === null) body.value('null');
+      else body.reference(resolved);
     },
   };
 }
 
-/** `view` is another name of `alias`. */
+/** `view` is a synonym of `alias`. */
 function aliasKey(at: Cursor): 'alias' | 'view' {
   const view = at.member('view');
   if (view.isAbsent) return 'alias';
@@ -55,7 +55,7 @@ function compileTarget(at: Cursor, scope: Scope): Resolve {
   }
   if (key === undefined) return () => null;
   const { text } = compileField(at.member(key), scope);
-  // Compiled even where it is not used: a mistake in it is one all the same.
+  // Compiled even if it is not used, so that its mistakes are reported.
   const source = compileSource(at.member('source'), scope);
   return key === 'originId' ? byOriginId(text, source) : byEntityId(text);
 }
@@ -70,7 +70,7 @@ function byEntityId(text: EvaluateText): Resolve {
     if (!id) return null;
     const entity = parseEntityId(id);
     if (entity === null) return { target: null, viewId: id };
-    return meantView({ ...entity, environmentId: frame.build.input.environmentId, alias });
+    return referenceTo({ ...entity, environmentId: frame.build.input.environmentId, alias });
   };
 }
 
@@ -78,7 +78,7 @@ function byOriginId(text: EvaluateText, source: EvaluateText | null): Resolve {
   return (frame, alias) => {
     const originId = text(frame);
     if (!originId) return null;
-    return meantByOriginId(
+    return referenceByOriginId(
       frame.build.input,
       alias,
       originId,
@@ -88,20 +88,20 @@ function byOriginId(text: EvaluateText, source: EvaluateText | null): Resolve {
 }
 
 /** @param group source group; null: the source of the entity itself */
-export function meantByOriginId(
+export function referenceByOriginId(
   input: BuildInput,
   alias: string,
   originId: string,
   group: string | null,
-): Meant {
+): ResolvedReference {
   const { environmentId, entity } = input;
-  if (group === null) return meantView({ environmentId, sourceId: entity.sourceId, originId, alias });
+  if (group === null) return referenceTo({ environmentId, sourceId: entity.sourceId, originId, alias });
   const sourceId = input.resolveSource(group);
-  if (sourceId !== null) return meantView({ environmentId, sourceId, originId, alias });
-  // There is no source to name. The group's alias in its place still tells a reader what was meant.
+  if (sourceId !== null) return referenceTo({ environmentId, sourceId, originId, alias });
+  // There is no source id. The group's alias in its place still shows what the reference means.
   return { target: null, viewId: formatViewId({ environmentId, sourceId: group, originId, alias }) };
 }
 
-function meantView(view: ViewRef): Meant {
+function referenceTo(view: ViewRef): ResolvedReference {
   return isAlias(view.alias) ? { target: view, viewId: null } : { target: null, viewId: formatViewId(view) };
 }

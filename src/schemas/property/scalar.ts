@@ -12,7 +12,7 @@ import { compileField, compileRequiredField, type Expression } from '../language
 import type { Evaluate, EvaluateText, Scope } from '../language/scope.ts';
 import { booleanShape, numberShape, stringShape } from '../shapes.ts';
 
-/** `{type: "string", value, default?}`: `default` stands for null and for the empty text. */
+/** `{type: "string", value, default?}`: `default` replaces null and the empty string. */
 export function compileString(at: Cursor, { scope }: DefinitionContext): Definition {
   if (at.object(stringShape) === null) return nullDefinition;
   const value = compileRequiredField(at.member('value'), scope);
@@ -26,12 +26,12 @@ function withDefault(text: EvaluateText, fallback: EvaluateText): EvaluateText {
   return (frame) => text(frame) || fallback(frame);
 }
 
-/** The shorthand: a bare text. */
+/** The shorthand: a plain string. */
 export function compileShorthand(at: Cursor, { scope }: DefinitionContext): Definition {
   return textDefinition(compileField(at, scope));
 }
 
-/** A bare text where any value is wanted: a hole that is the whole text keeps its value's type. */
+/** A plain string in a place that accepts any value: if the whole string is one hole, the value keeps its type. */
 export function compileAnyValue(at: Cursor, { scope }: DefinitionContext): Definition {
   const { value } = compileField(at, scope);
   return {
@@ -57,10 +57,10 @@ export function constantDefinition(value: string | number | boolean | null): Def
   return { mayRefer: false, write: (_frame, body) => body.value(json) };
 }
 
-/** Fractional digits that a 64-bit floating-point number can have at all. */
+/** An upper bound of the fractional digits of a 64-bit floating-point number. */
 const precisionMax = 1_100;
 
-/** `{type: "number", value, default?, precision?}`; what is not a number gives `default`, which is not rounded. */
+/** `{type: "number", value, default?, precision?}`; any other value is replaced by `default`, which is not rounded. */
 export function compileNumber(at: Cursor, context: DefinitionContext): Definition {
   if (at.object(numberShape) === null) return nullDefinition;
   const { value } = compileRequiredField(at.member('value'), context.scope);
@@ -110,7 +110,7 @@ function compileNumberDefault(at: Cursor, scope: Scope): Evaluate | null {
   return value;
 }
 
-/** `{type: "boolean", value, default?}`: true, false, or these words in any case; anything else gives `default`. */
+/** `{type: "boolean", value, default?}`: true, false, or these words in any case; any other value is replaced by `default`. */
 export function compileBoolean(at: Cursor, context: DefinitionContext): Definition {
   if (at.object(booleanShape) === null) return nullDefinition;
   const { value } = compileRequiredField(at.member('value'), context.scope);
@@ -129,7 +129,7 @@ export function compileBoolean(at: Cursor, context: DefinitionContext): Definiti
 
 function parseBoolean(value: Json): boolean | null {
   if (typeof value === 'boolean') return value;
-  // Longer strings are not booleans; not lower-casing them spares copying megabytes.
+  // Longer strings are not booleans; lower-casing them could copy megabytes.
   if (typeof value !== 'string' || value.length > 5) return null;
   const word = value.toLowerCase();
   if (word === 'true') return true;

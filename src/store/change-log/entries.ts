@@ -26,34 +26,34 @@ export interface LogEntry {
 /** The entries of one partition after a position. */
 export interface LogPortion {
   readonly partition: number;
-  /** Sequence up to which traces are forgotten. */
+  /** Sequence up to which traces have been removed. */
   readonly horizon: number;
-  /** Last sequence of the partition when this was read; of any environment. */
+  /** Last sequence of the partition at the time of the read, for all environments. */
   readonly last: number;
-  /** Number of the last announcement of the partition when this was read. */
+  /** Number of the partition's last announcement at the time of the read. */
   readonly announced: number;
-  /** In the order of sequences. */
+  /** Sorted by sequence. */
   readonly entries: readonly LogEntry[];
-  /** There is nothing after these entries. */
+  /** True if no entries follow. */
   readonly isAll: boolean;
 }
 
 export interface LogPosition {
   readonly partition: number;
-  /** Entries of `log` count after it. */
+  /** Entries of `log` after it are read. */
   readonly position: number;
-  /** Entries of `traces` count after it. */
+  /** Entries of `traces` after it are read. */
   readonly tracesFrom: number;
-  /** The last sequence that counts. */
+  /** The last sequence to read. */
   readonly until: number;
 }
 
 const fieldMark = 'f';
 
 export class LogReader {
-  /** `logName` by number, of each partition. */
+  /** `logName` by number, for each partition. */
   readonly #names = new Map<number, ReadonlyMap<number, string>>();
-  /** That each partition had when it was last read. */
+  /** The horizon of each partition at the last read. */
   readonly #horizons = new Map<number, number>();
 
   constructor(
@@ -61,7 +61,9 @@ export class LogReader {
     readonly scope: EnvironmentScope,
   ) {}
 
-  /** @param limit of the entries of each partition, twice: of its log and of its traces. @throws StoreUnavailableError */
+  /**
+   * @param limit maximum number of entries from the log, and from the traces, of each partition. @throws StoreUnavailableError
+   */
   async read(positions: readonly LogPosition[], limit: number): Promise<LogPortion[]> {
     return await Promise.all(positions.map((position) => this.#readPartition(position, limit)));
   }
@@ -87,7 +89,7 @@ export class LogReader {
       ...pairsOf(ofLog).map((pair) => ({ ...pair, isTrace: false })),
       ...pairsOf(ofTraces).map((pair) => ({ ...pair, isTrace: true })),
     ];
-    // What is after the end of a list that was cut is not known yet.
+    // Entries after the end of a truncated list are unknown.
     const known = Math.min(endOf(ofLog, limit), endOf(ofTraces, limit));
     const within = stored.filter(({ sequence }) => sequence <= known).sort((a, b) => a.sequence - b.sequence);
     const entries: LogEntry[] = [];
@@ -105,7 +107,7 @@ export class LogReader {
     };
   }
 
-  /** Numbers are given again only after a later horizon (`change-log/trim.ts`). */
+  /** Numbers are only reused after the horizon has moved (`change-log/trim.ts`). */
   #noteHorizon(partition: number, horizon: number): void {
     if (this.#horizons.get(partition) !== horizon) this.#names.delete(partition);
     this.#horizons.set(partition, horizon);
@@ -134,12 +136,15 @@ function pairsOf(list: readonly Buffer[]): { member: string; sequence: number }[
   }));
 }
 
-/** The last sequence that a list covers: the end of the log if the list was not cut. */
+/** The last sequence that a list covers: infinite if the list was not truncated. */
 function endOf(list: readonly Buffer[], limit: number): number {
   return list.length < limit * 2 ? Number.POSITIVE_INFINITY : Number(list.at(-1));
 }
 
-/** How many entries are after a position; several may be of one view. @param sequences of all partitions. @throws StoreUnavailableError */
+/**
+ * Number of entries after a position; a view may have several. @param sequences of all partitions. @throws
+ * StoreUnavailableError
+ */
 export async function countChangesAfter(
   store: Store,
   { tenant, environmentId }: EnvironmentScope,

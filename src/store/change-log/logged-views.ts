@@ -1,6 +1,6 @@
 /**
- * How the change log names environments and views (docs/design/changes.md "The log"): it has a short number for each source and
- * schema of a partition, under which it also counts their views.
+ * Names of environments and views in the change log (docs/design/changes.md "The log"): each source and schema of a partition
+ * has a short number, which is also used to count their views.
  */
 import type { EntityRef } from '../../contract/ids.ts';
 import { longId, shortId } from '../codec/short-id.ts';
@@ -20,7 +20,7 @@ export function scopeOfLogField(field: string): EnvironmentScope {
   return { tenant: field.slice(0, bar), environmentId: field.slice(bar + 1) };
 }
 
-/** Field of `keys.logNames`; scripts make it of a packed claim. */
+/** Field of `keys.logNames`; scripts build it from a packed claim. */
 export function logName(sourceId: string, alias: string): string {
   return `${shortId(sourceId)}:${alias}`;
 }
@@ -30,7 +30,7 @@ export interface LoggedView extends EntityRef {
   readonly alias: string;
 }
 
-/** @param names `logName` by number. Null when the number is not among them */
+/** @param names `logName` by number @returns null if the number is unknown */
 export function loggedView(member: string, names: ReadonlyMap<number, string>): LoggedView | null {
   const colon = member.indexOf(':');
   const name = names.get(Number(member.slice(0, colon)));

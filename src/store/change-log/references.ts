@@ -1,7 +1,7 @@
 /**
- * Which views refer to a view. On one Redis the commit of a view moves its referrers. In a cluster they are in other slots: a
- * referrer is put here before the commit, and taken away after it. So none is missing, and one may be there too much after a
- * crash: a reader looks into the referrer's processed record.
+ * The views that refer to a view. On a single Redis, a commit updates the referrers. In a cluster they are in other slots, so
+ * referrers are added before the commit and removed after it. So none is missing, but after a crash there may be extra ones:
+ * readers check the referrer's processed record.
  */
 import { groupBy, portions } from '../../lib/lists.ts';
 import { changeMembers, noValue, scanMembers } from '../derived/member-hash.ts';
@@ -16,7 +16,7 @@ import { type LoggedView, logField } from './logged-views.ts';
 /** Above this, referrers are scanned a portion at a time instead of listed in one reply. */
 const listedMax = 1000;
 
-/** A view as another one names it: without the source where both have the same. */
+/** The name of a view in a reference: without the source if both views have the same source. */
 export function referenceText({ sourceId }: Pick<LoggedView, 'sourceId'>, view: LoggedView): string {
   return viewIdentity(view.sourceId === sourceId ? '' : view.sourceId, view.alias, view.originId);
 }
@@ -31,18 +31,18 @@ export function viewOfReference({ sourceId }: Pick<LoggedView, 'sourceId'>, text
   };
 }
 
-/** Those that refer to one view from now on, and those that no longer do. */
+/** New and former referrers of a view. */
 interface ReferrerChange {
   readonly scope: EnvironmentScope;
   readonly target: LoggedView;
-  /** As `referenceText`. */
+  /** From `referenceText`. */
   readonly added: string[];
   readonly dropped: string[];
 }
 
-/** References that a batch begins and ends. */
+/** References that a batch adds and removes. */
 export class ReferenceChanges {
-  /** By the view that is referred to: what a batch makes refers to few views. */
+  /** By target, because the views of a batch refer to few views. */
   readonly #byTarget = new Map<string, ReferrerChange>();
   /** Number of references. */
   count = 0;
@@ -97,11 +97,11 @@ export interface ReferrerWrite {
   readonly action: 'add' | 'drop';
   readonly scope: EnvironmentScope;
   readonly target: LoggedView;
-  /** The referrer, as `referenceText`. */
+  /** The referrer, from `referenceText`. */
   readonly member: string;
 }
 
-/** References that move with commits on one Redis, as `scripts/partitions/commit.lua` reads them. */
+/** References that commits write on a single Redis, packed for `scripts/partitions/commit.lua`. */
 export function referencesForLua(store: Store, ofCommits: readonly ReferenceChanges[]): LuaValue[] {
   const hashes = new Map<string, { readonly adds: string[]; readonly removes: string[] }>();
   for (const { scope, target, added, dropped } of ofCommits.flatMap(({ changes }) => [...changes])) {
@@ -114,7 +114,7 @@ export function referencesForLua(store: Store, ofCommits: readonly ReferenceChan
   return [...hashes].map(([key, { adds, removes }]) => [key, adds, removes, 'foreign']);
 }
 
-/** Where the referrers of a view are. */
+/** The key of a view's referrers. */
 export function referrersKey(
   store: Store,
   { tenant, environmentId }: EnvironmentScope,
@@ -145,7 +145,7 @@ export async function writeReferences(
   );
 }
 
-/** Those that are said to refer to a view, a portion at a time. @throws StoreUnavailableError */
+/** The recorded referrers of a view, in portions. @throws StoreUnavailableError */
 export async function* readReferrers(
   store: Store,
   scope: EnvironmentScope,
@@ -160,16 +160,16 @@ export async function* readReferrers(
   for await (const members of scanMembers(store, key)) yield viewsOf(members);
 }
 
-/** That one view is said to refer to another. */
+/** A recorded reference. */
 export interface Reference {
   readonly referrer: LoggedView;
   readonly target: LoggedView;
 }
 
-/** Views whose referrers are asked for in one round trip. */
+/** Number of views per round trip. */
 const targetsPerRead = 500;
 
-/** References to any of these views, a portion at a time. Most views have few or none. @throws StoreUnavailableError */
+/** References to any of these views, in portions. Most views have few or none. @throws StoreUnavailableError */
 export async function* readReferences(
   store: Store,
   scope: EnvironmentScope,
@@ -196,7 +196,7 @@ export async function* readReferences(
   }
 }
 
-/** Of the views that have any. */
+/** Number of referrers of the views that have any. */
 async function countReferrers(
   store: Store,
   scope: EnvironmentScope,

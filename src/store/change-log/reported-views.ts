@@ -1,7 +1,4 @@
-/**
- * What a commit reports of the views of its partition, gathered view by view; and what the removed ones were, which is kept for
- * the retention.
- */
+/** Collects the views that a commit reports, and the last states of removed views, which are kept for the retention. */
 import { pack, unpack } from '../codec/pack.ts';
 import {
   type Destination,
@@ -19,13 +16,13 @@ import { type LoggedView, logField, logMember, logName, readLogNames } from './l
 
 /** The last state of a removed view. */
 export interface RemovedView {
-  /** Of its entity, when the view was last reported. */
+  /** Type of its entity when the view was last reported. */
   readonly type: string;
   /** '' if its source was no longer configured. */
   readonly sourceGroup: string;
-  /** All that it claimed at the end or before; `keys.left` says which of it was served. */
+  /** Its last and former claims; `keys.left` has those that were served. */
   readonly claims: readonly FormerClaim[];
-  /** Webhooks that its schema named for it; absent: none. */
+  /** Webhooks that its schema selected; absent: none. */
   readonly destinations?: readonly Destination[];
 }
 
@@ -39,15 +36,15 @@ interface Group {
 
 export class ReportedViews {
   readonly #groups = new Map<string, Group>();
-  /** The group of the last call: neighbours are most often of one environment, source and schema. */
+  /** The group of the last call, because neighbours mostly have the same environment, source and schema. */
   #last: { scope: EnvironmentScope; sourceId: string; alias: string; group: Group } | null = null;
 
-  /** Its bytes are new, or there is another reason to report it. */
+  /** Reports a view with new bytes, or for another reason. */
   changed(scope: EnvironmentScope, view: LoggedView): void {
     this.#groupOf(scope, view).changed.push(view.originId);
   }
 
-  /** It is there as before: it gets an entry only if the log has none. */
+  /** Reports an unchanged view, which only gets an entry if the log has none. */
   there(scope: EnvironmentScope, view: LoggedView): void {
     this.#groupOf(scope, view).there.push(view.originId);
   }
@@ -56,7 +53,7 @@ export class ReportedViews {
     this.#groupOf(scope, view).removed.set(view.originId, was);
   }
 
-  /** As `scripts/parts/change-log.lua` reads it. @param tag of the partition that commits */
+  /** Packed for `scripts/parts/change-log.lua`. @param tag of the committing partition */
   forLua(tag: string): LuaValue {
     return [...this.#groups.values()].map((group) => groupForLua(tag, group));
   }
@@ -116,7 +113,7 @@ export function decodeRemoved(stored: Buffer): RemovedView {
   };
 }
 
-/** In the order asked; null for a view that was not removed within the retention. @throws StoreUnavailableError */
+/** In the requested order; null for a view that was not removed within the retention. @throws StoreUnavailableError */
 export async function readRemovedViews(
   store: Store,
   tag: string,
@@ -124,7 +121,7 @@ export async function readRemovedViews(
   views: readonly LoggedView[],
 ): Promise<(RemovedView | null)[]> {
   const key = keys.removed(tag, scope.tenant, scope.environmentId);
-  // New views ask too, and most of them come into an environment that has removed none.
+  // New views are requested too, and most environments have no removed views.
   if ((await answerOf(store.client.exists(key))) === 0) return views.map(() => null);
   const names = await readLogNames(store, tag, scope);
   const numbers = new Map([...names].map(([number, name]) => [name, number]));

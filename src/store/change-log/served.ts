@@ -1,4 +1,4 @@
-/** Which claims of views are served, and which were until lately (docs/design/changes.md "The log"). */
+/** Finds claims of views that are served, or were until recently (docs/design/changes.md "The log"). */
 import { groupBy } from '../../lib/lists.ts';
 import type { Claim } from '../claims/claim-records.ts';
 import { competingClaimField, readFirstOfHosts, scanFirstOfHosts } from '../claims/competing-claims.ts';
@@ -10,16 +10,16 @@ import { answerOf } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
 import type { LoggedView } from './logged-views.ts';
 
-/** A claim that a view makes, or made. */
+/** A current or former claim of a view. */
 export interface ClaimOfView extends FormerClaim {
   readonly view: LoggedView;
-  /** Since when it has been made, in microseconds; null when it was given up. */
+  /** Stamp of a current claim, in microseconds; null for a former claim. */
   readonly sinceStamp: number | null;
 }
 
 export type ServiceState = 'served' | 'left' | 'never';
 
-/** @param keptSince what ended before it, in microseconds, counts as never. @throws StoreUnavailableError */
+/** @param keptSince in microseconds; claims that ended before count as never served. @throws StoreUnavailableError */
 export async function readService(
   store: Store,
   scope: EnvironmentScope,
@@ -56,7 +56,7 @@ function isMade({ sinceStamp }: ClaimOfView): boolean {
   return sinceStamp !== null;
 }
 
-/** Of a claim on a host that the record of its field has no room for. */
+/** The same for a claim on a host that is not in the record of its field. */
 async function isServedBeyond(store: Store, scope: EnvironmentScope, claim: ClaimOfView): Promise<boolean> {
   const { field, host, kind } = claim;
   const [first = null, everywhere = null] = await readFirstOfHosts(store, scope, [
@@ -77,12 +77,12 @@ function isSame(served: Claim, { host, kind, view }: ClaimOfView): boolean {
   );
 }
 
-/** Member of `keys.left` that says since when redirects on hosts are hidden on a field. */
+/** Member of `keys.left` with the time since when redirects on hosts are hidden on a field. */
 function hidingMember(field: string): string {
   return `h${field}`;
 }
 
-/** When claims ended to be served, in microseconds; those that were never served are absent. */
+/** The times when claims stopped being served, in microseconds; without claims that never were. */
 async function readEnds(
   store: Store,
   scope: EnvironmentScope,
@@ -112,7 +112,7 @@ function wasMadeBefore({ sinceStamp }: ClaimOfView, stamp: number): boolean {
   return sinceStamp !== null && sinceStamp < stamp;
 }
 
-/** The views of the redirects on hosts that are first on a field, hidden or not. @throws StoreUnavailableError */
+/** The views of the first redirect on each host of a field, hidden or not. @throws StoreUnavailableError */
 export async function readRedirectsOnHosts(
   store: Store,
   scope: EnvironmentScope,

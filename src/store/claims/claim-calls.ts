@@ -1,4 +1,4 @@
-/** Packs claims for the scripts: in runs of one action in one environment, and in calls of bounded size. */
+/** Packs claims for the scripts: in runs with the same action and environment, and in calls of bounded size. */
 
 import type { UrlForm } from '../../config/urls/url.ts';
 import { assert } from '../../lib/assert.ts';
@@ -13,39 +13,39 @@ import { type ClaimWrite, packClaim } from './claim-records.ts';
 /** Parts of the scripts that move claims. */
 export const claimParts = ['calls', 'ordered-lists', 'change-log', 'service', 'claims'] as const;
 
-/** Claims of one Lua call: Redis does nothing else meanwhile. */
+/** Maximum number of claims in a Lua call, which blocks Redis. */
 export const claimsPerCall = 400;
 
 interface PlacedClaim {
   readonly write: ClaimWrite;
   readonly subject: string;
   readonly partition: number;
-  /** Of the partition where its traces go. */
+  /** Tag of the partition that stores its traces. */
   readonly traceTag: string;
 }
 
-/** Claims by the partition that keeps their field, where their traces go too; those of one field stay in order. */
+/** Groups claims by the partition of their field, which also stores their traces; claims of a field stay in order. */
 export function byPartition(store: Store, writes: readonly ClaimWrite[]): Map<number, PlacedClaim[]> {
   const placed = writes.map((write) => place(store, write, null));
   return groupBy(placed, ({ partition }) => partition);
 }
 
-/** @param commitTag of the partition whose commit moves the claim; null: it is moved by itself */
+/** @param commitTag tag of the partition whose commit writes the claim; null: it is written separately */
 function place({ partitions }: Store, write: ClaimWrite, commitTag: string | null): PlacedClaim {
   const subject = claimSubject(write.scope, write.field);
   const partition = partitions.ofText(subject);
   return { write, subject, partition, traceTag: commitTag ?? partitions.tag(partition) };
 }
 
-/** Claims of one partition that go in one call. */
+/** Claims of one partition in a call. */
 export interface ClaimGroup {
   readonly tag: string;
   readonly claims: readonly PlacedClaim[];
 }
 
 /**
- * Calls of bounded size by lane; the calls of one lane follow each other. In a cluster each partition has a lane, because a
- * call reaches one slot alone. On one Redis a single lane takes the claims of all partitions.
+ * Calls of bounded size, in lanes of sequential calls. In a cluster each partition has a lane, because a call is limited to one
+ * slot. On a single Redis there is one lane for all partitions.
  */
 export function lanesOf(store: Store, groups: ReadonlyMap<number, readonly PlacedClaim[]>): ClaimGroup[][][] {
   const portions = [...groups].map(([partition, claims]) =>
@@ -68,16 +68,16 @@ export function lanesOf(store: Store, groups: ReadonlyMap<number, readonly Place
   return [calls];
 }
 
-/** Claims that move with a commit. */
+/** Claims that a commit writes. */
 export interface CommittedClaims {
-  /** Of the partition that commits. Traces go there. */
+  /** Tag of the committing partition, which stores the traces. */
   readonly tag: string;
   readonly claims: readonly ClaimWrite[];
 }
 
 /**
- * Claims of commits for `scripts/partitions/commit.lua`, on one Redis. They have no digests, because the commits announce them
- * themselves.
+ * Claims of commits for `scripts/partitions/commit.lua`, on a single Redis. They have no digests, because the commits announce
+ * them themselves.
  */
 export function packClaims(store: Store, commits: readonly CommittedClaims[]): Buffer {
   const placed = commits.flatMap(({ tag, claims }) => claims.map((write) => place(store, write, tag)));
@@ -88,7 +88,7 @@ export function packClaims(store: Store, commits: readonly CommittedClaims[]): B
   );
 }
 
-/** As `scripts/claims/claim.lua` reads it. */
+/** Packed for `scripts/claims/claim.lua`. */
 export function packCall(groups: readonly ClaimGroup[]): Buffer {
   return packForLua(
     groups.map(({ tag, claims }) => [
@@ -106,7 +106,7 @@ export function packCall(groups: readonly ClaimGroup[]): Buffer {
   );
 }
 
-/** Neighbours of one action in one environment, whose URLs are in one list of routes. */
+/** Runs of neighbours with the same action, environment and list of routes. */
 function runsOf(claims: readonly PlacedClaim[]): PlacedClaim[][] {
   const runs: PlacedClaim[][] = [];
   let last: ClaimWrite | null = null;
@@ -128,12 +128,12 @@ function sameLists(a: ClaimWrite, b: ClaimWrite): boolean {
   );
 }
 
-/** Which list of routes a claim is for. A handle is in none. */
+/** The list of routes of a claim. Handles are in none. */
 function routesFormOf(field: string): UrlForm {
   return urlFormOfField(field) ?? 'exact';
 }
 
-/** As `scripts/parts/claims.lua` reads it. @param digests of the subjects; none for a commit */
+/** Packed for `scripts/parts/claims.lua`. @param digests of the subjects; none for a commit */
 function runForLua(tag: string, run: readonly PlacedClaim[], digests: readonly Buffer[]): LuaValue {
   const [first] = run;
   assert(first !== undefined, 'a run of claims holds at least one');

@@ -1,35 +1,37 @@
-/** The stored form of claims on URLs and handles: one claim, and the record of a claim field. */
+/** The stored form of claims on URLs and handles: single claims, and records of claim fields. */
 import type { EntityRef } from '../../contract/ids.ts';
 import { pack, unpack } from '../codec/pack.ts';
 import { longId, shortId } from '../codec/short-id.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { textOfField } from '../keys.ts';
 
-/** One claim on a URL path or a handle, as kept under its key. */
+/** A claim on a URL path or a handle. */
 export interface Claim {
-  /** Host of an absolute route, lower-cased; null for a relative route and for handles. */
+  /** Lowercase host of an absolute route; null for a relative route and for handles. */
   readonly host: string | null;
   readonly kind: 'page' | 'redirect';
-  /** Stamp since which the entity has made this claim (microseconds). */
+  /** Stamp since when the entity has made this claim, in microseconds. */
   readonly sinceStamp: number;
   readonly view: EntityRef & { readonly alias: string };
   /** The URL or handle as the view wrote it. */
   readonly display: string;
-  /** URL that a redirect goes to; null for a page. */
+  /** Target URL of a redirect; null for a page. */
   readonly redirect: string | null;
 }
 
-/** Where a redirect goes; a page goes nowhere. */
+/** The target of a redirect; `isPage` for a page. */
 type PackedRedirect = string | typeof isPage | typeof isRedirectSomewhere;
 
 const isPage = false;
 
-/** Claims that are only dropped do not say where they went. */
+/** Claims that are only dropped have no target. */
 const isRedirectSomewhere = true;
 
 const onAllHosts = false;
 
-/** See `packClaim`. Most are a page on all hosts, which is written as its field: what stands for that is left out at the end. */
+/**
+ * See `packClaim`. Default values at the end are omitted: most claims are pages on all hosts, with the text of their field.
+ */
 type PackedClaim = [
   sinceStamp: number,
   /** From `shortId`. */
@@ -38,23 +40,26 @@ type PackedClaim = [
   originId: string,
   redirect?: PackedRedirect,
   host?: string | typeof onAllHosts,
-  /** Absent: what is in the claim field, after its mark. */
+  /** Absent: the text of the claim field, after its prefix. */
   display?: string,
 ];
 
 /** The served claims of a claim field. */
 export interface ServedClaims {
-  /** The first claim of each host, best first; no redirects where a page answers on every host. */
+  /** The first claim of each host, sorted by rank; without redirects if a page matches on every host. */
   readonly claims: readonly Claim[];
-  /** Several views claim the field. `readClaimFields` gives all their claims. */
+  /** True if several views claim the field. `readClaimFields` returns all their claims. */
   readonly isContested: boolean;
-  /** More hosts have a claim than a record holds; `competing-claims.ts` reads them. */
+  /** True if more hosts have claims than fit into a record; `competing-claims.ts` reads them. */
   readonly hasMore: boolean;
 }
 
 export const nothingServed: ServedClaims = { claims: [], isContested: false, hasMore: false };
 
-/** The record of a field that has this claim alone, as most fields do. Scripts compare its bytes, and pack none themselves. */
+/**
+ * The record of a field with only this claim, as for most fields. Scripts compare these bytes and do not pack claims
+ * themselves.
+ */
 export function packClaim(field: string, { host, kind, sinceStamp, view, display, redirect }: Claim): Buffer {
   const packed: PackedClaim = [sinceStamp, shortId(view.sourceId), view.alias, view.originId];
   const isAsField = display === textOfField(field);
@@ -66,7 +71,7 @@ export function packClaim(field: string, { host, kind, sinceStamp, view, display
   return pack(packed);
 }
 
-/** The record of a claim field: the one claim, or those that are served and whether there are more. */
+/** Unpacks the record of a claim field: its only claim, or the served claims and whether there are more. */
 export function unpackServed(field: string, stored: Buffer | null | undefined): ServedClaims {
   if (!stored) return nothingServed;
   const record = unpack<PackedClaim | ContestedRecord>(stored);
@@ -75,14 +80,14 @@ export function unpackServed(field: string, stored: Buffer | null | undefined): 
   return { claims, isContested: true, hasMore: record.at(-1) === true };
 }
 
-/** Claims, and after them whether there are more. */
+/** Claims, followed by whether there are more. */
 type ContestedRecord = (PackedClaim | boolean)[];
 
 function isContested(record: PackedClaim | ContestedRecord): record is ContestedRecord {
   return Array.isArray(record[0]) || typeof record[0] === 'boolean';
 }
 
-/** A claim as `packClaim` packs it. @param field that it claims, also where it is under another one */
+/** Unpacks a claim from `packClaim`. @param field the claimed field, even if it is stored in another one */
 export function unpackClaim(field: string, stored: Buffer): Claim {
   return claimOf(field, unpack<PackedClaim>(stored));
 }
@@ -100,12 +105,12 @@ function claimOf(field: string, packed: PackedClaim): Claim {
 }
 
 export interface ClaimWrite {
-  /** `renew` is for repairs: it derives again what follows from a claim, if the claim is there. */
+  /** `renew` is for repairs: it recomputes what is derived from a claim, if the claim exists. */
   readonly action: 'put' | 'drop' | 'renew';
   readonly scope: EnvironmentScope;
   /** From `claimField`. */
   readonly field: string;
   readonly claim: Claim;
-  /** The commit reports the view anyway, so the claim leaves no trace in the change log. */
+  /** True if the commit reports the view anyway, so that the claim leaves no trace in the change log. */
   readonly isReported?: boolean;
 }

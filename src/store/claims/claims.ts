@@ -1,4 +1,4 @@
-/** Claims of views on URLs and handles: how they are put and dropped. */
+/** Writes claims of views on URLs and handles. */
 import { claimSubject } from '../derived/subjects.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
@@ -13,7 +13,7 @@ const claimScript = new OwnerScript<number>('claims/claim', 1, claimParts);
 /** Announcements kept per partition; a reader that falls behind more empties its cache. */
 export const changesKept = 500;
 
-/** Partition that keeps a claim field. */
+/** The partition of a claim field. */
 export function partitionOf(store: Store, scope: EnvironmentScope, field: string): number {
   return store.partitions.ofText(claimSubject(scope, field));
 }
@@ -24,8 +24,8 @@ export async function writeClaims(
   caller: Caller,
   writes: readonly ClaimWrite[],
 ): Promise<void> {
-  // What a view claims by another field must be there before it is gone here. A batch never drops what it puts, so this
-  // order gives the same claims in the end.
+  // A claim that moves to another field must exist there before it is dropped here. A batch never drops a claim that it puts,
+  // so the result is the same.
   const drops = writes.filter(({ action }) => action === 'drop');
   await writeInLanes(
     store,

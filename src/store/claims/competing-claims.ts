@@ -1,6 +1,6 @@
 /**
- * Reads the claims of contested fields, each at its rank (`scripts/parts/claims.lua` keeps them). The record of a field is
- * bounded and does not hold them all. The cost of a read depends on what it gives, not on how many views claim the field.
+ * Reads the claims of contested fields by rank (`scripts/parts/claims.lua` maintains them). The record of a field is bounded
+ * and may not contain all of them. The cost of a read depends on the size of its result, not on how many views claim the field.
  */
 
 import { longId, shortId } from '../codec/short-id.ts';
@@ -14,28 +14,28 @@ import { type Claim, unpackClaim } from './claim-records.ts';
 
 const competingScript = new Script<Buffer[][]>('claims/competing', 2);
 const claimsPerRead = 200;
-/** A rank holds the difference of this and the stamp of its claim, so later claims sort first. */
+/** A rank contains this minus the stamp of its claim, so that later claims sort first. */
 const largestStamp = Number.MAX_SAFE_INTEGER;
 const fieldPrefix = 'r:';
 
 /** One of several claims on a field. */
 export interface CompetingClaim {
-  /** Sorts as claims are served. */
+  /** Claims are served in the order of their ranks. */
   readonly rank: Buffer;
-  /** The claim data in its rank. */
+  /** The claim data in the rank. */
   readonly ranked: RankedClaim;
-  /** Null when the claim is missing, which only damage can cause. */
+  /** Null if the claim is missing, which only data corruption can cause. */
   readonly claim: Claim | null;
 }
 
 export type RankedClaim = Pick<Claim, 'host' | 'kind' | 'sinceStamp' | 'view'>;
 
-/** Ranks and claims of a field begin with this text. No field's text is the beginning of another field's. */
+/** The prefix of the ranks and claims of a field. No field's prefix is a prefix of another one. */
 function beginningOf(field: string): string {
   return `${Buffer.byteLength(field)}:${field}`;
 }
 
-/** Where a claim of a contested field is in the hash of claims. */
+/** The hash field of a claim of a contested field. */
 export function competingClaimField(
   field: string,
   { host, kind, view }: Pick<Claim, 'host' | 'kind' | 'view'>,
@@ -43,12 +43,12 @@ export function competingClaimField(
   return `${fieldPrefix}${beginningOf(field)}${kind === 'page' ? 0 : 1}${tailOf({ host, view })}`;
 }
 
-/** Where a claim of a contested field is among the ranks. */
+/** The member of a claim of a contested field among the ranks. */
 export function rankMember(field: string, { host, kind, sinceStamp, view }: RankedClaim): string {
   return `${beginningOf(field)}h${host ?? ''}\0${rankOf({ host, kind, sinceStamp, view })}`;
 }
 
-/** Sorts as claims on one field are served, the best first. */
+/** Compares claims on a field by rank. */
 export function compareRanks(a: RankedClaim, b: RankedClaim): number {
   return Buffer.compare(Buffer.from(rankOf(a)), Buffer.from(rankOf(b)));
 }
@@ -62,7 +62,7 @@ function tailOf({ host, view }: Pick<Claim, 'host' | 'view'>): string {
   return `${view.alias}\0${shortId(view.sourceId)}\0${view.originId}\0${host ?? ''}`;
 }
 
-/** The claim field to which a rank, or a field of the hash of claims, belongs; null for a claim field itself. */
+/** The claim field of a rank or of a hash field of claims; null for a claim field itself. */
 export function fieldOfCompetingClaim(stored: string): string | null {
   const [, start, bytes] = /^((?:r:)?([0-9]+):)/.exec(stored) ?? [];
   if (start === undefined) return null;
@@ -81,7 +81,7 @@ interface RankRange {
   readonly isPerHost: boolean;
 }
 
-/** Claims of one field in each range, in the order given; all fields in one partition. */
+/** The claims in each range, in the given order; all fields must be in the same partition. */
 async function readRanges(
   store: Store,
   scope: EnvironmentScope,
@@ -135,7 +135,7 @@ function tagOfField(store: Store, scope: EnvironmentScope, field: string): strin
   return store.partitions.tag(store.partitions.ofText(claimSubject(scope, field)));
 }
 
-/** All claims of a contested field, best first. @throws StoreUnavailableError */
+/** All claims of a contested field, sorted by rank. @throws StoreUnavailableError */
 export async function readCompetingClaims(
   store: Store,
   scope: EnvironmentScope,
@@ -155,13 +155,13 @@ export async function readCompetingClaims(
   return competing.sort((a, b) => Buffer.compare(a.rank, b.rank));
 }
 
-/** A claim field and a host, null for claims that answer on every host. */
+/** A claim field and a host; null for claims on every host. */
 export interface HostOfField {
   readonly field: string;
   readonly host: string | null;
 }
 
-/** The first claim of each host on its contested field, in the order given. @throws StoreUnavailableError */
+/** The first claim of each host on its contested field, in the given order. @throws StoreUnavailableError */
 export async function readFirstOfHosts(
   store: Store,
   scope: EnvironmentScope,
@@ -190,12 +190,11 @@ function rangeOfHost(field: string, host: string): RankRange {
   return { field, from: `h${host}\0`, to: `h${host}\u0001`, most: 1, isPerHost: false };
 }
 
-/** More ports than there are. */
+/** More than the number of ports. */
 const portsMax = 65_536;
 
 /**
- * The first claims of hosts with these names, whatever their ports, on a contested field; best first. @throws
- * StoreUnavailableError
+ * The first claims of hosts with these names and any port, on a contested field, sorted by rank. @throws StoreUnavailableError
  */
 export async function readFirstOfHostnames(
   store: Store,
@@ -214,7 +213,7 @@ export async function readFirstOfHostnames(
     .flatMap(({ claim }) => claim ?? []);
 }
 
-/** The first claims of all hosts on a contested field, best first, a portion at a time. @throws StoreUnavailableError */
+/** The first claims of all hosts on a contested field, sorted by rank, in portions. @throws StoreUnavailableError */
 export async function* scanFirstOfHosts(
   store: Store,
   scope: EnvironmentScope,

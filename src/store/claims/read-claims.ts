@@ -9,12 +9,12 @@ import { type Claim, type ServedClaims, unpackServed } from './claim-records.ts'
 import { partitionOf } from './claims.ts';
 import { readCompetingClaims } from './competing-claims.ts';
 
-/** Tag of the partition that keeps a claim field. */
+/** Tag of the partition of a claim field. */
 export function claimTag(store: Store, scope: EnvironmentScope, field: string): string {
   return store.partitions.tag(partitionOf(store, scope, field));
 }
 
-/** The served claims of claim fields, in the order given. @throws StoreUnavailableError */
+/** The served claims of claim fields, in the given order. @throws StoreUnavailableError */
 export async function readServed(
   store: Store,
   scope: EnvironmentScope,
@@ -25,8 +25,8 @@ export async function readServed(
 }
 
 /**
- * All claims of claim fields, in the order given, best first.
- * @param most stop after this many claims of a contested field, which then are not necessarily the best
+ * All claims of claim fields, in the given order, sorted by rank.
+ * @param most stop after this many claims of a contested field, which are then not necessarily the first by rank
  * @throws StoreUnavailableError
  */
 export async function readClaimFields(

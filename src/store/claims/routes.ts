@@ -19,7 +19,7 @@ export interface RouteEntry {
 
 /** The lists of routes of an environment. */
 export interface RouteScope extends EnvironmentScope {
-  /** Forms in which the tenant's URLs are claimed, in the order in which they must be read. */
+  /** The forms of the tenant's URL claims, in the order in which they must be read. */
   readonly urlForms: readonly UrlForm[];
 }
 
@@ -33,17 +33,17 @@ export interface RoutePageRequest {
 }
 
 export interface RoutePage {
-  /** In the direction asked. */
+  /** In the requested direction. */
   readonly entries: RouteEntry[];
-  /** All routes of the environment. */
+  /** Number of all routes of the environment. */
   readonly total: number;
-  /** More follow in the direction asked. */
+  /** True if more follow in the requested direction. */
   readonly hasMore: boolean;
 }
 
 /**
- * Served routes by URL in code-point order. A page is found by the URL it follows, never by its number, so routes
- * that come and go neither skip nor repeat one that stayed. @throws StoreUnavailableError
+ * Served routes sorted by URL in code-point order. Pages are located by the preceding URL and not by number, so added and
+ * removed routes neither skip nor repeat others. @throws StoreUnavailableError
  */
 export async function listRoutes(
   store: Store,
@@ -54,7 +54,7 @@ export async function listRoutes(
   return { entries: page.slice(0, request.limit), total, hasMore: page.length > request.limit };
 }
 
-/** One entry more than the request asks for, if there is one. Any number of hidden redirects may be in between. */
+/** Returns one more entry than requested, if there is one. Any number of hidden redirects may be in between. */
 async function visiblePage(
   store: Store,
   scope: RouteScope,
@@ -70,7 +70,7 @@ async function visiblePage(
   }
 }
 
-/** URLs of the list after one, in code-point order; hidden ones are among them. @param after null: from the first */
+/** Listed URLs after another one, including hidden ones, in code-point order. @param after null: from the beginning */
 export async function listedUrlsAfter(
   store: Store,
   scope: RouteScope,
@@ -81,7 +81,7 @@ export async function listedUrlsAfter(
   return await listedUrls(store, scope, request);
 }
 
-/** One URL more than the request asks for, if there is one. */
+/** Returns one more URL than requested, if there is one. */
 async function listedUrls(store: Store, scope: RouteScope, request: RoutePageRequest): Promise<string[]> {
   const found: Buffer[] = [];
   for (const form of scope.urlForms) {
@@ -91,11 +91,11 @@ async function listedUrls(store: Store, scope: RouteScope, request: RoutePageReq
     found.push(...(await readPageOfAll(store, lists, { ...request, limit: request.limit + 1 })));
   }
   const texts = found.sort(comparing(request)).map(String);
-  // A URL may be in the lists of two forms, while its claims move.
+  // While claims move, a URL may be in the lists of both forms.
   return [...new Set(texts)].slice(0, request.limit + 1);
 }
 
-/** Routes that are served. While claims move from one form to another, a URL in the lists of both counts twice. */
+/** The number of served routes. While claims move between forms, a URL in both lists counts twice. */
 export async function countRoutes(
   store: Store,
   { tenant, environmentId, urlForms }: RouteScope,
@@ -119,7 +119,7 @@ function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0);
 }
 
-/** The routes of URLs that are listed, without those that are hidden. */
+/** The routes of listed URLs, without hidden ones. */
 export async function routeEntries(
   store: Store,
   scope: RouteScope,
@@ -131,7 +131,7 @@ export async function routeEntries(
   }
   const served = urls.flatMap((url) => {
     const claim = claims.get(url);
-    // The route is hidden, or it went between the two reads: a page may leave out a route that did not stay.
+    // The route is hidden or was removed between the two reads; a page may omit removed routes.
     return claim === undefined ? [] : [{ url, claim }];
   });
   const stamps = await readProcessedStamps(
@@ -140,15 +140,15 @@ export async function routeEntries(
     served.map(({ claim }) => claim.view),
   );
   return served.map(({ url, claim }, index) => {
-    // The first turn of the entity is not committed yet: only its claim is known.
+    // If the entity's first turn is not committed yet, only its claim is known.
     const stamp = stamps[index] ?? claim.sinceStamp;
     return { url, redirect: claim.redirect, updatedAtMs: Math.floor(stamp / 1000) };
   });
 }
 
 /**
- * The claims that serve URLs, by URL. They are in the records of their paths. Where a record does not hold all hosts,
- * the claims of the others are read from the ranks.
+ * The served claims by URL, from the records of their paths. If a record does not contain all hosts, the claims of the others
+ * are read from the ranks.
  */
 async function servedClaims(
   store: Store,

@@ -1,4 +1,4 @@
-/** Walks bytes of JSON text that `JSON.stringify` has written, in UTF-8: it parses nothing, and finds no mistakes. */
+/** Scans UTF-8 bytes of JSON from `JSON.stringify`, without parsing or validation. */
 
 export const quote = 0x22;
 export const comma = 0x2c;
@@ -9,7 +9,7 @@ export const openBrace = 0x7b;
 export const closeBrace = 0x7d;
 const backslash = 0x5c;
 
-/** Where the value ends that begins at a place: at the comma or the bracket after it. */
+/** Offset of the end of a value: the comma or bracket after it. */
 export function endOfValue(bytes: Buffer, from: number): number {
   let depth = 0;
   let at = from;
@@ -25,7 +25,7 @@ export function endOfValue(bytes: Buffer, from: number): number {
   return at;
 }
 
-/** Where the quote is that ends the text of the quote at a place. */
+/** Offset of the closing quote of a string. @param from its opening quote */
 export function endOfText(bytes: Buffer, from: number): number {
   let at = from + 1;
   for (; at < bytes.length && bytes[at] !== quote; at += 1) if (bytes[at] === backslash) at += 1;
@@ -34,7 +34,7 @@ export function endOfText(bytes: Buffer, from: number): number {
 
 const keysOfLists = new WeakMap<readonly string[], readonly Buffer[]>();
 
-/** Names as they precede their values, with the colon. @param names a list that does not change */
+/** The encoded member names, with colons. @param names a list that never changes */
 export function keysOf(names: readonly string[]): readonly Buffer[] {
   const known = keysOfLists.get(names);
   if (known !== undefined) return known;

@@ -1,8 +1,8 @@
 /**
- * Most entities of a type have properties of the same names, and so have the items of an index and the views of a schema; what
- * is built from entities of one type mostly has the same names, too. Their records leave the names out, and say under which digest
- * their list is in `keys.names`, in the same partition. The call that stores a record stores its list with it
- * (`scripts/entities/accept.lua`, commits), so no record is ever without it. A list never changes: anyone who has read it may keep it.
+ * Most entities of a type have the same property names, and so do the items of an index and the views of a schema. Their
+ * records omit the names and contain the digest of their list in `keys.names`, in the same partition. The call that stores a
+ * record also stores its list (`scripts/entities/accept.lua`, commits), so every record has one. Lists never change, so they
+ * can be cached.
  */
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../../contract/json.ts';
@@ -13,7 +13,7 @@ import { answerOf } from '../redis/redis-errors.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 
-/** Names that records leave out, in their order. */
+/** Names that records omit, in order. */
 export interface NameList {
   /** Field of `keys.names`. */
   readonly digest: Buffer;
@@ -24,21 +24,21 @@ export interface NameList {
 
 interface MetList {
   readonly names: readonly string[];
-  /** Null until records leave it out. */
+  /** Null until records use the list. */
   list: NameList | null;
-  /** Records of this process that had these names. */
+  /** Number of records with these names in this process. */
   records: number;
 }
 
 type MetText = Omit<MetList, 'names'>;
 
-/** Each partition keeps the list, so it pays only when many records share it. */
+/** Minimum number of records that share a list, because each partition stores it. */
 const recordsMin = 64;
-/** Of a list. A longer one stays in its records. */
+/** Maximum length of a list in characters; longer ones stay in the records. */
 const charactersMax = 4_096;
 const listsMet = 1_000;
 const listsRead = 2_000;
-/** Enough to distinguish the lists of one source. Whoever crafts a collision only corrupts their own entities. */
+/** Enough to distinguish the lists of one source. A crafted collision only corrupts the entities of its author. */
 export const listDigestBytes = 8;
 
 const met = new BoundedCache<string, MetList>({ entriesMax: listsMet });
@@ -47,14 +47,14 @@ const metTexts = new BoundedCache<string, MetText>({ entriesMax: listsMet });
 /** By source and digest (`readKey`). */
 const read = new BoundedCache<string, readonly string[]>({ entriesMax: listsRead });
 
-/** The list of an entity's names, if its record should leave them out. Counts the entity. */
+/** The list of an entity's names, if its record should omit them. Counts the entity. */
 export function nameListOf(properties: JsonObject): NameList | null {
   return sharedListOf(Object.keys(properties));
 }
 
-/** The list of a record's names, if it should leave them out. Counts the record. */
+/** The list of a record's names, if it should omit them. Counts the record. */
 export function sharedListOf(names: readonly string[]): NameList | null {
-  // Joining takes a fraction of what JSON text takes. Two lists with one text can only have zero bytes in their names.
+  // Joining takes a fraction of the time of JSON. Two lists can only have the same text if their names contain zero bytes.
   const joined = names.join('\0');
   if (names.length === 0 || joined.length > charactersMax) return null;
   const known = met.getOrMake(joined, () => ({ names, list: null, records: 0 }));
@@ -62,7 +62,7 @@ export function sharedListOf(names: readonly string[]): NameList | null {
   return countedList(known, () => listOf(names));
 }
 
-/** As `sharedListOf`. @param text of the names in JSON, as `JSON.stringify` writes it */
+/** Like `sharedListOf`. @param text the names as JSON from `JSON.stringify` */
 export function sharedListOfText(text: string): NameList | null {
   if (text.length > charactersMax) return null;
   const known = metTexts.getOrMake(text, () => ({ list: null, records: 0 }));
@@ -87,14 +87,14 @@ function listOf(names: readonly string[]): NameList {
 
 const lists = new WeakMap<readonly string[], NameList>();
 
-/** The list of names that never change; an index has the same ones all the time. */
+/** The list of constant names, such as those of an index. */
 export function nameListFor(names: readonly string[]): NameList {
   const list = lists.get(names) ?? listOf(names);
   lists.set(names, list);
   return list;
 }
 
-/** Entities of one source in one partition, and what was built from them. */
+/** The entities of a source in a partition, and their outputs. */
 export interface NamesPlace {
   readonly tag: string;
   readonly tenant: string;
@@ -102,9 +102,9 @@ export interface NamesPlace {
 }
 
 /**
- * The lists of records, in the order given; null for a record that has its names itself. Undefined for one that went with its
- * list since it was read: a purge forgets the lists of a source after the last of their records.
- * @param digests null for a record that has its names itself. @throws StoreUnavailableError
+ * The name lists of records, in the given order; null for a record with its own names. Undefined for a record that was removed
+ * with its list since it was read: a purge removes the lists of a source after its last record.
+ * @param digests null for a record with its own names. @throws StoreUnavailableError
  */
 export async function readNames(
   store: Store,
@@ -119,7 +119,7 @@ export async function readNames(
   return lists;
 }
 
-/** A list that this process has read; undefined: it has to be read (`findNames`). */
+/** A cached list; undefined if it must be read (`findNames`). */
 export function knownNames(
   source: Pick<NamesPlace, 'tenant' | 'sourceId'>,
   digest: Uint8Array,
@@ -127,13 +127,13 @@ export function knownNames(
   return read.get(readKey(source, digest));
 }
 
-/** Lists of one source alone: a digest that a tenant has hit on purpose must not give another tenant's records other names. */
+/** The cache key includes the source, so that a crafted collision cannot change the names in records of another tenant. */
 function readKey({ tenant, sourceId }: Pick<NamesPlace, 'tenant' | 'sourceId'>, digest: Uint8Array): string {
   const text = Buffer.from(digest.buffer, digest.byteOffset, digest.byteLength).toString('latin1');
   return `${text}${tenant}:${sourceId}`;
 }
 
-/** As `readNames`; undefined, too, where damage has left a record without its list. @throws StoreUnavailableError */
+/** Like `readNames`; also undefined if corruption has left a record without its list. @throws StoreUnavailableError */
 export async function findNames(
   store: Store,
   place: NamesPlace,
@@ -165,13 +165,13 @@ export async function findNames(
 
 const forgetScript = new Script<0 | 1>('entities/forget-names', 3);
 
-/** Forgets the lists of a source of which a partition has no entities and no items. @throws StoreUnavailableError */
+/** Removes the lists of a source without entities and items in a partition. @throws StoreUnavailableError */
 export async function forgetNames(store: Store, place: NamesPlace): Promise<void> {
   const { tag, tenant, sourceId } = place;
   await forgetScript.run(store.client, [...recordKeys(place), keys.names(tag, tenant, sourceId)], []);
 }
 
-/** While one of them is there, the lists of the source are. */
+/** The lists of a source exist while one of these keys exists. */
 function recordKeys({ tag, tenant, sourceId }: NamesPlace): [entities: string, processed: string] {
   return [keys.entities(tag, tenant, sourceId), keys.processed(tag, tenant, sourceId)];
 }

@@ -1,14 +1,14 @@
-/** Records in Redis are MessagePack; one packer without shared structures, so that every record stands alone. */
+/** Records in Redis are MessagePack, without shared structures, so that every record is self-contained. */
 import { Packr } from 'msgpackr';
 
-// Lua packs whole numbers as 64-bit integers; ours all fit a double. moreTypes stays off: Lua reads some of these.
+// Lua packs whole numbers as 64-bit integers, which all fit a double here. moreTypes is off because Lua reads some records.
 const packr = new Packr({ useRecords: false, int64AsType: 'number', moreTypes: false, mapsAsObjects: true });
 
 export function pack(value: unknown): Buffer {
   return packr.pack(value);
 }
 
-/** The caller names the type it packed. */
+/** The caller chooses the type that it packed. */
 export function unpack<T>(packed: Buffer): T {
   return packr.unpack(packed) as T;
 }

@@ -1,18 +1,18 @@
 /**
- * Ids of sources and environments are most often UUIDs, and records repeat them. They are there in two thirds of their
- * length, as text: scripts compare them, and put them into names.
+ * Shortens ids of sources and environments, which are mostly UUIDs and repeated in records, to two thirds of their length. The
+ * short form is text, because scripts compare it and use it in names.
  */
 import { BoundedCache } from '../../lib/bounded-cache.ts';
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-/** Precedes a UUID that is shortened, and another id that begins with it. */
+/** The prefix of a shortened UUID, and of any other id that begins with it. */
 const mark = '~';
 const idsKept = 1_000;
-/** There are few ids, and each record has one: reading their digits every time would be felt. */
+/** There are few ids, and each record has one, so converting them every time would be slow. */
 const shortened = new BoundedCache<string, string>({ entriesMax: idsKept });
 const lengthened = new BoundedCache<string, string>({ entriesMax: idsKept });
 
-/** The form of an id in records. No two ids have one form. */
+/** The form of an id in records, which is unique. */
 export function shortId(id: string): string {
   return shortened.getOrMake(id, () => {
     if (uuidPattern.test(id)) return mark + Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url');

@@ -1,4 +1,4 @@
-/** Following the active configuration of a store, in each of its processes. */
+/** Follows the active configuration of a store, in each of its processes. */
 import type { Configuration } from '../../config/configuration.ts';
 import { isLoaded, type LoadOutcome, loadingStored, type TenantTexts } from '../../config/documents/load.ts';
 import { sliceMs } from '../../contract/limits.ts';
@@ -22,7 +22,7 @@ function loadStored(
   return new Slice(sliceMs).run(loadingStored(tenants, former === null ? [] : [former]));
 }
 
-/** The active tenants, with the documents of those that none of the configurations has. Null: see `readDocuments`. */
+/** The active tenants, with documents for those that none of the configurations contains. Null: see `readDocuments`. */
 export async function textsBeside(
   store: Store,
   tenants: ReadonlyMap<string, { readonly fingerprint: string }>,
@@ -58,7 +58,7 @@ export class ActiveConfiguration {
   /** The last reported reason why the active configuration is unusable; null while it is usable. */
   #trouble: string | null = null;
 
-  /** @param load as `loadingStored`; a test that starts many processes may keep what it gives */
+  /** @param load like `loadingStored`; tests that start many processes may cache the result */
   constructor(
     private readonly store: Store,
     private readonly load: (
@@ -67,7 +67,7 @@ export class ActiveConfiguration {
     ) => LoadOutcome | Promise<LoadOutcome> = loadStored,
   ) {}
 
-  /** Asked for only once one is active (`loaded`). */
+  /** Must only be called when one is active (`loaded`). */
   get current(): Configuration {
     assert(this.#current !== null, 'a configuration is loaded before it is asked for');
     return this.#current;
@@ -81,7 +81,7 @@ export class ActiveConfiguration {
     return this.#generation;
   }
 
-  /** Which lookup layouts are whole, and in which forms URLs are claimed, as this process knows it. */
+  /** The complete lookup layouts and the forms of URL claims that this process knows. */
   get layouts(): LayoutStates {
     return this.#layouts;
   }
@@ -90,23 +90,23 @@ export class ActiveConfiguration {
     this.#listeners.push(listener);
   }
 
-  /** Called when layouts or forms of URLs have changed. */
+  /** Called when layouts or forms of URL claims have changed. */
   onLayouts(listener: () => void): void {
     this.#layoutListeners.push(listener);
   }
 
-  /** Called once, for each reason, why the active configuration cannot be used though Redis answers. */
+  /** Called once for each reason why the active configuration is unusable although Redis responds. */
   onTrouble(listener: (reason: string) => void): void {
     this.#troubleListeners.push(listener);
   }
 
-  /** Loads what is active, if anything is, and continues following. @throws StoreUnavailableError */
+  /** Loads the active configuration, if any, and follows changes. @throws StoreUnavailableError */
   async start(): Promise<void> {
     await this.refresh();
     this.#subscription = new Subscription(this.store, keys.configurationChannel, {
       message: () => void this.catchUp().catch(() => {}),
     });
-    // A message may be lost while the connection is down; the poll is what can be relied on.
+    // Messages may be lost while the connection is down, so polling is the reliable way.
     this.#timer = setInterval(() => void this.refresh().catch(() => {}), pollMs);
   }
 
@@ -119,8 +119,8 @@ export class ActiveConfiguration {
   }
 
   /**
-   * As `refresh`, but by a read that begins after the call. A read that is under way may have begun before the change that
-   * the caller knows of. @throws StoreUnavailableError
+   * Like `refresh`, but with a read that begins after the call. A running read may have begun before the change that the caller
+   * knows of. @throws StoreUnavailableError
    */
   async catchUp(): Promise<void> {
     await this.#refreshing?.catch(() => {});
@@ -143,7 +143,7 @@ export class ActiveConfiguration {
 
   async #load(): Promise<void> {
     const loaded = await this.#loadNewer();
-    // Read after the configuration: the first configuration of a store declares its own layouts whole.
+    // Read after the configuration, because the first configuration of a store declares its own layouts complete.
     if ((await layoutsVersion(this.store)) !== this.#layouts.version) {
       this.#layouts = await readLayouts(this.store);
       for (const listener of this.#layoutListeners) listener();
@@ -155,19 +155,19 @@ export class ActiveConfiguration {
     for (const listener of this.#listeners) listener(loaded.configuration, former);
   }
 
-  /** Null when the current one is the active one. */
+  /** Null if the current one is active. */
   async #loadNewer(): Promise<{ configuration: Configuration; generation: number } | null> {
     const active = await activeGeneration(this.store);
     if (active === this.#generation) return null;
-    // Work by a configuration that a failover takes back would be in vain.
+    // Work with a configuration that a failover reverts would be wasted.
     const published = await surviving(this.store.replication, [platformTag], () => readTenants(this.store));
     if (published === null || published.generation === this.#generation) return null;
     const former = this.#current;
     const tenants = await textsBeside(this.store, published.tenants, former === null ? [] : [former]);
-    // An even newer one became active: the next look finds it.
+    // An even newer one became active; the next poll finds it.
     if (tenants === null) return null;
     const loaded = await this.load(tenants, former);
-    // Only validated documents are published; another version of this program may still disagree.
+    // Only valid documents are published, but another version of this program may have other rules.
     if (!loaded.ok) throw new Error(`the active configuration is not valid: ${loaded.issues[0]?.message}`);
     return { configuration: loaded.configuration, generation: published.generation };
   }

@@ -1,4 +1,4 @@
-/** Does the jobs that others have put into a queue (`jobs-queue.ts`). */
+/** Runs the jobs of a queue (`jobs-queue.ts`). */
 import { setMaxListeners } from 'node:events';
 import { DelayedError, type Job, Worker } from 'bullmq';
 import { connectForJobs, type RedisClient } from '../redis/redis-connection.ts';
@@ -6,27 +6,27 @@ import { StoreUnavailableError } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
 import { jobsPrefix, progressOf } from './jobs-queue.ts';
 
-/** A process that is gone loses its job after this, and another one takes it up. */
+/** After this time, the job of a dead process is taken over by another one. */
 const lockMs = 5_000;
-/** Default interval of the search for such jobs; each search is a write. */
+/** Default interval of the search for such jobs; each search writes to Redis. */
 const stalledCheckMs = 2_500;
-/** After an error of the connection; BullMQ's default is 15 s. */
+/** Delay after a connection error; BullMQ's default is 15 s. */
 const runRetryMs = 1_000;
 const retryDelayFirstMs = 500;
 const retryDelayMaxMs = 15_000;
 
-/** A job under way, as the function that does it sees it. */
+/** A running job. */
 export interface JobRun<Task, Progress> {
   readonly task: Task;
-  /** As an earlier run saved it; null at the first run. */
+  /** The progress that an earlier run saved; null in the first run. */
   readonly progress: Progress | null;
-  /** Saves where a later run continues if this one is broken off. */
+  /** Saves the progress from which a later run continues if this one is interrupted. */
   save(progress: Progress): Promise<void>;
-  /** Aborts when the process stops; the job is then taken up by another one immediately. */
+  /** Aborted when the process stops; another process then takes over the job immediately. */
   readonly signal: AbortSignal;
 }
 
-/** Does the jobs of a queue. */
+/** Runs the jobs of a queue. */
 export class JobRunner<Task extends object, Progress extends object> {
   readonly #client: RedisClient;
   readonly #worker: Worker<Task>;
@@ -40,7 +40,7 @@ export class JobRunner<Task extends object, Progress extends object> {
     onTrouble: (message: string, error: unknown) => void,
     stalledInterval = stalledCheckMs,
   ) {
-    // Every job under way may listen to the signal.
+    // Every running job may listen to the signal.
     setMaxListeners(0, this.#stop.signal);
     this.#client = connectForJobs(store.address);
     this.#worker = new Worker<Task>(name, (job, token) => this.#run(job, token), {
@@ -59,7 +59,7 @@ export class JobRunner<Task extends object, Progress extends object> {
     });
     this.#worker.on('error', () => {});
     this.#worker.on('failed', (job, error) => {
-      // A lost connection is reported by the watch over connections, once.
+      // `OutageWatch` reports a lost connection, once.
       if (!(error instanceof StoreUnavailableError))
         onTrouble(`job ${job?.id ?? ''} failed and will be retried`, error);
     });
@@ -80,7 +80,7 @@ export class JobRunner<Task extends object, Progress extends object> {
     }
   }
 
-  /** Breaks off the jobs under way where they can be taken up again. */
+  /** Interrupts the running jobs, which can be resumed. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#worker.close().catch(() => {});

@@ -1,6 +1,6 @@
 /**
- * Background jobs that people want to see: named, resumable, tried again, with progress. BullMQ keeps them; its keys
- * carry one tag of their own, so that a queue is in one slot of a cluster.
+ * Background jobs that users can observe: named, resumable and retried, with progress. BullMQ stores them; its keys have their
+ * own tag, so that a queue is in one slot of a cluster.
  */
 import type { Job, Queue } from 'bullmq';
 import { connectForJobs, disconnect, type RedisClient } from '../redis/redis-connection.ts';
@@ -11,7 +11,7 @@ export const jobsPrefix = '{millrace}:jobs';
 const attemptsMax = 50;
 const doneJobsKept = 5_000;
 const doneJobsKeptSeconds = 24 * 3600;
-/** A job that was given up after all its attempts. */
+/** Jobs that failed in all attempts. */
 const failedJobsKept = 1_000;
 const failedJobsKeptSeconds = 7 * 24 * 3600;
 
@@ -20,11 +20,11 @@ export type JobState = 'waiting' | 'active' | 'done' | 'failed';
 export interface JobStatus<Progress, Task extends object = object> {
   readonly task: Task;
   readonly state: JobState;
-  /** As last saved; null before the first time. */
+  /** The last saved progress; null before the first. */
   readonly progress: Progress | null;
-  /** Why the last attempt failed; null when none did. */
+  /** Why the last attempt failed; null if none failed. */
   readonly failure: string | null;
-  /** When the job was last taken up, in ms since 1970; null before that. */
+  /** When the job was last started, in ms since 1970; null before that. */
   readonly startedAtMs: number | null;
 }
 
@@ -35,8 +35,8 @@ const stateOf: Readonly<Record<string, JobState>> = {
 };
 
 /**
- * Adds jobs and reads their states. Where commands of the store have a time limit, a question to the queue has it too: BullMQ
- * itself waits for Redis without end.
+ * Adds jobs and reads their states. The command timeout of the store applies here too, because BullMQ waits for Redis
+ * indefinitely.
  */
 export class JobQueue<Task extends object, Progress extends object> {
   readonly #name: string;
@@ -51,16 +51,13 @@ export class JobQueue<Task extends object, Progress extends object> {
     this.#timeoutMs = store.commandTimeoutMs;
   }
 
-  /** BullMQ is loaded at the first use: most processes never need it, and it is a fifth of what a front loads. */
+  /** BullMQ is loaded on first use, because most processes never need it and it would be a fifth of a front's code. */
   #open(): Promise<Queue<Task>> {
     this.#opened ??= openQueue<Task>(this.#name, this.#client);
     return this.#opened;
   }
 
-  /**
-   * Adds jobs. A job whose id is known is not added again; it is tried again if it had failed. @throws
-   * StoreUnavailableError
-   */
+  /** Adds jobs. A job with a known id is not added again, but retried if it has failed. @throws StoreUnavailableError */
   add(jobs: readonly { readonly id: string; readonly task: Task }[]): Promise<void> {
     return this.#ask(async (queue) => {
       await queue.addBulk(
@@ -89,7 +86,7 @@ export class JobQueue<Task extends object, Progress extends object> {
   }
 
   async #status(queue: Queue<Task>, id: string): Promise<JobStatus<Progress, Task> | null> {
-    // Read the state first. Otherwise a job that ends in between would be returned as done, with outdated data.
+    // Read the state first. Otherwise a job that ends in between would appear as done with outdated data.
     const state = await queue.getJobState(id);
     const job = await queue.getJob(id);
     if (job === undefined) return null;
@@ -129,13 +126,13 @@ export class JobQueue<Task extends object, Progress extends object> {
 
   async close(): Promise<void> {
     const queue = await this.#opened;
-    // BullMQ waits for a Redis that does not answer, unless its connection has ended.
+    // BullMQ waits for an unresponsive Redis unless its connection has ended.
     disconnect(this.#client);
     await queue?.close().catch(() => {});
   }
 }
 
-/** @throws StoreUnavailableError when it takes longer; it may happen yet */
+/** @throws StoreUnavailableError if it takes longer; the command may still be executed */
 async function inTime<T>(asked: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | null = null;
   const late = new Promise<never>((_, reject) => {
@@ -156,9 +153,9 @@ async function openQueue<Task>(name: string, connection: RedisClient): Promise<Q
   return queue;
 }
 
-/** Saved data of a job; null before the first time. */
+/** Saved progress of a job; null before the first. */
 export function progressOf<Progress extends object>(job: Job): Progress | null {
-  // BullMQ's first value is the number 0.
+  // BullMQ's initial value is the number 0.
   return typeof job.progress === 'object' ? (job.progress as Progress) : null;
 }
 
@@ -166,7 +163,7 @@ export interface PartitionTask {
   readonly partition: number;
 }
 
-/** A queue of jobs of which there is one for each partition. */
+/** A queue with one job per partition. */
 export class PartitionJobs<Run extends object, Progress extends object> extends JobQueue<
   Run & PartitionTask,
   Progress
@@ -180,7 +177,7 @@ export class PartitionJobs<Run extends object, Progress extends object> extends 
     super(store, name);
   }
 
-  /** Adds the jobs of a run; those that are there already stay as they are. @throws StoreUnavailableError */
+  /** Adds the jobs of a run; existing jobs are unchanged. @throws StoreUnavailableError */
   async addAll(run: Run): Promise<void> {
     const { tags } = this.store.partitions;
     await this.add(

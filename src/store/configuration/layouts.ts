@@ -1,8 +1,8 @@
 /**
- * Which lookup layout of each source is whole. A changed configuration may ask for another layout. Until every entity is
- * under the new one, lookups read the whole one, and entities are kept under both. The forms of URLs, which change in a
- * similar way, are beside them (`url-forms.ts`). Lookups that code requested when it was run, and that no layout has, wait here
- * until a configuration has them.
+ * The complete lookup layout of each source. A new configuration may require another layout. Until every entity is indexed in
+ * the new one, lookups read the complete one, and entities are indexed in both. The forms of URL claims, which change
+ * similarly, are stored with them (`url-forms.ts`). Lookups that code requested at run time are stored here until a
+ * configuration includes them.
  */
 import { createHash } from 'node:crypto';
 import type { Configuration } from '../../config/configuration.ts';
@@ -27,35 +27,35 @@ export interface SourcePlace {
 
 /** The layouts of all sources at one time. */
 export class LayoutStates {
-  /** Before anything was published. */
+  /** The state before the first publication. */
   static readonly none = new LayoutStates(0, new Map(), new Map(), new Map());
 
   constructor(
-    /** Rises with every change. */
+    /** Increases with every change. */
     readonly version: number,
     private readonly whole: ReadonlyMap<string, LookupLayout>,
     private readonly former: ReadonlyMap<string, LookupLayout>,
     private readonly urlForms: ReadonlyMap<string, UrlFormState>,
   ) {}
 
-  /** In which forms the claims of a tenant on URLs are. */
+  /** The forms of a tenant's URL claims. */
   urlFormsOf(tenant: string): UrlFormState {
     return this.urlForms.get(tenant) ?? exactUrls;
   }
 
-  /** Tenants whose claims on URLs are, or once were, in another form than the usual one. */
+  /** Tenants whose URL claims have, or once had, a form other than the default. */
   get tenantsWithUrlForms(): string[] {
     return [...this.urlForms.keys()];
   }
 
-  /** The layout that lookups over the source read; null while none is whole. */
+  /** The layout that lookups over the source read; null while none is complete. */
   wholeOf({ tenant, sourceId }: SourcePlace): LookupLayout | null {
     return this.whole.get(sourceField(tenant, sourceId)) ?? null;
   }
 
   /**
-   * The layouts under which entities of the source are kept: the one that the configuration requires, the one that
-   * lookups read, and the former one. A worker that has not received the change may still read the former one.
+   * The layouts in which entities of the source are indexed: the one that the configuration requires, the one that lookups
+   * read, and the former one. A worker that has not received the change may still read the former one.
    */
   keptOf({ tenant, sourceId }: SourcePlace, wanted: LookupLayout | null): LookupLayout[] {
     const field = sourceField(tenant, sourceId);
@@ -63,12 +63,12 @@ export class LayoutStates {
     return [...new Map(kept.map((layout) => [layout.id, layout])).values()];
   }
 
-  /** Sources whose former layout is still kept. */
+  /** Sources whose former layout is still maintained. */
   get retiring(): string[] {
     return [...this.former.keys()];
   }
 
-  /** Sources that have a whole layout. */
+  /** Sources with a complete layout. */
   get sources(): SourcePlace[] {
     return [...this.whole.keys()].map((field) => {
       const [tenant = '', sourceId = ''] = field.split('|');
@@ -77,7 +77,7 @@ export class LayoutStates {
   }
 }
 
-/** States that no failover can take back, because lookups go by them. @throws StoreUnavailableError */
+/** The states, confirmed by replicas, because lookups rely on them after a failover. @throws StoreUnavailableError */
 export function readLayouts(store: Store): Promise<LayoutStates> {
   return surviving(store.replication, [platformTag], () => readStates(store));
 }
@@ -103,7 +103,7 @@ export async function layoutsVersion(store: Store): Promise<number> {
   return Number((await answerOf(store.client.hget(keys.layouts, 'version'))) ?? 0);
 }
 
-/** Fields of `keys.layouts` and their values, in turns, for a store in which nothing was processed. */
+/** Alternating fields and values of `keys.layouts`, for a store without processed entities. */
 export function wholeFromTheStart({ tenants }: Configuration): ScriptArgument[] {
   return [...tenants.values()].flatMap(({ alias, lookupLayouts, urlForm }) => [
     ...[...lookupLayouts].flatMap(([sourceId, layout]) => [
@@ -116,10 +116,7 @@ export function wholeFromTheStart({ tenants }: Configuration): ScriptArgument[] 
   ]);
 }
 
-/**
- * Says that all layouts of a configuration are whole: for a store in which nothing was processed. @throws
- * StoreUnavailableError
- */
+/** Declares all layouts of a configuration complete, for a store without processed entities. @throws StoreUnavailableError */
 export async function declareWhole(store: Store, configuration: Configuration): Promise<void> {
   const whole = wholeFromTheStart(configuration);
   try {
@@ -131,8 +128,8 @@ export async function declareWhole(store: Store, configuration: Configuration): 
 }
 
 /**
- * Says that all entities of a source in a partition are under the layout that a generation asks for. After the last
- * partition lookups read that layout. @throws StoreUnavailableError
+ * Notes that all entities of a source in a partition are indexed in the layout that a generation requires. After the last
+ * partition, lookups read that layout. @throws StoreUnavailableError
  */
 export async function noteFilled(
   store: Store,
@@ -155,13 +152,13 @@ export async function noteFilled(
   if (isWhole === 1) await tellProcesses(store);
 }
 
-/** Ends the upkeep of former layouts, once every worker knows `states`. @throws StoreUnavailableError */
+/** Ends the maintenance of former layouts. Every worker must know `states`. @throws StoreUnavailableError */
 export async function retireFormer(store: Store, states: LayoutStates): Promise<void> {
   await retireScript.run(store.client, [keys.layouts], [states.version, ...states.retiring]);
   await tellProcesses(store);
 }
 
-/** Tells the processes of a change. They would find it by themselves within a second. */
+/** Notifies the processes of a change, which they would otherwise find within a second. */
 async function tellProcesses(store: Store): Promise<void> {
   await answerOf(store.client.publish(keys.configurationChannel, 'layouts'));
 }
@@ -184,7 +181,7 @@ export async function noteRuntimeLookups(store: Store, asked: readonly RuntimeLo
   await answerOf(store.client.hset(keys.askedLookups, fields));
 }
 
-/** By field. @throws StoreUnavailableError */
+/** Returns the lookups by field. @throws StoreUnavailableError */
 export async function readRuntimeLookups(store: Store): Promise<ReadonlyMap<string, RuntimeLookupOf>> {
   const stored = await answerOf(store.client.hgetall(keys.askedLookups));
   return new Map(Object.entries(stored).map(([field, text]) => [field, JSON.parse(text)]));

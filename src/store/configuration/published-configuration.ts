@@ -1,7 +1,7 @@
 /**
- * The published configuration: its documents are in Redis, so that every process on every host runs the same one. Those of a
- * tenant are a field of their own, whose name has their fingerprint: tenants are neither read nor written if they stay as
- * they are.
+ * The published configuration. Its documents are in Redis, so that all processes on all hosts use the same one. The documents
+ * of a tenant are a separate field, whose name contains their fingerprint, so that unchanged tenants are neither read nor
+ * written.
  */
 
 import type { ConfigDocuments, Configuration } from '../../config/configuration.ts';
@@ -22,14 +22,14 @@ import { wholeFromTheStart } from './layouts.ts';
 const publishScript = new Script<number | Buffer>('configuration/publish', 4);
 
 /**
- * Where the active configuration came from. `own`: the folder `config` of this repository, which is the default. No path is
- * stored, so a store reveals nothing about the machines that use it.
+ * The origin of the active configuration. `own`: this repository's `config` folder, which is the default. No path is stored, so
+ * a store reveals nothing about the machines that use it.
  */
 export type ConfigurationOrigin = 'own' | 'other';
 
 export interface PublishOptions {
   readonly origin?: ConfigurationOrigin;
-  /** Digest of the folder that the documents are of: `npm start` takes it again only when it has changed. */
+  /** Digest of the folder with the documents: `npm start` only applies it again if it has changed. */
   readonly folder?: string;
   /** Generation that must still be active (0: none yet); absent: any generation. */
   readonly after?: number;
@@ -59,8 +59,8 @@ export async function publishConfiguration(
 }
 
 /**
- * As `publishConfiguration`, with the documents of each tenant.
- * @param tenants without the documents of those that are as in the generation that `after` names
+ * Like `publishConfiguration`, with the documents of each tenant.
+ * @param tenants without documents for tenants that are unchanged since generation `after`
  */
 export async function publishTenants(
   store: Store,
@@ -73,7 +73,7 @@ export async function publishTenants(
   const listed = [...tenants].map(([tenant, texts]) =>
     listedTenant(tenant, texts, before.get(tenant), nowMs),
   );
-  // Without a generation to begin with, nothing that was read is certain to be there still.
+  // Without `after`, what was read may no longer exist.
   const stored = after === undefined ? new Map<string, PublishedTenant>() : before;
   const changed = [...tenants].flatMap(([tenant, { fingerprint, documents }]) => {
     if (documents === null || stored.get(tenant)?.fingerprint === fingerprint) return [];
@@ -109,15 +109,18 @@ export async function publishTenants(
 
 export const otherBecameActive = 'Another configuration became active meanwhile. Run this again.';
 
-/** The name of the field that has the documents of a tenant. Scripts make it too. */
+/** The field with the documents of a tenant. Scripts build this name too. */
 function documentsField(tenant: string, fingerprint: string): string {
   return `documents|${tenant}|${fingerprint}`;
 }
 
-/** A tenant as the list in the store has it. */
+/** A tenant in the stored list. */
 type ListedTenant = [tenant: string, fingerprint: string, digest: string, appliedAtMs: number];
 
-/** A tenant became what it is now, unless the documents that people wrote are as before. @throws ConfigurationRefusedError */
+/**
+ * The list entry of a tenant; `appliedAtMs` is unchanged if the written documents are the same. @throws
+ * ConfigurationRefusedError
+ */
 function listedTenant(
   tenant: string,
   { fingerprint, documents }: TenantTexts,
@@ -130,7 +133,7 @@ function listedTenant(
   return [tenant, fingerprint, digest, before?.digest === digest ? before.appliedAtMs : nowMs];
 }
 
-/** Digest of the documents of a tenant that people wrote, with paths as in its folder. @param documents keys hashed */
+/** Digest of the written documents of a tenant, with paths relative to its folder. @param documents with hashed keys */
 export function writtenDigest(documents: ConfigDocuments, tenant: string): string {
   return canonicalDigest(documentsOfTenant(documents, tenant));
 }
@@ -160,11 +163,11 @@ export interface ActiveDigest {
   readonly generation: number;
   readonly digest: string;
   readonly origin: ConfigurationOrigin;
-  /** Digest of the folder that was last made active; null when none was. */
+  /** Digest of the last applied folder; null if there is none. */
   readonly folder: string | null;
 }
 
-/** Null when none was published yet. @throws StoreUnavailableError */
+/** Null before the first publication. @throws StoreUnavailableError */
 export async function readActiveDigest(store: Store): Promise<ActiveDigest | null> {
   const [generation, digest, origin, folder = null] = await answerOf(
     store.client.hmget(keys.configuration, 'generation', 'digest', 'origin', 'folder'),
@@ -176,9 +179,9 @@ export async function readActiveDigest(store: Store): Promise<ActiveDigest | nul
 /** Stored data about the documents of a tenant. */
 export interface PublishedTenant {
   readonly fingerprint: string;
-  /** As `writtenDigest`. */
+  /** From `writtenDigest`. */
   readonly digest: string;
-  /** When the tenant became what it is. */
+  /** When the tenant's documents last changed. */
   readonly appliedAtMs: number;
 }
 
@@ -187,7 +190,7 @@ export interface PublishedTenants {
   readonly tenants: ReadonlyMap<string, PublishedTenant>;
 }
 
-/** Which documents are active, without the documents; null when none were published yet. @throws StoreUnavailableError */
+/** The active tenants without their documents; null before the first publication. @throws StoreUnavailableError */
 export async function readTenants(store: Store): Promise<PublishedTenants | null> {
   const [generation, packed] = await answerOf(
     store.client.hmgetBuffer(keys.configuration, 'generation', 'tenants'),
@@ -200,8 +203,8 @@ export async function readTenants(store: Store): Promise<PublishedTenants | null
 }
 
 /**
- * The documents of some tenants, by their names. Null when one of them is no longer as it was: another configuration became
- * active since it was read. @throws StoreUnavailableError
+ * The documents of some tenants by name. Null if one of them has changed, because another configuration has become active since
+ * it was read. @throws StoreUnavailableError
  */
 export async function readDocuments(
   store: Store,
@@ -220,7 +223,7 @@ export async function readDocuments(
   return documents;
 }
 
-/** The active configuration with the documents of one tenant, which may have none. Null when nothing is published yet. */
+/** The active configuration with the documents of one tenant, which may have none. Null before the first publication. */
 export async function readTenant(
   store: Store,
   tenant: string,
@@ -235,11 +238,11 @@ export async function readTenant(
 }
 
 export interface PublishedConfiguration extends PublishedTenants {
-  /** Of all tenants. */
+  /** Documents of all tenants. */
   readonly documents: ConfigDocuments;
 }
 
-/** All documents. Null when none were published yet. @throws StoreUnavailableError */
+/** All documents. Null before the first publication. @throws StoreUnavailableError */
 export async function readPublished(store: Store): Promise<PublishedConfiguration | null> {
   for (;;) {
     const published = await readTenants(store);
@@ -251,8 +254,8 @@ export async function readPublished(store: Store): Promise<PublishedConfiguratio
 }
 
 /**
- * A full Redis also refuses documents that are active already, though nothing would change. @returns the active
- * generation. @throws `error` when other documents are active, or Redis is not full
+ * A full Redis also rejects documents that are already active, although nothing would change. @returns the active generation.
+ * @throws `error` if other documents are active, or Redis is not full
  */
 async function unlessActive(store: Store, digest: string, error: unknown): Promise<number> {
   if (!(error instanceof StoreFullError)) throw error;
@@ -261,7 +264,7 @@ async function unlessActive(store: Store, digest: string, error: unknown): Promi
   throw error;
 }
 
-/** Generation of the active configuration; 0 when none was published yet. @throws StoreUnavailableError */
+/** Generation of the active configuration; 0 before the first publication. @throws StoreUnavailableError */
 export async function activeGeneration(store: Store): Promise<number> {
   return Number((await answerOf(store.client.hget(keys.configuration, 'generation'))) ?? 0);
 }

@@ -1,6 +1,6 @@
 /**
- * The purge of sources that are no longer configured. Jobs remove their entities as clients remove them.
- * The note of a purge keeps a configuration from taking the sources up again meanwhile.
+ * The purge of sources that are no longer configured. Jobs remove their entities in the same way as clients. The note of a
+ * purge prevents a configuration from adding the sources again meanwhile.
  */
 import { randomBytes } from 'node:crypto';
 import { sourceField } from '../derived/processed.ts';
@@ -17,15 +17,15 @@ const endScript = new Script<0 | 1>('configuration/end-purge', 1);
 
 export interface Purge {
   readonly token: string;
-  /** Generation of a configuration that does not have the sources. */
+  /** Generation of a configuration without the sources. */
   readonly generation: number;
   readonly sources: readonly SourcePlace[];
 }
 
 /**
- * Begins a purge, or finds the one that is under way, of whatever sources.
- * @param generation configuration that does not have the sources
- * @returns its token; null when another configuration is active by now. @throws StoreUnavailableError
+ * Begins a purge, or returns the running one, whatever its sources.
+ * @param generation configuration without the sources
+ * @returns its token; null if another configuration has become active. @throws StoreUnavailableError
  */
 export async function beginPurge(
   store: Store,
@@ -40,7 +40,7 @@ export async function beginPurge(
   return under.length === 0 ? null : under.toString();
 }
 
-/** The purge that is under way; null for none. @throws StoreUnavailableError */
+/** The running purge; null if there is none. @throws StoreUnavailableError */
 export async function readPurge(store: Store): Promise<Purge | null> {
   const { token, generation, ...rest } = await answerOf(store.client.hgetall(keys.purge));
   if (token === undefined) return null;
@@ -52,8 +52,8 @@ export async function readPurge(store: Store): Promise<Purge | null> {
 }
 
 /**
- * Says that a purge is through with a partition. @returns true when it is through with all of them: anyone who hears that ends
- * it. @throws StoreUnavailableError
+ * Notes that a purge has finished a partition. @returns true if all partitions are finished; the caller then ends the purge.
+ * @throws StoreUnavailableError
  */
 export async function notePurged(store: Store, token: string, partition: number): Promise<boolean> {
   const isThrough = await surviving(store.replication, [platformTag], () =>
@@ -62,7 +62,7 @@ export async function notePurged(store: Store, token: string, partition: number)
   return isThrough === 1;
 }
 
-/** Ends a purge: a configuration may have its sources again. @throws StoreUnavailableError */
+/** Ends a purge. Configurations may then add its sources again. @throws StoreUnavailableError */
 export async function endPurge(store: Store, token: string): Promise<void> {
   await surviving(store.replication, [platformTag], () => endScript.run(store.client, [keys.purge], [token]));
 }

@@ -1,6 +1,6 @@
 /**
- * The rebuild of a configuration generation: whether its jobs are in the queue, and which tenants may look at it, as its id is
- * easy to guess.
+ * The rebuild of a configuration generation: whether its jobs are queued, and which tenants may see it, because its id is easy
+ * to guess.
  */
 import { jobKnownSeconds } from '../../contract/limits.ts';
 import { keys } from '../keys.ts';
@@ -8,7 +8,7 @@ import { answerOf } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
 
 export interface Generations {
-  /** Active generation; 0 when none was published. */
+  /** Active generation; 0 before the first publication. */
   readonly active: number;
   /** Last generation whose rebuild jobs were all added. */
   readonly enqueued: number;
@@ -25,7 +25,7 @@ export async function noteEnqueued(store: Store, generation: number): Promise<vo
   await answerOf(store.client.hset(keys.configuration, 'rebuilt', generation));
 }
 
-/** Notes that a tenant was given the id of a rebuild. @throws StoreUnavailableError */
+/** Notes that a tenant received the id of a rebuild. @throws StoreUnavailableError */
 export async function noteRebuildOf(store: Store, tenant: string, generation: number): Promise<void> {
   await answerOf(store.client.set(keys.rebuildOf(tenant, generation), '1', 'EX', jobKnownSeconds));
 }

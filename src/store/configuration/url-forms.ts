@@ -1,7 +1,7 @@
 /**
- * In which form the claims of each tenant on URLs are stored. A changed configuration may ask for the other form. Then
- * the claims move, entity by entity, and no reader may miss one on its way: before the first claim moves, every process
- * knows of it. It reads the form that claims leave before the form that they come to.
+ * The form in which URL claims of each tenant are stored. A new configuration may require the other form. The claims then move
+ * entity by entity, and no reader may miss one meanwhile: before the first claim moves, every process must know, and reads the
+ * old form before the new one.
  */
 
 import type { Configuration } from '../../config/configuration.ts';
@@ -15,17 +15,17 @@ const stepScript = new Script<0 | 1>('configuration/url-form-step', 2);
 const movedScript = new Script<0 | 1>('configuration/url-form-moved', 2);
 
 export interface UrlFormState {
-  /** In which form workers put claims. */
+  /** The form in which workers write claims. */
   readonly written: UrlForm;
-  /** In which forms claims may be, in the order in which readers must look. */
+  /** The possible forms of claims, in the order in which readers must look. */
   readonly read: readonly UrlForm[];
 }
 
-/** Before a tenant has asked for anything else. */
+/** The default. */
 export const exactUrls: UrlFormState = { written: 'exact', read: ['exact'] };
 
 /**
- * The next step towards a form; null when nothing is left to do but to move claims.
+ * The next step towards a form; null if only claims remain to be moved.
  *
  * | written | read         | wanted | next                                                   |
  * | ------- | ------------ | ------ | ------------------------------------------------------ |
@@ -34,7 +34,7 @@ export const exactUrls: UrlFormState = { written: 'exact', read: ['exact'] };
  * | folded  | exact, folded | folded | none: claims move; `noteMoved` ends it                 |
  * | folded  | folded       | folded | none                                                   |
  *
- * So it is the other way round, and where a configuration changes its mind on the way.
+ * The other direction is the same, also if a configuration changes the form meanwhile.
  */
 export function nextStep({ written, read }: UrlFormState, wanted: UrlForm): UrlFormState | null {
   if (written === wanted) return null;
@@ -46,7 +46,7 @@ export function isSettled({ written, read }: UrlFormState, wanted: UrlForm): boo
   return written === wanted && read.length === 1;
 }
 
-/** The form that a configuration asks for. A tenant that it does not have claims nothing, in either form. */
+/** The form that a configuration requires. Unknown tenants have no claims, so their form does not matter. */
 export function wantedForm({ tenants }: Configuration, tenant: string): UrlForm {
   return tenants.get(tenant)?.urlForm ?? 'exact';
 }
@@ -65,12 +65,12 @@ function formOf(text: string): UrlForm {
   return text === 'folded' ? 'folded' : 'exact';
 }
 
-/** Where the state of a tenant is in `keys.layouts`. */
+/** The field of a tenant in `keys.layouts`. */
 export function urlFormField(tenant: string): string {
   return `u|${tenant}`;
 }
 
-/** One tenant's step of a configuration. */
+/** A step for one tenant. */
 export interface UrlFormStep {
   readonly generation: number;
   readonly tenant: string;
@@ -78,7 +78,7 @@ export interface UrlFormStep {
   readonly to: UrlFormState;
 }
 
-/** Makes a step, unless another configuration is active or the state is another one. @throws StoreUnavailableError */
+/** Makes a step, unless another configuration is active or the state has changed. @throws StoreUnavailableError */
 export async function stepUrlForms(
   store: Store,
   { generation, tenant, from, to }: UrlFormStep,
@@ -92,8 +92,8 @@ export async function stepUrlForms(
 }
 
 /**
- * Says that a partition has no claims of a tenant left that are in another form than the one that is written. After the
- * last partition readers need not look for them. @throws StoreUnavailableError
+ * Notes that all claims of a tenant in a partition have the written form. After the last partition, readers need not look for
+ * the other form. @throws StoreUnavailableError
  */
 export async function noteMoved(
   store: Store,

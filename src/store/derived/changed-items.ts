@@ -1,6 +1,6 @@
 /**
- * The changes of index items: where they go besides Redis, and the names of the changed items as a commit announces them for the
- * workers that hold copies of shards (docs/design/ownership.md "Shard copies"), which read the items themselves from Redis.
+ * Changes of index items: their receivers besides Redis, and the names of changed items that a commit announces for workers
+ * with shard copies (docs/design/ownership.md "Shard copies"), which read the items from Redis.
  */
 import type { EntityRef } from '../../contract/ids.ts';
 import { pack, unpack } from '../codec/pack.ts';
@@ -16,17 +16,20 @@ export interface ItemChange extends EntityRef {
   readonly item: StoredItem | null;
 }
 
-/** Where a partition's owner puts index items besides Redis: the worker's in-memory shards. */
+/** Receives the index items of a partition's owner, in addition to Redis: the worker's in-memory shards. */
 export interface ItemSink {
   /** Loads the partition's items from Redis, as of commit number `commits` or later. */
   open(partition: number, epoch: number, commits: number): Promise<void>;
-  /** Called right after commit `commits` of the partition, in order; without changes too. */
+  /** Called directly after commit `commits` of the partition, in order, also without changes. */
   apply(partition: number, commits: number, changes: readonly ItemChange[]): void;
-  /** The partition is no longer ours. */
+  /** Called when the worker no longer owns the partition. */
   close(partition: number): void;
 }
 
-/** The sink of an owner whose items the shard copies fetch, in its worker too: they follow what its commits announce. */
+/**
+ * The sink of an owner with shard copies, which follow the announcements of its commits and fetch the items, even in the same
+ * worker.
+ */
 export const fetchedItems: ItemSink = {
   open: async () => {},
   apply: () => {},
@@ -35,11 +38,11 @@ export const fetchedItems: ItemSink = {
 
 type PackedNames = [index: string, sourceId: string, originIds: string[]][];
 
-/** Items of one index and source that changed. */
+/** Changed items of an index and source. */
 export interface ChangedItems {
   readonly index: ScopedIndex;
   readonly sourceId: string;
-  /** Each once. */
+  /** Without duplicates. */
   readonly originIds: ReadonlySet<string>;
 }
 
@@ -64,14 +67,14 @@ function namesIn(list: Buffer): Pick<ItemChange, 'scope' | 'index' | 'sourceId' 
   });
 }
 
-/** By index and source, in the order of their first items. */
+/** Groups by index and source, in the order of their first items. */
 function gathered(
   names: readonly Pick<ItemChange, 'scope' | 'index' | 'sourceId' | 'originId'>[],
 ): ChangedItems[] {
   const groups = new Map<string, { index: ScopedIndex; sourceId: string; originIds: Set<string> }>();
   for (const { scope, index, sourceId, originId } of names) {
     const ofIndex = { scope, index };
-    // A source id never holds a colon.
+    // Source ids never contain colons.
     const key = `${sourceId}:${itemIndexField(ofIndex)}`;
     const group = groups.get(key) ?? { index: ofIndex, sourceId, originIds: new Set() };
     groups.set(key, group);

@@ -1,9 +1,9 @@
 /**
- * What a batch is about to put outside its partition: entries of lookup indexes, and claims. It is noted before it is
- * put. The commit that stores it in the processed records deletes the note. After a crash in between, the next owner gives
- * the entity a turn, which knows what to take back, even if the entity has another state by then.
+ * The planned writes of a batch to other partitions: lookup index entries and claims. They are noted before they are written.
+ * The commit that stores them in the processed records deletes the note. After a crash in between, the next owner processes the
+ * entity again and can revert the writes, even if the entity has changed since.
  *
- * A note covers many entities and is in one field, because nearly every note is never read.
+ * A note covers many entities in one field, because almost no note is ever read.
  */
 
 import { pack, unpack } from '../codec/pack.ts';
@@ -22,12 +22,12 @@ export type Intent = readonly Suspect[];
 /** Intents by `intentName`. */
 export type IntentNote = ReadonlyMap<string, Intent>;
 
-/** An entity in a note: only the originId may hold a bar. */
+/** The name of an entity in a note; only the originId may contain a bar. */
 export function intentName(tenant: string, sourceId: string, originId: string): string {
   return `${tenant}|${sourceId}|${originId}`;
 }
 
-/** The entity that a name stands for. */
+/** The entity of a name. */
 export function intentOwner(name: string): { tenant: string; sourceId: string; originId: string } {
   const [tenant = '', sourceId = '', ...originId] = name.split('|');
   return { tenant, sourceId, originId: originId.join('|') };
@@ -45,7 +45,7 @@ export async function noteIntents(
   await intendScript.run(store.client, lease, [keys.owner(tag), keys.intents(tag)], [epoch, ...fields]);
 }
 
-/** Intents that the previous owner left unsettled, by field of `keys.intents`. @throws StoreUnavailableError */
+/** The uncommitted intents of the previous owner, by field of `keys.intents`. @throws StoreUnavailableError */
 export async function readIntents(store: Store, tag: string): Promise<Map<string, IntentNote>> {
   const stored = await answerOf(store.client.hgetallBuffer(keys.intents(tag)));
   return new Map(Object.entries(stored).map(([field, note]) => [field, decodeNote(note)]));
@@ -66,7 +66,7 @@ type PackedSuspect =
   | [kind: 1, layoutId: string, lookupKey: string]
   | [kind: 2 | 3, environmentId: string, name: string];
 
-/** Names, each with its suspects after it. */
+/** Names, each followed by its suspects. */
 type PackedNote = (string | PackedSuspect[])[];
 
 function encodeNote(note: IntentNote): Buffer {
@@ -84,7 +84,7 @@ function packedSuspect(suspect: Suspect): PackedSuspect {
 const openBracket = 0x5b;
 
 function decodeNote(stored: Buffer): IntentNote {
-  // Left by an earlier release, which wrote JSON.
+  // An earlier version wrote JSON.
   if (stored[0] === openBracket) return new Map(JSON.parse(stored.toString()) as [string, Intent][]);
   const packed = unpack<PackedNote>(stored);
   const note = new Map<string, Intent>();

@@ -9,35 +9,35 @@ import { listDigestBytes, type NameList } from '../codec/name-lists.ts';
 export interface StoredItem extends EntityRef {
   readonly updatedAtMs: number;
   readonly fields: JsonObject;
-  /** JSON text of the fields, when the builder has it already. */
+  /** JSON text of the fields, if the builder has it already. */
   readonly fieldsText?: string;
-  /** The types that all fields are known to fit: those of an index, as its configuration has them. */
+  /** The configured field types of the index that all fields are known to fit. */
   readonly fittedTo?: ReadonlyMap<string, string>;
 }
 
 /** An item as Redis has it. */
 export interface EncodedItem extends EntityRef {
   readonly stored: Buffer;
-  /** The names that it leaves out; null: none. */
+  /** The names that it omits; null: none. */
   readonly names: readonly string[] | null;
 }
 
 /**
- * First byte of an item that leaves its names out. The digest of their list follows, then its time of change (milliseconds, 6
- * bytes, big-endian), then the values as the JSON text of a list.
+ * First byte of an item without names. The digest of their list follows, then the time of change (milliseconds, 6 bytes,
+ * big-endian), then the values as a JSON array.
  */
 const withoutNames = 1;
 const timeAt = 1 + listDigestBytes;
 const timeBytes = 6;
 const valuesAt = timeAt + timeBytes;
-/** Of a text; longer ones keep their names, which are little of them. */
+/** Maximum length of an item's text without names; in longer ones, names are a small part. */
 const listedCharactersMax = 4_096;
 
 /**
- * The stored form: JSON text, in which `__proto__`, lone surrogates and long numbers sent as text survive. It leaves the names
- * out where they are among those of the list, in its order; a null stands for a field that the item does not have.
- * Equal items with members in equal order give equal bytes; the order is kept so that answers look as built.
- * @param list of the index; null: the names are kept
+ * The stored form: JSON text, which preserves `__proto__`, lone surrogates and long numbers sent as strings. It omits the names
+ * if they are in the list, in the same order; null replaces a missing field. Equal items with members in the same order result
+ * in equal bytes; the order is kept so that responses have the order of the build.
+ * @param list list of the index; null: the names are kept
  */
 export function encodeItem(
   {
@@ -59,7 +59,7 @@ export function encodeItem(
   return stored;
 }
 
-/** The values of an item, one for each of the names; null when other names are among its own, or theirs in another order. */
+/** The values of an item, one for each name; null if it has other names or another order. */
 function valuesOf(fields: JsonObject, names: readonly string[]): Json[] | null {
   const values: Json[] = [];
   for (const name of Object.keys(fields)) {
@@ -72,12 +72,12 @@ function valuesOf(fields: JsonObject, names: readonly string[]): Json[] | null {
   return values;
 }
 
-/** Digest of the list of names that an item leaves out; null: none. */
+/** Digest of the list of names that an item omits; null: none. */
 export function namesDigestOf(stored: Buffer): Buffer | null {
   return stored[0] === withoutNames ? stored.subarray(1, timeAt) : null;
 }
 
-/** @param names that it leaves out; null: none */
+/** @param names names that it omits; null: none */
 export function decodeItem(
   ref: EntityRef,
   stored: Buffer,
@@ -90,7 +90,7 @@ export function decodeItem(
   return itemOf(ref, [timeOf(stored), fields]);
 }
 
-/** Of an item that leaves its names out. */
+/** The time of change of an item without names. */
 function timeOf(stored: Buffer): number {
   return stored.readUIntBE(timeAt, timeBytes);
 }
@@ -99,7 +99,7 @@ function itemOf({ sourceId, originId }: EntityRef, [updatedAtMs, fields]: [numbe
   return { sourceId, originId, updatedAtMs, fields };
 }
 
-/** As `decodeItem`, in steps: for a large item, which has its names. */
+/** Like `decodeItem`, in steps, for a large item, which always has its names. */
 export function* decodeInParts(ref: EntityRef, stored: Buffer): Generator<undefined, StoredItem, undefined> {
   return itemOf(ref, (yield* parseInParts(stored.toString())) as [number, JsonObject]);
 }
@@ -110,9 +110,9 @@ const nullStart = 0x6e;
 const nullLength = 4;
 
 /**
- * The time of change of an item whose fields have just this JSON text. It compares bytes and parses nothing, so it knows only
- * texts that `JSON.stringify` has written.
- * @param fieldsText in UTF-8 @returns null when the fields are others, or may be
+ * The time of change of an item, if its fields have this JSON text. It compares bytes without parsing, so it only works for
+ * texts from `JSON.stringify`.
+ * @param fieldsText in UTF-8 @returns null if the fields differ, or may differ
  */
 export function updatedAtIfSame({ stored, names }: EncodedItem, fieldsText: Buffer): number | null {
   if (names !== null) return areFields(stored, names, fieldsText) ? timeOf(stored) : null;
@@ -123,7 +123,7 @@ export function updatedAtIfSame({ stored, names }: EncodedItem, fieldsText: Buff
   return isSame ? updatedAtMs : null;
 }
 
-/** Null unless there are digits alone. */
+/** Null unless all bytes are digits. */
 function wholeNumberIn(bytes: Buffer, from: number, end: number): number | null {
   let number = 0;
   for (let at = from; at < end; at += 1) {
@@ -134,13 +134,13 @@ function wholeNumberIn(bytes: Buffer, from: number, end: number): number | null 
   return from < end ? number : null;
 }
 
-/** True when the values of an item, with the names that it leaves out, make the text. */
+/** True if the values of an item with its names equal the text. */
 function areFields(stored: Buffer, names: readonly string[], text: Buffer): boolean {
-  // The brackets of an item without fields are empty.
+  // An item without fields has empty brackets.
   let at = stored[valuesAt + 1] === closeBracket ? valuesAt + 1 : valuesAt;
   let to = 1;
   for (const key of keysOf(names)) {
-    // Missing fields at the end are left out.
+    // Missing fields at the end are omitted.
     if (stored[at] === closeBracket) break;
     at += 1;
     if (stored[at] === nullStart) {
@@ -162,7 +162,7 @@ function areFields(stored: Buffer, names: readonly string[], text: Buffer): bool
   return isAtEnds && stored[at] === closeBracket && text[0] === openBrace && text[to] === closeBrace;
 }
 
-/** True when a text has some bytes of another one at a place. They are few: a loop takes less than a call of `compare`. */
+/** True if a text contains a range of another one at an offset. A loop is faster than `compare` for few bytes. */
 function isAt(text: Buffer, place: number, other: Buffer, from: number, end: number): boolean {
   const shift = place - from;
   for (let at = from; at < end; at += 1) if (text[at + shift] !== other[at]) return false;

@@ -1,4 +1,4 @@
-/** Index items as they are in Redis: what a worker's shards are loaded from. */
+/** Index items in Redis, from which a worker's shards are loaded. */
 
 import { largeJsonCharacters } from '../../contract/large-json/parse-in-parts.ts';
 import { sliceMs } from '../../contract/limits.ts';
@@ -25,19 +25,19 @@ export interface ScopedIndex {
   readonly index: string;
 }
 
-/** Target size of a portion of a scan. Items may have any size, so the requested count adapts. */
+/** Target size of a scan portion. Items may have any size, so the requested count adapts. */
 const portionBytes = 512 * 1024;
 const portionItemsMin = 4;
 const portionItemsMax = 1000;
 const portionItemsFirst = 100;
 
-/** Adds to items the lists of names that they leave out, and leaves out those that are gone. @throws StoreUnavailableError */
+/** Adds the omitted name lists to items, and drops removed items. @throws StoreUnavailableError */
 async function withNames(
   store: Store,
   place: NamesPlace,
   pairs: readonly (readonly [originId: Buffer | string, stored: Buffer])[],
 ): Promise<EncodedItem[]> {
-  // Most items leave out the names that the one before them does.
+  // Most items have the same list as the one before.
   const digests: (Buffer | null)[] = [];
   const placesOfDigests = pairs.map(([, stored]) => {
     const digest = namesDigestOf(stored);
@@ -69,8 +69,8 @@ export async function decodeItems(encoded: readonly EncodedItem[]): Promise<Stor
 }
 
 /**
- * Items of one index in one partition, a portion of about `portionBytes` at a time.
- * What stays during the whole scan is seen at least once. @throws StoreUnavailableError
+ * Items of an index in a partition, in portions of about `portionBytes`. Items that exist during the whole scan are returned at
+ * least once. @throws StoreUnavailableError
  */
 export async function* scanItems(
   store: Store,
@@ -98,7 +98,7 @@ async function sourcesOf(store: Store, tag: string, tenant: string): Promise<str
   return sources.filter((source) => source.tenant === tenant).map(({ sourceId }) => sourceId);
 }
 
-/** Items as Redis has them now, in the order given; null for one that is gone. @throws StoreUnavailableError */
+/** The current items in Redis, in the given order; null for a removed item. @throws StoreUnavailableError */
 export async function readItems(
   store: Store,
   partition: number,
@@ -137,13 +137,13 @@ export function itemIndexField({ scope, index }: ScopedIndex): string {
   return `${scope.tenant}|${scope.environmentId}|${index}`;
 }
 
-/** The index of a field that `itemIndexField` wrote. */
+/** Parses a field from `itemIndexField`. */
 export function indexOfField(field: string): ScopedIndex {
   const [tenant = '', environmentId = '', ...index] = field.split('|');
   return { scope: { tenant, environmentId }, index: index.join('|') };
 }
 
-/** Indexes that have, or once had, items in a partition. @throws StoreUnavailableError */
+/** Indexes that have or had items in a partition. @throws StoreUnavailableError */
 export async function listItemIndexes(store: Store, partition: number): Promise<ScopedIndex[]> {
   const fields = await answerOf(store.client.hkeys(keys.itemIndexes(store.partitions.tag(partition))));
   return fields.map(indexOfField);

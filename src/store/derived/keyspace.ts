@@ -1,4 +1,4 @@
-/** Finds what a store holds by its keys. Only this shows what no record knows of. */
+/** Scans the keys of a store, which is the only way to find data without records. */
 import { Redis } from 'ioredis';
 import type { RedisClient } from '../redis/redis-connection.ts';
 import { answerOf } from '../redis/redis-errors.ts';
@@ -8,7 +8,7 @@ import type { Store } from '../store.ts';
 const keysPerScan = 1000;
 const fieldsPerScan = 200;
 
-/** Kinds of keys that hold what was built from entities. */
+/** Kinds of keys with data that was built from entities. */
 export type StoredKind = 'views' | 'items' | 'claims' | 'ranks' | 'routes' | 'lookup' | 'log';
 
 export interface StoredKey {
@@ -18,8 +18,8 @@ export interface StoredKey {
   /** Environment id; for `lookup` the source id. */
   readonly scope: string;
   /**
-   * Source id for `views`; source id and index name for `items`, layout id and lookup key for `lookup`, with a colon between
-   * them; for `routes` the form of URLs; else empty.
+   * Source id for `views`; source id and index name for `items`, layout id and lookup key for `lookup`, separated by a colon;
+   * the URL form for `routes`; otherwise empty.
    */
   readonly rest: string;
 }
@@ -33,7 +33,7 @@ function parseKey(key: string): StoredKey | null {
   return { key, kind: kind as StoredKind, tenant, scope, rest };
 }
 
-/** A portion at a time; as SCAN, a key may come twice. @throws StoreUnavailableError */
+/** In portions; like SCAN, it may return a key twice. @throws StoreUnavailableError */
 export async function* scanStoredKeys(store: Store): AsyncGenerator<StoredKey[]> {
   for await (const found of scanKeyNames(store, '{p*')) {
     const parsed = found.map(parseKey).filter((key) => key !== null);
@@ -41,7 +41,7 @@ export async function* scanStoredKeys(store: Store): AsyncGenerator<StoredKey[]>
   }
 }
 
-/** Names of keys that fit a pattern of Redis. @throws StoreUnavailableError */
+/** Names of keys that match a Redis pattern. @throws StoreUnavailableError */
 export async function* scanKeyNames(store: Store, pattern: string): AsyncGenerator<string[]> {
   for (const node of nodesOf(store.client)) yield* keyNames(node, pattern, keysPerScan);
 }
@@ -50,7 +50,7 @@ function nodesOf(client: RedisClient): Redis[] {
   return client instanceof Redis ? [client] : client.nodes('master');
 }
 
-/** Fields and values of a hash, a portion at a time. @throws StoreUnavailableError */
+/** Fields and values of a hash, in portions. @throws StoreUnavailableError */
 export async function* scanFields(
   store: Store,
   key: string,
@@ -60,14 +60,14 @@ export async function* scanFields(
   }
 }
 
-/** Members of a sorted set, a portion at a time. @throws StoreUnavailableError */
+/** Members of a sorted set, in portions. @throws StoreUnavailableError */
 export async function* scanSorted(store: Store, key: string): AsyncGenerator<string[]> {
   for await (const { pairs } of portionsFrom((place) => sortedPortion(store, key, place, fieldsPerScan))) {
     if (pairs.length > 0) yield pairs.map(([member]) => member.toString());
   }
 }
 
-/** Which of the members a sorted set has, in the order given. @throws StoreUnavailableError */
+/** Whether a sorted set contains each of the members, in the given order. @throws StoreUnavailableError */
 export async function hasSorted(store: Store, key: string, members: readonly string[]): Promise<boolean[]> {
   if (members.length === 0) return [];
   return (await answerOf(store.client.zmscore(key, ...members))).map((score) => score !== null);

@@ -1,4 +1,4 @@
-/** Reading the entries that are under lookup keys. */
+/** Reads the entries of lookup keys. */
 
 import type { Json } from '../../contract/json.ts';
 import { largeJsonCharacters, parsed } from '../../contract/large-json/parse-in-parts.ts';
@@ -9,19 +9,22 @@ import { hashPortion, type ScannedPair, type ScanPlace } from '../redis/scan.ts'
 import type { Store } from '../store.ts';
 import { keysAskedPerCall, type LookupKey, lookupPlace } from './lookups.ts';
 
-/** About so many entries: they take a millisecond of Redis, and a few of the reader. Most lookup keys have fewer. */
+/**
+ * Approximate number of entries per portion: it takes a millisecond in Redis, and a few in the reader. Most lookup keys have
+ * fewer.
+ */
 const candidatesPerPortion = 2000;
 /** Entries of one lookup key. */
 export interface CandidatePortion {
   readonly size: number;
-  /** Decoded while they are gone through. */
+  /** Decoded lazily. */
   readonly candidates: Iterable<LookupCandidate>;
 }
 
 /**
- * Every entry that is under one of the keys, a portion at a time. So a whole type of entities holds up neither Redis nor
- * the reader. An entry may come several times; an entry under several keys does. An entry that changes meanwhile may be seen
- * before or after the change: the dependent is registered, and hears of the change. @throws StoreUnavailableError
+ * All entries of the keys, in portions, so that a whole type of entities blocks neither Redis nor the reader. An entry may be
+ * returned several times, in particular if it has several of the keys. For an entry that changes meanwhile, either state may be
+ * returned, because the dependent is registered and will be invalidated. @throws StoreUnavailableError
  */
 export async function* candidatePortions(
   store: Store,
@@ -40,7 +43,7 @@ export async function* candidatePortions(
         const { pairs, next } = portion;
         const small = pairs.filter(([, projection]) => projection.length <= largeJsonCharacters);
         if (small.length > 0) yield { size: small.length, candidates: decodeCandidates(small) };
-        // One at a time: each may have megabytes.
+        // Sequentially, because each may have megabytes.
         for (const [originId, projection] of pairs) {
           if (projection.length <= largeJsonCharacters) continue;
           const values = await slice.whole(() => parsed(projection.toString()));
@@ -52,7 +55,7 @@ export async function* candidatePortions(
   }
 }
 
-/** All that `candidatePortions` gives. @throws StoreUnavailableError */
+/** All results of `candidatePortions`. @throws StoreUnavailableError */
 export async function readCandidates(
   store: Store,
   layoutId: string,

@@ -1,4 +1,6 @@
-/** Property indexes for lookups, and the dependents of their keys. Entries and dependents of one key live in one partition. */
+/**
+ * Property indexes for lookups, and the dependents of their keys. Entries and dependents of a key are in the same partition.
+ */
 import { groupBy } from '../../lib/lists.ts';
 import { keys } from '../keys.ts';
 import type { Caller } from '../ownership/lease.ts';
@@ -12,9 +14,9 @@ const touch = new OwnerScript<[number, Buffer[]][]>('derived/touch', 1);
 /** Above this, dependents are scanned a portion at a time instead of listed in one reply. */
 const dependentsListedMax = 1000;
 
-/** Writes, questions or registrations of one Lua call: Redis does nothing else meanwhile. */
+/** Maximum number of writes in a Lua call, which blocks Redis. */
 const writesPerCall = 500;
-/** Characters of the projections that are packed and sent in one go, unless one alone has more: each may have megabytes. */
+/** Maximum size of the projections that are packed and sent together, in characters. A single one may be larger. */
 const charactersAtOnce = 1024 * 1024;
 
 export const keysAskedPerCall = 100;
@@ -28,7 +30,7 @@ export interface LookupKey {
 export interface IndexWrite extends LookupKey {
   readonly layoutId: string;
   readonly originId: string;
-  /** Values in the order of the layout's projection, as JSON text; null drops the entry. */
+  /** Values in the order of the layout's projection, as JSON; null drops the entry. */
   readonly projection: string | null;
 }
 
@@ -37,7 +39,7 @@ export interface Registration extends LookupKey {
   readonly member: string;
 }
 
-/** Where a lookup key's entries and dependents lie. */
+/** The Redis keys of a lookup key's entries and dependents. */
 export function lookupPlace(
   store: Store,
   { tenant, sourceId, lookupKey }: LookupKey,
@@ -64,8 +66,8 @@ export interface Touched<Key extends LookupKey> {
 }
 
 /**
- * Publishes index writes, then yields the members that depend on the touched keys, in portions.
- * A key's writes are done before its dependents are asked for. @throws FencedError, StoreUnavailableError
+ * Publishes index writes, then yields the members that depend on the touched keys, in portions. The writes of a key are done
+ * before its dependents are read. @throws FencedError, StoreUnavailableError
  */
 export async function* touchKeys<Key extends LookupKey>(
   store: Store,
@@ -118,8 +120,8 @@ interface TouchCall<Key> {
 }
 
 /**
- * Calls of bounded size, one for each partition in each round. The writes of a partition go first; its questions go
- * with the last writes and after them.
+ * Calls of bounded size, one per partition and round. The writes of a partition go first; its reads go with the last writes and
+ * after them.
  */
 function touchRounds<Key extends LookupKey>(
   store: Store,
@@ -157,7 +159,7 @@ function charactersOfCall({ entries }: { readonly entries: readonly IndexWrite[]
   return entries.reduce((sum, write) => sum + charactersOfWrite(write), 0);
 }
 
-/** How many of the first things go in one go: all, unless they have too many characters. */
+/** Number of leading items within the size limit, at least one. */
 function sizeAtOnce<T>(things: readonly T[], charactersOf: (thing: T) => number): number {
   let characters = 0;
   for (const [at, thing] of things.entries()) {
@@ -167,7 +169,7 @@ function sizeAtOnce<T>(things: readonly T[], charactersOf: (thing: T) => number)
   return things.length;
 }
 
-/** As `scripts/derived/touch.lua` reads them: entities of a batch often are under the same key. */
+/** Packed for `scripts/derived/touch.lua`, grouped because entities of a batch often have the same key. */
 function packedHashes(tag: string, writes: readonly IndexWrite[]): Buffer {
   const hashes = groupBy(writes, ({ tenant, sourceId, layoutId, lookupKey }) =>
     keys.lookup(tag, tenant, sourceId, layoutId, lookupKey),
@@ -208,7 +210,7 @@ export async function registerDependents(
   );
 }
 
-/** Dependents of a key, at most about so many. @throws StoreUnavailableError */
+/** Dependents of a key, up to about `most`. @throws StoreUnavailableError */
 export async function readDependents(store: Store, key: LookupKey, most: number): Promise<string[]> {
   const found: string[] = [];
   for await (const members of scanMembers(store, lookupPlace(store, key).dependents)) {

@@ -1,6 +1,6 @@
 /**
- * Sets of texts, each kept as the fields of a hash without values. Redis keeps a small hash in one piece of memory; of sets of
- * texts it does so only from version 7.2 on, and gives every member of a smaller version's set an allocation of its own.
+ * Sets of strings, stored as hashes with empty values. Redis stores a small hash in one piece of memory. For sets of strings it
+ * does so only since version 7.2; before, every member is a separate allocation.
  */
 import { portions } from '../../lib/lists.ts';
 import { keys } from '../keys.ts';
@@ -15,7 +15,7 @@ export const noValue = '';
 
 export interface MemberChange {
   readonly action: 'add' | 'drop';
-  /** Of a set in the partition that is called. */
+  /** Key of a set in the called partition. */
   readonly key: string;
   readonly member: string;
 }
@@ -23,7 +23,7 @@ export interface MemberChange {
 const register = new OwnerScript<number>('derived/register', 1);
 const changesPerCall = 1000;
 
-/** Changes sets of one partition, in the order given. @throws FencedError, StoreUnavailableError */
+/** Changes sets of a partition, in the given order. @throws FencedError, StoreUnavailableError */
 export async function changeMembers(
   store: Store,
   caller: Caller,
@@ -38,10 +38,10 @@ export async function changeMembers(
   }
 }
 
-/** About so many members of a portion. */
+/** Approximate number of members per portion. */
 const membersPerScan = 1000;
 
-/** All members, a portion at a time; one may come twice. @throws StoreUnavailableError */
+/** All members, in portions, possibly with duplicates. @throws StoreUnavailableError */
 export async function* scanMembers(store: Store, key: string): AsyncGenerator<string[]> {
   const portions = portionsFrom((place) => fieldsPortion(store, key, place, membersPerScan));
   for await (const { fields } of portions) {

@@ -1,6 +1,6 @@
 /**
- * The stored form of a view's body without the names of its members, for views whose names many others have
- * (`codec/name-lists.ts`). Anyone who reads one puts the names back first: what that gives is just what `encodeBody` gave.
+ * The stored form of a view's body without member names, for views whose names many others share (`codec/name-lists.ts`).
+ * Readers first restore the names, which results in exactly the output of `encodeBody`.
  */
 import {
   closeBrace,
@@ -18,14 +18,14 @@ import { listDigestBytes, type NameList, sharedListOfText } from '../codec/name-
 import { textsPlace } from './stored-body.ts';
 
 /**
- * First byte, where other bodies have another one (`stored-body.ts`). The digest of the list of names follows, then the body, in
- * which the values are as a list: `["Rome",2800000]` for `{"name":"Rome","population":2800000}`. Its head still has the
- * lengths of the texts with their names.
+ * First byte, which other bodies do not have (`stored-body.ts`). The digest of the name list follows, then the body with its
+ * values as a list: `["Rome",2800000]` for `{"name":"Rome","population":2800000}`. Its header still has the lengths of the
+ * texts including names.
  */
 const nameless = 3;
 const bodyAt = 1 + listDigestBytes;
 
-/** Of a body; in a longer one, names are little of it. */
+/** Maximum size of a body without names; in larger ones, names are a small part. */
 const bodyBytesMax = 4_096;
 
 /** A body without names. */
@@ -42,12 +42,12 @@ export function withoutNames(body: Buffer): NamelessBody | null {
   return list && { stored: Buffer.concat([Buffer.of(nameless), list.digest, cut.body]), list };
 }
 
-/** Digest of the list of names that a stored body leaves out; null: none. */
+/** Digest of the list of names that a stored body omits; null: none. */
 export function namesDigestOfBody(stored: Buffer): Buffer | null {
   return stored[0] === nameless ? stored.subarray(1, bodyAt) : null;
 }
 
-/** @returns the body as `encodeBody` gave it. @param names that it leaves out */
+/** @returns the body as from `encodeBody`. @param names that it omits */
 export function withNames(stored: Buffer, names: readonly string[]): Buffer {
   const keys = keysOf(names);
   let length = stored.length - bodyAt;
@@ -56,7 +56,7 @@ export function withNames(stored: Buffer, names: readonly string[]): Buffer {
   let at = bodyAt + textsPlace(stored, bodyAt);
   let to = copied(stored, bodyAt, at, body, 0);
   for (const key of keys) {
-    // The bracket before the first value, the comma before each other one.
+    // A bracket before the first value, commas before the others.
     body[to] = stored[at] === comma ? comma : openBrace;
     to = copied(key, 0, key.length, body, to + 1);
     const end = endOfValue(stored, at + 1);
@@ -67,7 +67,7 @@ export function withNames(stored: Buffer, names: readonly string[]): Buffer {
   return body;
 }
 
-/** The names of a body are gathered here, then written as one text. */
+/** A buffer for the names of a body. */
 const namesBytes = Buffer.allocUnsafeSlow(bodyBytesMax);
 
 interface CutBody {
@@ -77,7 +77,7 @@ interface CutBody {
   readonly body: Buffer;
 }
 
-/** Null where the body is not an object, has no members, or is large. */
+/** Null if the body is not an object, has no members, or is large. */
 function cutNames(body: Buffer): CutBody | null {
   if (body.length > bodyBytesMax) return null;
   let at = textsPlace(body);
@@ -102,7 +102,7 @@ function cutNames(body: Buffer): CutBody | null {
   return { namesText: namesBytes.toString('utf8', 0, namesEnd + 1), body: cut.subarray(0, to + 1) };
 }
 
-/** Copies bytes, of which there are few: a loop takes less than a call of `copy`. @returns the place after them */
+/** Copies bytes with a loop, which is faster than `copy` for few bytes. @returns the offset after them */
 function copied(from: Buffer, start: number, end: number, into: Buffer, at: number): number {
   const shift = at - start;
   for (let byte = start; byte < end; byte += 1) into[byte + shift] = from[byte] ?? 0;

@@ -1,4 +1,7 @@
-/** The processed record of an entity: what was last built from it, enough to see what a new state changes and to undo the rest. */
+/**
+ * The processed record of an entity: what was last built from it. It is enough to see what a new state changes and to undo the
+ * rest.
+ */
 import type { EntityRef } from '../../contract/ids.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { type PublishState, type PublishTimes, publishStates } from '../../contract/publish-times.ts';
@@ -7,7 +10,7 @@ import { pack, unpack } from '../codec/pack.ts';
 import { longId, shortId } from '../codec/short-id.ts';
 import { textOfField } from '../keys.ts';
 
-/** A claim of a view, as its processed record keeps it. */
+/** A claim of a view, as stored in its processed record. */
 export interface ProcessedClaim {
   /** From `claimField`. */
   readonly field: string;
@@ -18,30 +21,30 @@ export interface ProcessedClaim {
   readonly redirect: string | null;
 }
 
-/** Something made of the entity for one environment: a view or an index item. */
+/** Something built from the entity for one environment: a view or an index item. */
 export interface ProcessedOutput {
   readonly kind: 'view' | 'item';
   readonly environmentId: string;
   /** Schema alias, or index name. */
   readonly name: string;
-  /** Digest of the schema that made it. */
+  /** Digest of the schema that built it. */
   readonly schemaDigest: string;
   /** Digest of the stored bytes. */
   readonly bytesDigest: Buffer;
   readonly claims: readonly ProcessedClaim[];
-  /** Lookup keys it is registered under: source id and key. */
+  /** Source id and key of each lookup that it depends on. */
   readonly dependsOn: readonly (readonly [sourceId: string, lookupKey: string])[];
   /** Type of the entity when the view was last reported; absent: that of the record. */
   readonly reportedType?: string;
-  /** Claims that the view has given up, the latest first; absent: none. `keys.left` says which of them were served. */
+  /** Claims that the view gave up, latest first; absent: none. `keys.left` tells which of them were served. */
   readonly formerClaims?: readonly FormerClaim[];
-  /** Views that the view refers to (`referenceText`), each once; absent: none. */
+  /** Distinct views that the view references (`referenceText`); absent: none. */
   readonly references?: readonly string[];
   /** Webhooks that the schema names for the view, with options; absent for none. */
   readonly destinations?: readonly Destination[];
   /** The cause of the last build that changed a byte; absent for a change of the entity itself. */
   readonly because?: BuildCause;
-  /** Why the schema makes nothing of the entity as it is now; the rest is what was made last. Absent: it does. */
+  /** Why the schema fails for the current entity; the other fields are from the last successful build. Absent: no failure. */
   readonly failure?: ProcessedFailure;
 }
 
@@ -57,23 +60,23 @@ export interface BuildCause {
   readonly entity?: EntityRef;
 }
 
-/** Of a schema in JavaScript. */
+/** An error of a JavaScript schema. */
 export interface ProcessedFailure {
   readonly message: string;
-  /** File, with line and column where they are known. */
+  /** File, with line and column if known. */
   readonly place: string;
 }
 
-/** The keys under which an entity is in the lookup index of one layout. */
+/** Keys of an entity in the lookup index of one layout. */
 export interface IndexEntries {
   readonly layoutId: string;
   readonly keys: readonly string[];
 }
 
-/** The times of the state that was processed, and what the entity was by them. */
+/** Publishing times of the processed state, and the publish state that follows from them. */
 export interface ProcessedTimes extends PublishTimes {
   readonly state: PublishState;
-  /** It became so at a moment, and not by a save. */
+  /** True if the state was reached by schedule, not by a save. */
   readonly isBySchedule: boolean;
 }
 
@@ -81,7 +84,7 @@ export interface ProcessedRecord {
   /** Stamp of the entity's state that was processed. */
   readonly stamp: number;
   readonly type: string;
-  /** Under what it is in each lookup layout that is kept for its source. */
+  /** Its keys in each lookup layout of its source. */
   readonly lookups: readonly IndexEntries[];
   readonly outputs: readonly ProcessedOutput[];
   /** Absent for an entity that is always published. */
@@ -93,13 +96,13 @@ export function processedState({ times }: ProcessedRecord): PublishState {
   return times?.state ?? 'published';
 }
 
-/** Stands for what the record says at another place already. */
+/** Placeholder for a value that the record already has elsewhere. */
 const same = true;
 type Same = typeof same;
 
 /**
- * Most claims are a page, or a redirect to the claim before, on all hosts, as old as the record, and written as their field: a
- * page is its field then, and a redirect a list of its field.
+ * Most claims are pages, or redirects to the previous claim, on all hosts, as old as the record, with the field as display
+ * text. Then a page is packed as its field, and a redirect as a list with its field.
  */
 type PackedClaim = string | [field: string] | WholeClaim;
 
@@ -107,24 +110,24 @@ type WholeClaim = [
   field: string,
   host: string | null,
   kind: 0 | 1,
-  /** Same: that of the record. */
+  /** `same`: that of the record. */
   sinceStamp: number | Same,
-  /** Same: what is in the field after its mark. */
+  /** `same`: the text of the field. */
   display: string | Same,
-  /** Same: the display of the claim before. */
+  /** `same`: the display of the previous claim. */
   redirect: string | Same | null,
 ];
 
-/** The part of an output that many records share: most outputs of one entity type have the same. */
+/** The part of an output that many records share: it is the same for most entities of a type. */
 type OutputNames = [
   kind: 0 | 1,
-  /** From `shortId`. Same: that of the output before. */
+  /** From `shortId`. `same`: that of the previous output. */
   environmentId: string | Same,
   name: string,
   schemaDigest: string,
 ];
 
-/** The rest of an output; lists that are empty and what is null are left out at its end. */
+/** The rest of an output, without trailing nulls and empty lists. */
 type OwnOutput = [
   bytesDigest: Buffer,
   claims?: PackedClaim[],
@@ -145,12 +148,12 @@ type PackedLookups = [layoutId: string, keys: readonly string[]][];
 type PackedTimes = readonly [
   publishAt: number | null,
   unpublishAt: number | null,
-  /** Place in `publishStates`. */
+  /** Index in `publishStates`. */
   state: number,
   isBySchedule?: true,
 ];
 
-/** A record with all its names. */
+/** A record that contains its names. */
 type WholeRecord = [
   stamp: number,
   type: string,
@@ -159,7 +162,7 @@ type WholeRecord = [
   times?: PackedTimes,
 ];
 
-/** A record that leaves out what `namesOf` lists. */
+/** A record without the names in `namesOf`. */
 type NamelessRecord = [
   stamp: number,
   namesDigest: Uint8Array,
@@ -168,7 +171,7 @@ type NamelessRecord = [
   times?: PackedTimes,
 ];
 
-/** The shared part that records leave out: the type, then kind, environment, name and schema of each output. */
+/** The shared names that records leave out: the type, then kind, environment, name and schema of each output. */
 function namesOf({ type, outputs }: ProcessedRecord): string[] {
   const names = [type];
   for (const { kind, environmentId, name, schemaDigest } of outputs) {
@@ -179,14 +182,14 @@ function namesOf({ type, outputs }: ProcessedRecord): string[] {
 
 const namesPerOutput = 4;
 
-/** The list of the names that the record of an entity should leave out (`sharedListOf`). Counts the record. */
+/** The list of names that the record should leave out (`sharedListOf`). Counts the record. */
 export function processedNamesOf(record: ProcessedRecord): NameList | null {
   return sharedListOf(namesOf(record));
 }
 
 /**
- * Equal records give equal bytes, with one list.
- * @param list from `processedNamesOf`, which must be stored with the record; null: the record has its names itself
+ * Equal records with the same list give equal bytes.
+ * @param list from `processedNamesOf`, must be stored with the record; null: the record contains its names
  */
 export function encodeProcessed(record: ProcessedRecord, list: NameList | null = null): Buffer {
   const { stamp, type, outputs } = record;
@@ -209,7 +212,7 @@ export function encodeProcessed(record: ProcessedRecord, list: NameList | null =
   return pack(whole);
 }
 
-/** Nothing at all for an entity that is under no key and is always published. */
+/** Empty for an entity that has no lookup keys and is always published. */
 function packedRest({ lookups, times }: ProcessedRecord): [PackedLookups?, PackedTimes?] {
   if (lookups.length === 0 && times === undefined) return [];
   const packed: PackedLookups = lookups.map(({ layoutId, keys }) => [layoutId, keys]);
@@ -297,10 +300,10 @@ function unpackCause([kind, sourceId, originId]: PackedCause): BuildCause {
   return { kind, entity: { sourceId, originId } };
 }
 
-/** A record that is read but for the names that it leaves out. */
+/** A record that is decoded except for the names that it leaves out. */
 export interface OpenProcessed {
   readonly stamp: number;
-  /** Of the names that it leaves out; null: none. */
+  /** Digest of the names that it leaves out; null: none. */
   readonly namesDigest: Uint8Array | null;
   readonly packed: WholeRecord | NamelessRecord;
 }
@@ -311,7 +314,7 @@ export function openProcessed(stored: Buffer): OpenProcessed {
   return { stamp, namesDigest: typeof second === 'string' ? null : second, packed };
 }
 
-/** @param names that the record leaves out; null: none */
+/** @param names names that the record leaves out; null: none */
 export function decodeProcessed({ packed }: OpenProcessed, names: readonly string[] | null): ProcessedRecord {
   return names === null ? wholeRecord(packed as WholeRecord) : namedRecord(packed as NamelessRecord, names);
 }
@@ -396,12 +399,12 @@ function unpackedOutput(
   };
 }
 
-/** True for a record that a restore has put there: its stamp is between those of two states. */
+/** True for a record that a restore wrote: its stamp is between those of two states. */
 export function isRestored(record: ProcessedRecord | null): boolean {
   return record !== null && !Number.isInteger(record.stamp);
 }
 
-/** A claim of a view, as it was when the view gave it up. */
+/** A claim at the time the view gave it up. */
 export interface FormerClaim {
   /** From `claimField`. */
   readonly field: string;
@@ -420,7 +423,7 @@ export function unpackFormerClaim([field, host, kind, display]: PackedFormerClai
   return { field, host, kind: kind === 0 ? 'page' : 'redirect', display };
 }
 
-/** Tells the claims of one view apart. */
+/** Unique among the claims of a view. */
 export function claimKey({ kind, host, field }: Pick<ProcessedClaim, 'kind' | 'host' | 'field'>): string {
   return `${kind}:${host ?? ''}:${field}`;
 }

@@ -13,7 +13,7 @@ import {
   type ProcessedRecord,
 } from './processed-record.ts';
 
-/** Records of entities of one source in one partition, in the order given. @throws StoreUnavailableError */
+/** Records of entities of a source in one partition, in the order given. @throws StoreUnavailableError */
 export async function readProcessed(
   store: Store,
   tag: string,
@@ -29,8 +29,8 @@ export async function readProcessed(
 }
 
 /**
- * The records with the names that they leave out. One whose list was lost is as good as lost itself (null): anyone who processes
- * its entity makes both again. @throws StoreUnavailableError
+ * Adds the names that the records leave out. A record without its list is useless (null): the next processing of its entity
+ * creates both again. @throws StoreUnavailableError
  */
 async function withNames(
   store: Store,
@@ -54,7 +54,7 @@ export function sourceField(tenant: string, sourceId: string): string {
 }
 
 /**
- * Sources whose entities were ever processed in a partition, configured or not. @throws StoreUnavailableError
+ * All sources whose entities were ever processed in a partition, even if no longer configured. @throws StoreUnavailableError
  */
 export async function processedSources(
   store: Store,
@@ -68,7 +68,7 @@ export async function processedSources(
 }
 
 /**
- * Stamp of the last processed state of each entity, in the order given; null where none was processed.
+ * Stamp of the last processed state of each entity, in the order given; null if none was processed.
  * @throws StoreUnavailableError
  */
 export async function readProcessedStamps(
@@ -92,12 +92,12 @@ export async function readProcessedStamps(
 const recordsPerPortion = 100;
 
 export interface ProcessedPortion {
-  /** Where the next portion begins; null when this was the last. */
+  /** Where the next portion begins; null after the last. */
   readonly next: ScanPlace | null;
   readonly records: { readonly originId: string; readonly record: ProcessedRecord }[];
 }
 
-/** One portion of `scanProcessed`, from a place on (null: the beginning). @throws StoreUnavailableError */
+/** One portion of `scanProcessed`, from a scan position (null: the beginning). @throws StoreUnavailableError */
 export async function processedPortion(
   store: Store,
   tag: string,
@@ -119,7 +119,7 @@ export async function processedPortion(
   return { next, records };
 }
 
-/** Number of records of one source in a partition. @throws StoreUnavailableError */
+/** Number of records of a source in a partition. @throws StoreUnavailableError */
 export async function countProcessed(
   store: Store,
   tag: string,
@@ -130,7 +130,7 @@ export async function countProcessed(
 }
 
 /**
- * OriginIds that have a record, a portion at a time: also those whose entity is gone but not yet processed.
+ * Yields records in portions, including those of removed entities whose removal is not processed yet.
  * @throws StoreUnavailableError
  */
 export async function* scanProcessed(

@@ -1,7 +1,7 @@
-/** Counts references by the property that has them, to name the one to change where there are too many. */
+/** Counts references per property. With too many references, the message names the property to change. */
 import type { StoredReference } from './stored-body.ts';
 
-/** A property of a schema. Items of one list are one place: `related`, `blocks.link`. */
+/** A property of a schema, without list indexes: `related`, `blocks.link`. */
 export interface ReferenceProperty {
   readonly alias: string;
   readonly property: string;
@@ -21,7 +21,7 @@ export class ReferenceCounts {
     }
   }
 
-  /** The property that was counted most often; null when none was. */
+  /** The property with the most references; null if nothing was counted. */
   most(): ReferenceProperty | null {
     let most: (ReferenceProperty & { count: number }) | null = null;
     for (const one of this.#counts.values()) if (most === null || one.count > most.count) most = one;

@@ -1,4 +1,4 @@
-/** A view as it is stored: JSON text cut at its references, so that delivery concatenates bytes and parses nothing. */
+/** A view as stored: JSON text cut at its references, so that delivery concatenates bytes and does not parse. */
 import type { EntityRef } from '../../contract/ids.ts';
 import { inlineViewBytesMax } from '../../contract/limits.ts';
 import { atOnce, type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
@@ -9,17 +9,17 @@ import { largeBodyField, viewIdentity } from '../keys.ts';
 /** A view of an environment (`viewTarget`). */
 export interface ViewTarget extends EntityRef {
   readonly alias: string;
-  /** Identifies it among the views of the environment. */
+  /** Unique in the environment. */
   readonly identity: string;
 }
 
 /** A reference as stored in a view's body. */
 export interface StoredReference {
-  /** Null when the schema gave a text that is not a view id; then nothing can be found. */
+  /** Null if the schema returned a text that is not a view id; then the reference is missing. */
   readonly target: ViewTarget | null;
-  /** The given reference, if it has no target; otherwise null. */
+  /** The text that the schema returned, if there is no target; otherwise null. */
   readonly viewId: string | null;
-  /** Place inside the view: `.author`, `.related[1]`. */
+  /** Path in the view: `.author`, `.related[1]`. */
   readonly path: string;
 }
 
@@ -30,12 +30,11 @@ export interface StoredBody {
 }
 
 /**
- * First byte of a stored body. `plainText`: the text alone follows. `cutText`: numbers in bytes of seven bits (count of
- * references; for each reference the lengths of its names in UTF-16 units; for each text its bytes; bytes of all names), then
- * all names as one text, then the texts. One text for all names, because decoding one is nearly as dear as decoding
- * many. Names that a reference does not have take nothing: no source where it is that of the view itself.
- * `apart`: the body is large and is under a field of its own; the bytes of its texts follow, so that a reader knows the
- * size before it reads.
+ * First byte of a stored body. `plainText`: only the text follows. `cutText`: variable-length numbers follow (count of
+ * references; for each reference the lengths of its names in UTF-16 units; for each text its length in bytes; bytes of all
+ * names), then all names as one text, then the texts. All names are one text, because decoding one name costs nearly as much as
+ * decoding all. A source id is left out if it is that of the view itself. `apart`: the body is large and has its own field; the
+ * number of bytes of its texts follows, so that readers know the size before they read.
  */
 const plainText = 0;
 
@@ -43,28 +42,31 @@ const cutText = 1;
 
 const apart = 2;
 
-/** In place of the length of a source id: the reference has no target, and the id that the schema gave follows. */
+/** Instead of the length of a source id: the reference has no target, and the text from the schema follows. */
 const noTarget = 0;
 
-/** The target is of the source of the view itself. Other lengths are larger by this. */
+/** The target has the same source as the view. Other lengths are increased by this. */
 const sameSource = 1;
 
 const apartBytes = 4;
 
 const scratchBytes = 64 * 1024;
 
-/** Bodies are written here first, because the byte length of a text is known only when it is written. */
+/** Bodies are first written here, because the byte length of a text is only known after writing. */
 const scratch = Buffer.allocUnsafeSlow(scratchBytes);
 
-/** References and numbers that are written in one go, and about what one costs in units of the work budget. */
+/** References or numbers per step, and the approximate cost of each in units of the work budget. */
 const perGo = 1000;
 const unitsEach = 100;
-/** A number takes at most this many bytes of seven bits. */
+/** Maximum length of a variable-length number. */
 const numberBytesMax = 5;
 
 const plainHead = Buffer.of(plainText);
 
-/** The stored form of a built view. Equal bodies give equal bytes. In steps when it has very many references. @param sourceId of the view itself */
+/**
+ * Encodes a built view; in steps if it has very many references. Equal bodies give equal bytes. @param sourceId of the view
+ * itself
+ */
 export function encodeBody(body: ViewBody, sourceId: string): Resumable<Buffer> {
   const steps = encodeInSteps(body, sourceId);
   return body.references.length > perGo ? new Suspended(steps) : atOnce(steps);
@@ -81,7 +83,7 @@ function* encodeInSteps({ texts, references }: ViewBody, sourceId: string): Step
   }
   let characters = names.length;
   for (const text of texts) characters += text.length;
-  // A UTF-16 unit takes at most three bytes. Anyone who pauses must not write into what others write into meanwhile.
+  // A UTF-16 unit takes at most three bytes. An encoder that pauses must not use the shared buffer.
   const isBrief = references.length <= perGo && 3 * characters <= scratchBytes;
   const stored = isBrief ? scratch : Buffer.allocUnsafeSlow(3 * characters);
   if (references.length === 0) {
@@ -103,7 +105,7 @@ function* encodeInSteps({ texts, references }: ViewBody, sourceId: string): Step
   return Buffer.concat([head, stored.subarray(0, at)]);
 }
 
-/** Adds the lengths of the names of each. */
+/** Adds the lengths of the names of each reference. */
 function addNameLengths(numbers: number[], references: ViewBody['references'], sourceId: string): void {
   for (const { target, viewId, path } of references) {
     if (target === null) numbers.push(noTarget, viewId?.length ?? 0);
@@ -125,7 +127,7 @@ function namesOf(references: ViewBody['references'], sourceId: string): string {
   return references.length < perGo ? names : flat(names);
 }
 
-/** The mark of a text that is cut, and the numbers. */
+/** The first byte (`cutText`) and the numbers. */
 function* headOf(numbers: readonly number[]): Steps<Buffer> {
   const head = Buffer.allocUnsafe(1 + numbers.length * numberBytesMax);
   head[0] = cutText;
@@ -137,7 +139,7 @@ function* headOf(numbers: readonly number[]): Steps<Buffer> {
   return head.subarray(0, at);
 }
 
-/** Writes numbers, seven bits a byte; the last byte of each has its highest bit clear. @returns the place after them */
+/** Writes numbers with seven bits per byte; the last byte of each has its highest bit clear. @returns the offset after them */
 function writeNumbers(head: Buffer, numbers: readonly number[], from: number): number {
   let at = from;
   for (const number of numbers) {
@@ -152,7 +154,7 @@ function writeNumbers(head: Buffer, numbers: readonly number[], from: number): n
   return at;
 }
 
-/** A part of a list that is done in one go. */
+/** The part of a list for one step. */
 function goOf<T>(list: readonly T[], from: number): readonly T[] {
   return list.length <= perGo ? list : list.slice(from, from + perGo);
 }
@@ -162,11 +164,11 @@ function isTimeOver(): boolean {
   return workBudget.isOver();
 }
 
-/** Reads the numbers of a head, one after the other. */
+/** Reads the numbers of a head one by one. */
 class Numbers {
   constructor(
     private readonly stored: Buffer,
-    /** Where the next number begins. */
+    /** Offset of the next number. */
     public at: number,
   ) {}
 
@@ -185,7 +187,7 @@ class Numbers {
   }
 }
 
-/** The stored fields of a view, with their bytes. @param body from `encodeBody` */
+/** The fields to store for a view. @param body from `encodeBody` */
 export function storedFields(field: string, body: Buffer): (readonly [field: string, bytes: Buffer])[] {
   if (body.length <= inlineViewBytesMax) return [[field, body]];
   const note = Buffer.alloc(1 + apartBytes);
@@ -197,7 +199,7 @@ export function storedFields(field: string, body: Buffer): (readonly [field: str
   ];
 }
 
-/** Bytes of the texts of a large view, when `stored` only says that its body is apart; null when it is the body itself. */
+/** Bytes of the texts of a large view, if `stored` only notes that its body is apart; null if `stored` is the body itself. */
 export function bytesApart(stored: Buffer): number | null {
   return stored[0] === apart ? stored.readUInt32LE(1) : null;
 }
@@ -215,7 +217,7 @@ export function decodeBody(stored: Buffer, sourceId: string): StoredBody {
   return { texts, references: referencesIn(lengths, names, sourceId) };
 }
 
-/** Where the texts of a body begin, counted from its begin. @param stored has a body from `encodeBody` at a place */
+/** Offset of the texts in a body, relative to `begin`. @param stored contains a body from `encodeBody` at `begin` */
 export function textsPlace(stored: Buffer, begin = 0): number {
   if (stored[begin] === plainText) return 1;
   const numbers = new Numbers(stored, begin + 1);
@@ -230,11 +232,11 @@ export function textsPlace(stored: Buffer, begin = 0): number {
 }
 
 interface Head {
-  /** Of the names of each reference. */
+  /** Lengths of the names of each reference. */
   readonly lengths: readonly (readonly number[])[];
   readonly textBytes: readonly number[];
   readonly names: string;
-  /** Where the texts begin. */
+  /** Offset of the texts. */
   readonly textsAt: number;
 }
 
@@ -279,8 +281,8 @@ function referencesIn(
 }
 
 /**
- * Views of earlier versions may refer to a source with a colon, which no source has. Joined as for other views, its parts could
- * name a view that there is. No source has an empty id, so nothing else begins with a colon.
+ * Views of earlier versions may reference a source id with a colon, which no longer exists. The usual way to join the parts
+ * could yield the identity of an existing view. No other identity begins with a colon, because source ids are not empty.
  */
 function identityOfNone(...parts: readonly string[]): string {
   return `:${JSON.stringify(parts)}`;

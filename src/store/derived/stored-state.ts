@@ -1,9 +1,9 @@
-/** Raw fields and members of many keys in few round trips, for comparing what is stored with what should be. */
+/** Reads raw fields and members of many keys in few round trips, to compare them with what should be stored. */
 import { storeError } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
 
 export class StoredState {
-  /** Key -> field -> value; null where there is none. */
+  /** Key -> field -> value; null if missing. */
   readonly #fields = new Map<string, Map<string, Buffer | null>>();
   readonly #members = new Map<string, Map<string, boolean>>();
   readonly #sortedMembers = new Map<string, Map<string, boolean>>();
@@ -14,17 +14,17 @@ export class StoredState {
     put(this.#fields, key, field, null);
   }
 
-  /** Wants a member of a hash without values. */
+  /** Requests a member of a hash without values. */
   wantMember(key: string, member: string): void {
     put(this.#members, key, member, false);
   }
 
-  /** Wants a member of a sorted set. */
+  /** Requests a member of a sorted set. */
   wantSortedMember(key: string, member: string): void {
     put(this.#sortedMembers, key, member, false);
   }
 
-  /** Reads all that was wanted. @throws StoreUnavailableError */
+  /** Reads everything that was requested. @throws StoreUnavailableError */
   async load(): Promise<void> {
     const { client } = this.store;
     try {
@@ -56,7 +56,7 @@ export class StoredState {
     }
   }
 
-  /** Null where nothing is stored. */
+  /** Null if nothing is stored. */
   field(key: string, field: string): Buffer | null {
     return this.#fields.get(key)?.get(field) ?? null;
   }

@@ -1,9 +1,9 @@
 /**
- * Subjects: what a response was built from, and what a change affects. The digests of a commit's subjects tell fronts which cached
- * responses no longer hold; tags of the same subjects tell it to caches before the fronts (docs/guide/caches.md).
+ * Subjects: what a response was built from, and what a change affects. From the digests of a commit's subjects, fronts know
+ * which cached responses are outdated; tags of the same subjects serve caches before the fronts (docs/guide/caches.md).
  *
- * An answer has a tag of everything that it was built from. A change has the same tags, narrow and wide. So anyone who purges
- * all tags of a change purges every answer that it could change:
+ * A response has a tag for everything that it was built from. A change has the same tags, narrow and wide. So purging all tags
+ * of a change purges every response that it could affect:
  *
  *     an answer has           in the tags of a change of
  *     viewTag, for each       that view, also when it comes or goes
@@ -11,7 +11,7 @@
  *     aliasTag, when wide     every view of the schema
  *     environmentTag          every view of the environment
  *
- * An answer is never older than its tags: they name what was looked for, whether or not it was there.
+ * Tags name what was looked up, whether or not it existed.
  */
 import { type EntityRef, parseViewId } from '../../contract/ids.ts';
 import { cacheTagsBytesMax } from '../../contract/limits.ts';
@@ -19,7 +19,7 @@ import { digestText, strongDigest } from '../codec/digest.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { foldedField, isUrlField, viewIdentity } from '../keys.ts';
 
-/** A view, whether it is there or missing. */
+/** A view, existing or missing. */
 export function viewSubject(
   { tenant, environmentId }: EnvironmentScope,
   { sourceId, alias, originId }: EntityRef & { readonly alias: string },
@@ -27,17 +27,17 @@ export function viewSubject(
   return `${tenant}:${environmentId}:v:${viewIdentity(sourceId, alias, originId)}`;
 }
 
-/** A claim field (`claimField`), whether anything claims it or not. */
+/** A claim field (`claimField`), claimed or not. */
 export function claimSubject({ tenant, environmentId }: EnvironmentScope, field: string): string {
   return `${tenant}:${environmentId}:${field}`;
 }
 
-/** The items of an index, all of them. @param index from `indexName` */
+/** All items of an index. @param index from `indexName` */
 export function itemsSubject({ tenant, environmentId }: EnvironmentScope, index: string): string {
   return `${tenant}:${environmentId}:i:${index}`;
 }
 
-/** The digest as a text that is fit for a Map's key. */
+/** The digest as text, for keys of a Map. */
 export function subjectKey(subject: string): string {
   return digestText(subject);
 }
@@ -46,22 +46,22 @@ type View = EntityRef & { readonly alias: string };
 
 /** Everything that a response was built from. */
 export interface AnswerParts {
-  /** Views in it, and missing ones. */
+  /** Included and missing views. */
   readonly views: Iterable<View>;
-  /** Ids of views as they were asked for, and of missing references as they are written. */
+  /** View ids as requested, and missing references as written. */
   readonly viewIds: Iterable<string>;
-  /** `claimField` of each URL and handle that was asked for. */
+  /** `claimField` of each requested URL and handle. */
   readonly claimFields: Iterable<string>;
 }
 
-/** All tags are as long as this: 72 bits in letters, digits, `-` and `_`. The contract allows 24. */
+/** Length of every tag: 72 bits in letters, digits, `-` and `_`. The contract allows 24 characters. */
 const tagCharacters = 12;
-/** After each tag but the last is a character. */
+/** A separator follows each tag except the last. */
 const tagsMax = Math.floor((cacheTagsBytesMax + 1) / (tagCharacters + 1));
 
 /**
- * Tags of an answer, each once, in at most `cacheTagsBytesMax` bytes. Beyond it one tag for each schema alias stands for
- * its views, and if that is not enough, one tag for all of the environment.
+ * Distinct tags of a response, in at most `cacheTagsBytesMax` bytes. If there are too many, one tag per schema alias replaces
+ * those of its views; if that is not enough, one tag represents the whole environment.
  */
 export function answerTags(scope: EnvironmentScope, { views, viewIds, claimFields }: AnswerParts): string[] {
   const found = [...views];
@@ -79,8 +79,8 @@ export function answerTags(scope: EnvironmentScope, { views, viewIds, claimField
 }
 
 /**
- * Tags of a change of a view, each once.
- * @param claimFields `claimField` of everything that the view is served under, or was while an answer of then may be kept
+ * Distinct tags of a change of a view.
+ * @param claimFields `claimField` of everything that the view is served under, or was while a cached response may still exist
  */
 export function changeTags(scope: EnvironmentScope, view: View, claimFields: Iterable<string>): string[] {
   const tags = new Set([viewTag(scope, view)]);
@@ -88,14 +88,14 @@ export function changeTags(scope: EnvironmentScope, view: View, claimFields: Ite
   return [...tags, aliasTag(scope, view.alias), environmentTag(scope)];
 }
 
-/** Narrow: one view, whether it is there or missing. */
+/** Narrow: one view, existing or missing. */
 function viewTag(scope: EnvironmentScope, view: View): string {
   return tagOf(viewSubject(scope, view));
 }
 
 /**
- * Narrow: one URL on every host, however it is written, or one handle. Its case does not count, for every tenant: so an
- * answer can be purged after `urls.caseInsensitive` has changed. @param field a `claimField`
+ * Narrow: one URL on all hosts, in any spelling, or one handle. Ignores the case of URLs for every tenant, so that a response
+ * can be purged after `urls.caseInsensitive` has changed. @param field a `claimField`
  */
 function claimTag(scope: EnvironmentScope, field: string): string {
   const isUrl = isUrlField(field);
@@ -112,14 +112,14 @@ export function environmentTag({ tenant, environmentId }: EnvironmentScope): str
   return tagOf(`${tenant}:${environmentId}:e`);
 }
 
-/** Of a text that names no view of the environment and never will: no change has this tag. */
+/** Tag of a text that can never be a view id of the environment: no change has this tag. */
 function unknownIdTag({ tenant, environmentId }: EnvironmentScope, id: string): string {
   return tagOf(`${tenant}:${environmentId}:x:${id}`);
 }
 
 /**
- * Two things of one tag cost a needless purge, never a missed one. No tenant can choose a handle or id that has the tag of
- * another tenant's environment, so that each of its changes would purge all of that.
+ * A collision causes an unnecessary purge, never a missed one. The digest is strong, so that no tenant can choose a handle or
+ * id with the tag of another tenant's environment and purge all of it with each change.
  */
 function tagOf(subject: string): string {
   return strongDigest(subject, tagCharacters);

@@ -1,4 +1,4 @@
-/** Views as they will be sent: JSON text cut at its references. Delivery concatenates bytes and parses nothing. */
+/** Views as JSON text cut at its references. Delivery concatenates bytes and does not parse. */
 import type { EntityRef } from '../../contract/ids.ts';
 import { findNames, knownNames } from '../codec/name-lists.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
@@ -9,7 +9,7 @@ import type { Store } from '../store.ts';
 import { namesDigestOfBody, withNames } from './nameless-body.ts';
 import { bytesApart, decodeBody, type StoredBody, type ViewTarget } from './stored-body.ts';
 
-/** A view with its identity, as references and reads name it. */
+/** A view with its identity, for references and reads. */
 export function viewTarget({
   sourceId,
   alias,
@@ -28,7 +28,7 @@ export function placeOfView(
   return { key: keys.views(tag, tenant, environmentId, sourceId), field: viewField(alias, originId) };
 }
 
-/** Whether each of the views is there, in the order given. @throws StoreUnavailableError */
+/** Whether each view exists, in the order given. @throws StoreUnavailableError */
 export async function viewsAreThere(
   store: Store,
   scope: EnvironmentScope,
@@ -50,8 +50,8 @@ export function placeApart({ key, field }: HashField): HashField {
 }
 
 /**
- * The body of a view as `encodeBody` gave it, of what is in its field; null when there is no view. Immediately when the list of
- * the names that it leaves out has been read before.
+ * The body of a view as from `encodeBody`, given the value of its field; null if there is no view. Returned without a promise
+ * unless a list of names has to be read.
  * @throws StoreUnavailableError
  */
 export function bodyIn(
@@ -67,7 +67,7 @@ export function bodyIn(
   return readBodyIn(store, scope, ref, stored, digest);
 }
 
-/** Lists go with the last entity of a source: a view whose list is gone is gone as well. */
+/** Lists are removed with the last entity of a source: if the list is gone, so is the view. */
 async function readBodyIn(
   store: Store,
   { tenant }: EnvironmentScope,
@@ -81,8 +81,8 @@ async function readBodyIn(
 }
 
 /**
- * A view as it is stored; null where there is none, or a larger one than is wanted.
- * @param bytesMax applies to views that are stored separately. @throws StoreUnavailableError
+ * A view as stored; null if there is none or it is larger than `bytesMax`.
+ * @param bytesMax applies to large views, which are stored separately. @throws StoreUnavailableError
  */
 export async function readView(
   store: Store,

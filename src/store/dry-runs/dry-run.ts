@@ -1,7 +1,7 @@
 /**
- * What a dry run would make active, and the claims that it would move, gathered by the URL or handle that they compete for.
- * They are more than fit into memory, and come in the order of entities, so they wait in sorted sets until all are there. A
- * move that is added twice is one: work that was broken off is done again.
+ * The configuration that a dry run tests, and the claims that it would move, grouped by the URL or handle that they compete
+ * for. The moves may not fit into memory and arrive in the order of entities, so they are collected in sorted sets. Adding a
+ * move twice has no effect, because interrupted work is repeated.
  *
  * A member is the contest as JSON text, a zero byte, and the move as JSON text.
  */
@@ -14,10 +14,10 @@ import { foldedField, keys, urlFormOfField } from '../keys.ts';
 import { answerOf } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
 
-/** Documents that no jobs process takes up are gone after this. */
+/** Documents that no jobs process picks up expire after this. */
 const documentsSeconds = 24 * 3600;
 
-/** @param documents of one tenant or of all, keys hashed. @throws StoreUnavailableError */
+/** @param documents documents of one or all tenants, with hashed keys. @throws StoreUnavailableError */
 export async function putDryRun(store: Store, token: string, documents: ConfigDocuments): Promise<void> {
   const key = keys.dryRun(token);
   const call = store.client.multi();
@@ -26,13 +26,13 @@ export async function putDryRun(store: Store, token: string, documents: ConfigDo
   await answerOf(call.exec());
 }
 
-/** Null when they are gone. @throws StoreUnavailableError */
+/** Null if they are gone. @throws StoreUnavailableError */
 export async function readDryRun(store: Store, token: string): Promise<ConfigDocuments | null> {
   const documents = await answerOf(store.client.hgetBuffer(keys.dryRun(token), 'documents'));
   return documents === null ? null : new Map(unpack<[string, string][]>(documents));
 }
 
-/** Removes all that a dry run has stored. @throws StoreUnavailableError */
+/** Removes everything that a dry run has stored. @throws StoreUnavailableError */
 export async function forgetDryRun(store: Store, token: string): Promise<void> {
   await forgetMoves(store, token);
   await answerOf(store.client.del(keys.dryRun(token)));
@@ -42,7 +42,7 @@ export async function forgetDryRun(store: Store, token: string): Promise<void> {
 const workingDataSeconds = 24 * 3600;
 const movesPerRead = 500;
 
-/** The group in which claims compete: a claim field, or several that become one when URLs change their form. */
+/** The group in which claims compete: a claim field, or several that become equal when the URL form changes. */
 export interface Contest {
   readonly tenant: string;
   readonly environmentId: string;
@@ -50,20 +50,20 @@ export interface Contest {
 }
 
 export interface ClaimMove {
-  /** `drop`: the view gives the claim up; `put`: it makes it, or makes it again. */
+  /** `drop`: the view gives up the claim; `put`: it makes or repeats the claim. */
   readonly action: 'drop' | 'put';
   /** From `claimField`. */
   readonly field: string;
   readonly claim: Claim;
 }
 
-/** Forms in which URLs are compared before and after. */
+/** How URLs are compared before and after the change. */
 export interface UrlForms {
   readonly before: UrlForm;
   readonly after: UrlForm;
 }
 
-/** The name of a contest. Where URLs change their form, fields of both forms meet under the one in lower case. */
+/** The name of a contest. If the URL form changes, fields of both forms have the name in lower case. */
 export function contestName(field: string, { before, after }: UrlForms): string {
   return before !== after && urlFormOfField(field) === 'exact' ? foldedField(field) : field;
 }
@@ -96,12 +96,12 @@ function nameOf({ tenant, environmentId, name }: Contest): string {
 
 export interface ContestMoves {
   readonly contest: Contest;
-  /** For the next read to continue after it. */
+  /** Where the next read continues. */
   readonly place: string;
   readonly moves: readonly ClaimMove[];
 }
 
-/** The next contests of a partition with all their moves; none at the end. @throws StoreUnavailableError */
+/** The next contests of a partition with all their moves; empty at the end. @throws StoreUnavailableError */
 export async function readContests(
   store: Store,
   token: string,
@@ -110,7 +110,7 @@ export async function readContests(
 ): Promise<ContestMoves[]> {
   const key = keys.dryRunMoves(store.partitions.tag(partition), token);
   const members = await readRange(store, key, after === null ? '-' : `(${after}\u0001`);
-  // Moves of the last contest may be cut off.
+  // The moves of the last contest may be incomplete.
   for (let last = members.at(-1); members.length % movesPerRead === 0 && last !== undefined; ) {
     const more = await answerOf(
       store.client.zrangebylex(key, `(${last}`, `(${placeOf(last)}\u0001`, 'LIMIT', 0, movesPerRead),

@@ -1,10 +1,10 @@
 /**
- * Accepts source entities. Entities that come while a call to Redis is under way go with the next call, whatever requests
- * they belong to. So under load a call carries hundreds of entities, and a lone request does not wait.
- * What that is worth: bench/README.md "Fast paths".
+ * Accepts source entities. Entities that arrive during a call to Redis are sent with the next call, even from different
+ * requests. So under load a call has hundreds of entities, and a single request does not wait. For measurements, see
+ * bench/README.md "Fast paths".
  *
- * Sources tend to send everything again. While most of what comes is stored as it is, hashes are compared first, and only
- * what differs is encoded and sent to Redis.
+ * Sources tend to send everything again. While most entities are unchanged, hashes are compared first, and only changed
+ * entities are encoded and sent to Redis.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert } from '../../lib/assert.ts';
@@ -19,26 +19,26 @@ import type { VersionVector } from '../visibility/version.ts';
 import type { EncodedEntity } from './entity-record.ts';
 import { recordHeadsOf } from './record-heads.ts';
 
-/** Bounds of one call, which Redis does in one go; a request beyond them is a call by itself. */
+/** Limits of one call, because Redis runs it atomically; a larger request is a call by itself. */
 const callEntitiesMax = 1000;
 
 const callBytesMax = 4 * 1024 * 1024;
 
-/** Requests that may wait with entities that are not encoded; such entities take a multiple of the memory. */
+/** Requests that may wait without encoding, because entities take several times the memory before they are encoded. */
 const unencodedMax = 256;
 
 const accept = new Script<[sequences: number[], codes: Buffer]>('entities/accept', 1, ['entity-heads']);
 
 const compare = new Script<[sequences: number[], codes: Buffer]>('entities/compare', 1, ['entity-heads']);
 
-/** Outcomes by the digit with which the script answers. */
+/** Outcomes by the digit that the script returns. */
 const outcomes: readonly AcceptOutcome[] = ['unchanged', 'changed', 'typeConflict'];
 
 const digitZero = 0x30;
 
 const digitOne = 0x31;
 
-/** Bytes that are encoded in one turn of the event loop: this takes a few milliseconds. */
+/** Bytes to encode per turn of the event loop: a few milliseconds. */
 const turnBytes = 256 * 1024;
 
 export type AcceptOutcome = 'changed' | 'unchanged' | 'typeConflict';
@@ -46,15 +46,14 @@ export type AcceptOutcome = 'changed' | 'unchanged' | 'typeConflict';
 export interface AcceptRequest {
   readonly tenant: string;
   readonly sourceId: string;
-  /** Lets an entity change its type. */
+  /** Allows entities to change their type. */
   readonly force: boolean;
   readonly entities: readonly EncodedEntity[];
 }
 
 /**
- * Stores entities in order, those of one partition all or none. When it returns, everything changed is stored and
- * announced. @throws StoreUnavailableError; then some partitions may have taken their part, and the same request can be
- * sent again
+ * Stores entities in order, atomically for each partition. When it returns, all changes are stored and announced. @throws
+ * StoreUnavailableError; then some partitions may have stored their entities; the same request can be repeated
  */
 export async function acceptEntities(
   store: Store,
@@ -85,7 +84,7 @@ interface Waiting {
 
 const lanesOf = new WeakMap<Store, Map<number, AcceptLane>>();
 
-/** In a cluster a call reaches one slot alone, so there each partition has a lane of its own. */
+/** In a cluster a call can only use one slot, so each partition has its own lane. */
 function laneOf(store: Store, partition: number): AcceptLane {
   const lanes = lanesOf.get(store) ?? new Map<number, AcceptLane>();
   lanesOf.set(store, lanes);
@@ -95,11 +94,11 @@ function laneOf(store: Store, partition: number): AcceptLane {
   return lane;
 }
 
-/** One call at a time. So two calls with one entity are done in their order, also when the client library repeats them. */
+/** One call at a time, so that calls with the same entity keep their order, even if the client library repeats them. */
 class AcceptLane {
   #waiting: Waiting[] = [];
   #isRunning = false;
-  /** Most entities of the last call were stored already as they are. */
+  /** Most entities of the last call were unchanged. */
   #isRepetition = false;
 
   constructor(private readonly store: Store) {}
@@ -110,7 +109,7 @@ class AcceptLane {
       if (this.#waiting.length > unencodedMax) for (const entity of parcel.request.entities) entity.encode();
       if (this.#isRunning) return;
       this.#isRunning = true;
-      // Requests that arrive together are read in one turn of the event loop; the call begins after them.
+      // Requests that arrive together are read in one turn of the event loop; start the call after it.
       setImmediate(() => void this.#run());
     });
   }
@@ -135,14 +134,16 @@ class AcceptLane {
     this.#isRunning = false;
   }
 
-  /** Refuses all requests that wait: they have waited long enough, and the next call would get no other answer. */
+  /** Rejects all waiting requests: they have waited long enough, and the next call would probably fail too. */
   #refuseWaiting(error: StoreUnavailableError): void {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const { reject } of waiting) reject(error);
   }
 
-  /** As many as fit into a call, at least one. No two of them have an entity in common (`scripts/entities/accept.lua`). */
+  /**
+   * Takes as many requests as fit into a call, at least one. No two of them share an entity (`scripts/entities/accept.lua`).
+   */
   #take(): Waiting[] {
     const named = new Map<string, Set<string>>();
     let [entities, bytes, count] = [0, 0, 0];
@@ -170,7 +171,7 @@ class AcceptLane {
   }
 }
 
-/** The part of a request that goes with a call. The call fills `result` and `version`. */
+/** The part of a request that is sent with a call. The call fills `result` and `version`. */
 interface Parcel {
   readonly request: AcceptRequest;
   readonly heads: readonly Buffer[];
@@ -179,7 +180,7 @@ interface Parcel {
   readonly version: Map<number, number>;
 }
 
-/** An entity on its way, and where its outcome belongs. */
+/** An entity to send, and where to put its outcome. */
 interface Sent {
   readonly entity: EncodedEntity;
   readonly head: Buffer;
@@ -187,7 +188,7 @@ interface Sent {
   readonly position: number;
 }
 
-/** Entities of one source in one partition. */
+/** Entities of a source in one partition. */
 interface Group {
   readonly partition: number;
   readonly tenant: string;
@@ -196,7 +197,7 @@ interface Group {
   readonly parcels: Set<Parcel>;
 }
 
-/** One call to Redis that accepts entities of several requests. Another call before it can leave out what is stored already. */
+/** One call to Redis that accepts entities of several requests. A preceding call can leave out unchanged entities. */
 class AcceptCall {
   readonly #groups = new Map<string, Group>();
   #count = 0;
@@ -211,14 +212,14 @@ class AcceptCall {
     }
   }
 
-  /** Most of its entities were stored already as they are. Known when the call has run. */
+  /** True if most entities were unchanged. Valid after `run`. */
   get isRepetition(): boolean {
     return this.#unchanged * 2 > this.#count;
   }
 
   /**
-   * Settles entities that are stored already as they are. A group in which an entity comes several times is left to
-   * `run`: the first state of the entity may change what the second is compared with.
+   * Handles unchanged entities. Skips groups in which an entity occurs several times: its first state may change what the
+   * second must be compared with.
    */
   async leaveOutUnchanged(): Promise<void> {
     const named = [...this.#groups].filter(([, { sent }]) => areDistinct(sent));
@@ -276,7 +277,7 @@ class AcceptCall {
     return group;
   }
 
-  /** @param listOf gives a group as the script reads it */
+  /** @param listOf converts a group for the script */
   #call(
     script: typeof accept,
     groups: readonly Group[],
@@ -290,7 +291,7 @@ class AcceptCall {
   }
 }
 
-/** Encodes all entities; other requests are answered in between. */
+/** Encodes all entities and lets other requests run in between. */
 async function encode(groups: readonly Group[]): Promise<void> {
   let bytes = 0;
   for (const { sent } of groups) {
@@ -311,7 +312,7 @@ function areDistinct(sent: readonly Sent[]): boolean {
   return new Set(sent.map(({ entity }) => entity.originId)).size === sent.length;
 }
 
-/** As `scripts/entities/compare.lua` reads it. */
+/** The format for `scripts/entities/compare.lua`. */
 function hashesForLua({ tenant, sourceId, sent }: Group, tag: string): LuaValue {
   return [
     keys.clock(tag),
@@ -321,7 +322,7 @@ function hashesForLua({ tenant, sourceId, sent }: Group, tag: string): LuaValue 
   ];
 }
 
-/** As `scripts/entities/accept.lua` reads it. */
+/** The format for `scripts/entities/accept.lua`. */
 function recordsForLua({ tenant, sourceId, sent }: Group, tag: string): LuaValue {
   return [
     keys.clock(tag),
@@ -337,7 +338,7 @@ function recordsForLua({ tenant, sourceId, sent }: Group, tag: string): LuaValue
   ];
 }
 
-/** Lists of names that the records leave out, each once: digest, text, digest … */
+/** Distinct lists of names that the records leave out: digest, text, digest …… */
 function namesForLua(sent: readonly Sent[]): LuaValue[] {
   const lists = new Set(sent.map(({ entity }) => entity.encode().names).filter((list) => list !== null));
   return [...lists].flatMap(({ digest, text }) => [digest, text]);

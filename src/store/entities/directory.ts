@@ -1,4 +1,4 @@
-/** The entities of a source by type, in the order of their originIds (docs/design/data.md): what lists of them are read from. */
+/** The entities of a source by type, sorted by originId (docs/design/data.md). Lists of entities are read from here. */
 import { groupBy, portions } from '../../lib/lists.ts';
 import { keys } from '../keys.ts';
 import {
@@ -20,7 +20,7 @@ interface DirectorySource {
   readonly sourceId: string;
 }
 
-/** Types of which a source has entities -> how many, in code-point order. @throws StoreUnavailableError */
+/** Types of the entities of a source -> count, in code-point order. @throws StoreUnavailableError */
 export async function countTypes(store: Store, source: DirectorySource): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   await Promise.all(
@@ -39,9 +39,9 @@ export async function countTypes(store: Store, source: DirectorySource): Promise
 export interface DirectoryPage {
   /** Null: all types. */
   readonly type: string | null;
-  /** OriginId after which the page begins; null: the beginning. */
+  /** The page begins after this originId; null: at the beginning. */
   readonly after: string | null;
-  /** OriginId before which the page ends: the last ones before it, in descending order. */
+  /** The page has the last originIds before this one, in descending order. */
   readonly before?: string | undefined;
   readonly limit: number;
 }
@@ -67,7 +67,7 @@ function listPage({ after, before, limit }: Omit<DirectoryPage, 'type'>): ListPa
   return { direction, after: after ?? undefined, before, limit };
 }
 
-/** OriginIds of a type in one partition after `after`, in code-point order. @throws StoreUnavailableError */
+/** OriginIds of a type in a partition after `after`, in code-point order. @throws StoreUnavailableError */
 export async function originIdsIn(
   store: Store,
   tag: string,
@@ -79,7 +79,7 @@ export async function originIdsIn(
   return (await readListPage(store, list, listPage({ after, limit }))).map(String);
 }
 
-/** Entity types that a partition has, or once had, of a source. @throws StoreUnavailableError */
+/** Entity types that a partition has or once had of a source. @throws StoreUnavailableError */
 export async function typesIn(
   store: Store,
   tag: string,
@@ -88,7 +88,7 @@ export async function typesIn(
   return await answerOf(store.client.hkeys(keys.entityTypes(tag, tenant, sourceId)));
 }
 
-/** Forgets the types of which a partition has no entities of a source. @throws StoreUnavailableError */
+/** Removes the types of a source without entities in a partition. @throws StoreUnavailableError */
 export async function forgetTypes(store: Store, tag: string, source: DirectorySource): Promise<void> {
   const { tenant, sourceId } = source;
   const typesKey = keys.entityTypes(tag, tenant, sourceId);
@@ -101,7 +101,7 @@ export async function forgetTypes(store: Store, tag: string, source: DirectorySo
   }
 }
 
-/** Which of the entities are in the directory of their type, in the order given. @throws StoreUnavailableError */
+/** Whether each entity is in the directory of its type, in the order given. @throws StoreUnavailableError */
 export async function areListed(
   store: Store,
   tag: string,

@@ -1,6 +1,6 @@
 /**
- * Source entities: the truth of the store. A stream entry only says which of them changed. They are read and removed here;
- * `accept.ts` stores them.
+ * Source entities, from which everything else is derived. A stream entry only names the changed ones. They are read and removed
+ * here; `accept.ts` stores them.
  */
 import { randomBytes } from 'node:crypto';
 import type { StoredEntity } from '../../contract/entity.ts';
@@ -20,7 +20,7 @@ import type { Store } from '../store.ts';
 import type { VersionVector } from '../visibility/version.ts';
 import { decodeEntity, decodeInParts, type OpenRecord, openRecord } from './entity-record.ts';
 
-/** Entities as they are now, in the order given; null where there is none. @throws StoreUnavailableError */
+/** The current entities, in the order given; null for missing ones. @throws StoreUnavailableError */
 export async function readEntities(
   store: Store,
   tenant: string,
@@ -49,7 +49,7 @@ export async function readEntities(
   return result;
 }
 
-/** As `readEntities`, of one source in the partition with the tag. @throws StoreUnavailableError */
+/** Like `readEntities`, for one source in the partition with the tag. @throws StoreUnavailableError */
 export async function readEntitiesIn(
   store: Store,
   tag: string,
@@ -93,7 +93,7 @@ async function decodeEntities(
   return entities;
 }
 
-/** Number of entities of one source in a partition. @throws StoreUnavailableError */
+/** Number of entities of a source in a partition. @throws StoreUnavailableError */
 export async function countEntities(
   store: Store,
   partition: number,
@@ -106,12 +106,12 @@ export async function countEntities(
 const originIdsPerPortion = 500;
 
 export interface OriginIdsPortion {
-  /** Where the next portion begins; null when this was the last. */
+  /** Where the next portion begins; null after the last. */
   readonly next: ScanPlace | null;
   readonly originIds: readonly string[];
 }
 
-/** One portion of `scanOriginIds`, from a place on (null: the beginning). @throws StoreUnavailableError */
+/** One portion of `scanOriginIds`, from a scan position (null: the beginning). @throws StoreUnavailableError */
 export async function originIdsPortion(
   store: Store,
   partition: number,
@@ -125,8 +125,8 @@ export async function originIdsPortion(
 }
 
 /**
- * The originIds of one source in one partition, a portion at a time.
- * What stays during the whole scan is seen at least once. @throws StoreUnavailableError
+ * Yields the originIds of a source in a partition, in portions. Entities that exist during the whole scan appear at least once.
+ * @throws StoreUnavailableError
  */
 export async function* scanOriginIds(
   store: Store,
@@ -140,7 +140,7 @@ export async function* scanOriginIds(
 
 const remove = new Script<[number, number[]]>('entities/remove', 4);
 
-/** Removes entities; `removed` says which were there. @throws StoreUnavailableError */
+/** Removes entities; `removed` tells which existed. @throws StoreUnavailableError */
 export async function removeEntities(
   store: Store,
   request: { readonly tenant: string; readonly sourceId: string; readonly originIds: readonly string[] },

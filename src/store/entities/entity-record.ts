@@ -1,4 +1,4 @@
-/** The record of a source entity: what of it is hashed, encoded and stored, and how it is read back. */
+/** The record of a source entity: hashing, encoding and decoding. */
 import { hash } from 'node:crypto';
 import type { SourceEntity, StoredEntity } from '../../contract/entity.ts';
 import type { EntityRef } from '../../contract/ids.ts';
@@ -8,41 +8,41 @@ import { type NameList, nameListOf } from '../codec/name-lists.ts';
 import { pack, unpack } from '../codec/pack.ts';
 import { readStamps } from './record-heads.ts';
 
-/** A source entity made ready for the store: hashed and encoded once (see `encodeEntity`). */
+/** A source entity prepared for the store: hashed and encoded once (see `encodeEntity`). */
 export interface EncodedEntity {
   readonly originId: string;
   readonly type: string;
-  /** 16 bytes over everything that counts for changed or unchanged, whatever the order of object keys. */
+  /** 16 bytes. Covers everything that makes an entity count as changed; independent of the order of object keys. */
   readonly contentHash: Buffer;
-  /** How much of a call it takes: about the bytes that `encode` gives. */
+  /** Approximate encoded size in bytes, for the limits of a call. */
   readonly size: number;
-  /** The record to store, encoded at the first call. An unchanged entity is never encoded. */
+  /** The record to store, encoded on the first call. Unchanged entities are never encoded. */
   encode(): EncodedRecord;
 }
 
 /** The stored form of an entity. */
 export interface EncodedRecord {
-  /** The rest of its record after the stamps: type, url and everything else. */
+  /** The record after the stamps: type, url and everything else. */
   readonly body: Buffer;
-  /** Names that the body leaves out, to be stored beside it; null: none. */
+  /** Names that the body leaves out, must be stored with it; null: none. */
   readonly names: NameList | null;
 }
 
 type EntityBody = [
   originParentId: string | null,
   redirects: readonly string[],
-  /** The properties; with a digest of their names, the list of their values. */
+  /** The properties, or the list of their values if there is a `namesDigest`. */
   propertiesJson: string,
   namesDigest?: Uint8Array | null,
-  /** Both are absent for an entity that is always published, as most are. */
+  /** Both are absent for an entity that is always published, which most are. */
   publishAt?: number | null,
   unpublishAt?: number | null,
 ];
 
-/** Of the type and of the url, which are before the body with their lengths. */
+/** Size of the length prefix of type and url, which precede the body. */
 const lengthBytes = 2;
 
-/** Hashes an entity, and encodes it once for its whole way into the store. */
+/** Hashes an entity; the result encodes it at most once. */
 export function encodeEntity(entity: SourceEntity): EncodedEntity {
   const { type, url, originParentId, redirects, properties, times } = entity;
   const ofTimes = times === undefined ? [] : [times.publishAt, times.unpublishAt];
@@ -53,7 +53,7 @@ export function encodeEntity(entity: SourceEntity): EncodedEntity {
 class HashedEntity implements EncodedEntity {
   readonly originId: string;
   readonly type: string;
-  /** The entity is let go when it is encoded: its bytes take a fraction of the memory. */
+  /** Encoding drops the reference to the entity, because the bytes need a fraction of its memory. */
   #state: { readonly entity: SourceEntity } | { readonly record: EncodedRecord };
 
   constructor(
@@ -97,17 +97,17 @@ function packText(text: string): Buffer {
   return packed;
 }
 
-/** A record that is open: all but its properties is read. */
+/** A record that is decoded except for its properties. */
 export interface OpenRecord {
   readonly stamps: Pick<StoredEntity, 'stamp' | 'bornStamp' | 'urlStamp'>;
   readonly type: string;
   readonly url: string | null;
   readonly body: EntityBody;
-  /** Of the names that it leaves out; null: none. */
+  /** Digest of the names that it leaves out; null: none. */
   readonly namesDigest: Uint8Array | null;
 }
 
-/** @param record as Redis has it: its stamps (`record-heads.ts`), then the body of `encode` */
+/** @param record from Redis: head (`record-heads.ts`), then the body from `encode` */
 export function openRecord(record: Buffer): OpenRecord {
   const { stamps, typeAt } = readStamps(record);
   const urlAt = textEnd(record, typeAt);
@@ -123,12 +123,12 @@ export function openRecord(record: Buffer): OpenRecord {
   };
 }
 
-/** Where a text ends that begins with its length at a place. */
+/** Where the text at `at` ends. It begins with its length. */
 function textEnd(record: Buffer, at: number): number {
   return at + lengthBytes + record.readUInt16BE(at);
 }
 
-/** @param names that the record leaves out; null: none */
+/** @param names left out of the record; null: none */
 export function decodeEntity(
   ref: EntityRef,
   record: OpenRecord,
@@ -137,7 +137,7 @@ export function decodeEntity(
   return entityOf(ref, record, propertiesOf(JSON.parse(record.body[2]) as Json, names));
 }
 
-/** As `decodeEntity`, in steps: for a large record. */
+/** Like `decodeEntity`, but in steps, for large records. */
 export function* decodeInParts(
   ref: EntityRef,
   record: OpenRecord,
@@ -147,7 +147,7 @@ export function* decodeInParts(
   return { ...entityOf(ref, record, properties), isLarge: true };
 }
 
-/** @param json the properties, or with their names the list of their values */
+/** @param json the properties, or the list of their values if there are names */
 function propertiesOf(json: Json, names: readonly string[] | null): JsonObject {
   if (names === null) return json as JsonObject;
   const values = json as Json[];

@@ -1,6 +1,7 @@
 /**
- * The schedule: for each entity that a moment is still to change, that moment. It is an ordered list for each source and
- * partition, written by the commit that stores what was built from the entity, so an entity that was processed has its entry.
+ * The schedule: for each entity whose publish state will change, the time of the next change. An ordered list per source and
+ * partition. The commit that stores the outputs of an entity also writes its entry, so every processed entity has one if it
+ * needs one.
  */
 import { sourceField } from '../derived/processed.ts';
 import { keys } from '../keys.ts';
@@ -8,7 +9,7 @@ import { hasListed, listLengths, readListPage, readPageOfAll } from '../redis/or
 import { answerOf } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
 
-/** Enough for the year 9999; all have the same length, so that their order is that of time. */
+/** Enough for the year 9999. All have the same length, so that they sort by time. */
 const momentCharacters = 10;
 const momentBase = 36;
 
@@ -23,7 +24,7 @@ export interface ScheduledMoment {
 }
 
 export function scheduleText({ atMs, originId }: ScheduledMoment): string {
-  // Nothing waits for a moment before 1970: it is past.
+  // No entity is scheduled for before 1970.
   const moment = Math.max(0, atMs).toString(momentBase).padStart(momentCharacters, '0');
   return `${moment}${originId}`;
 }
@@ -53,7 +54,7 @@ export async function forgetSchedule(
   await answerOf(store.client.hdel(keys.scheduledSources(tag), sourceField(tenant, sourceId)));
 }
 
-/** How many entities of a source wait for a moment in a partition. @throws StoreUnavailableError */
+/** Number of scheduled entities of a source in a partition. @throws StoreUnavailableError */
 export async function countScheduled(
   store: Store,
   tag: string,
@@ -63,7 +64,7 @@ export async function countScheduled(
   return count;
 }
 
-/** The next moments of a source in a partition, at most `limit`. @throws StoreUnavailableError */
+/** The next scheduled entries of a source in a partition, at most `limit`. @throws StoreUnavailableError */
 export async function nextMoments(
   store: Store,
   tag: string,
@@ -75,7 +76,7 @@ export async function nextMoments(
   return texts.map((text) => parseScheduleText(String(text)));
 }
 
-/** Which of the moments the schedule of a partition has, in the order given. @throws StoreUnavailableError */
+/** Whether each entry is in the schedule of a partition, in the order given. @throws StoreUnavailableError */
 export async function areScheduled(
   store: Store,
   tag: string,
@@ -85,14 +86,14 @@ export async function areScheduled(
   return await hasListed(store, keys.schedule(tag, tenant, sourceId), moments.map(scheduleText));
 }
 
-/** A place in the order of `listScheduled`. */
+/** A position in the order of `listScheduled`. */
 export interface SchedulePlace extends ScheduledMoment {
   readonly sourceId: string;
 }
 
 /**
- * The next moments of several sources of a tenant, in the order of time, then of originId and source.
- * @param after place after which they begin; null: the beginning. @throws StoreUnavailableError
+ * The next scheduled entries of several sources of a tenant, sorted by time, then by originId and source.
+ * @param after return entries after this position; null: from the beginning. @throws StoreUnavailableError
  */
 export async function listScheduled(
   store: Store,
@@ -119,7 +120,7 @@ async function momentsAfter(
     String,
   );
   if (after !== null && text !== undefined && after.sourceId < sourceId) {
-    // Another source may have an entity of the same id that waits for the same moment.
+    // Another source may have an entity with the same id and time.
     const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, after.originId));
     const [isThere] = await areScheduled(store, tag, { tenant, sourceId }, [after]);
     if (isThere) texts.unshift(text);

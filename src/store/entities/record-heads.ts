@@ -3,18 +3,18 @@ import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import type { StoredEntity } from '../../contract/entity.ts';
 
-/** `performance` does not follow changes of the system clock. If the two differ by more than this, `Date` is right. */
+/** `performance` does not follow changes of the system clock. If the two clocks differ by more than this, use `Date`. */
 const apartMs = 2;
 
 let lastStamp = 0;
 
-/** Microseconds since 1970, rising with every call: the later of two writes of one front has the later stamp. */
+/** Microseconds since 1970, increasing with every call: of two writes of one front, the later has the later stamp. */
 function nextStamp(): number {
   lastStamp = Math.max(lastStamp + 1, Math.floor(1000 * fineNowMs()));
   return lastStamp;
 }
 
-/** Finer than a millisecond: within one, two fronts of a machine can take two writes, one after the other. */
+/** More precise than a millisecond, because two fronts on a machine can accept successive writes within one. */
 function fineNowMs(): number {
   const [fineMs, dateMs] = [performance.timeOrigin + performance.now(), Date.now()];
   return Math.abs(fineMs - dateMs) < apartMs ? fineMs : dateMs;
@@ -22,7 +22,7 @@ function fineNowMs(): number {
 
 const tokenBytes = 8;
 const tokenAt = 16;
-/** Where the number of the stamps of a record is, and after it the stamps. */
+/** Offset of the number of stamps, which the stamps follow. */
 const stampsAt = tokenAt + tokenBytes;
 const stampBytes = 8;
 
@@ -33,8 +33,8 @@ interface Hashed {
 type Stamps = Pick<StoredEntity, 'stamp' | 'bornStamp' | 'urlStamp'>;
 
 /**
- * Heads for the entities of one request. Stamps rise in the order of the request, whatever partitions its entities go to.
- * So the later of two claims in a request has the later stamp.
+ * Heads for the entities of one request. Stamps increase in the order of the request, across partitions. So the later of two
+ * claims in a request has the later stamp.
  */
 export function recordHeadsOf(entities: readonly Hashed[]): Buffer[] {
   const token = randomBytes(tokenBytes);
@@ -45,22 +45,22 @@ export function recordHeadsOf(entities: readonly Hashed[]): Buffer[] {
   });
 }
 
-/** No call that accepts entities has this token. */
+/** Never used by a call that accepts entities. */
 const noToken = Buffer.alloc(tokenBytes);
 
-/** The head of an entity that is put back with the stamps that it had. */
+/** The head of a restored entity with its original stamps. */
 export function restoredHead({ contentHash }: Hashed, stamps: Stamps): Buffer {
   const written = writtenStamps(stamps);
   return writeHead(Buffer.alloc(headBytes(written.length)), contentHash, noToken, written);
 }
 
-/** Of the last two, those that equal the one before them are left out at the end. */
+/** Leaves out the last stamps if they equal the ones before them. */
 function writtenStamps({ stamp, bornStamp, urlStamp }: Stamps): number[] {
   if (urlStamp !== bornStamp) return [stamp, bornStamp, urlStamp];
   return bornStamp === stamp ? [stamp] : [stamp, bornStamp];
 }
 
-/** @param stamps how many are in it */
+/** @param stamps number of stamps in the head */
 function headBytes(stamps: number): number {
   return stampsAt + 1 + stamps * stampBytes;
 }
@@ -73,7 +73,7 @@ function writeHead(head: Buffer, contentHash: Buffer, token: Buffer, stamps: rea
   return head;
 }
 
-/** The stamps of a record, and where its type begins. */
+/** The stamps of a record, and the offset of its type. */
 export function readStamps(record: Buffer): { readonly stamps: Stamps; readonly typeAt: number } {
   const count = record[stampsAt] ?? 0;
   const stamp = record.readDoubleBE(headBytes(0));

@@ -1,4 +1,4 @@
-/** Putting source entities back into an empty store, exactly as they were. */
+/** Restores source entities into an empty store, exactly as they were. */
 import { groupBy } from '../../lib/lists.ts';
 import { encodeProcessed, type ProcessedRecord } from '../derived/processed-record.ts';
 import { keys } from '../keys.ts';
@@ -12,15 +12,15 @@ import type { EntitySnapshot } from './snapshots.ts';
 const hold = new Script<number>('entities/hold', 2);
 const restore = new Script<number>('entities/restore', 6, ['entity-heads']);
 
-/** As many as one accepted request has, so that a worker's portions stay as they are. */
+/** About the size of an accepted request, so that the portions of workers do not grow. */
 const entitiesPerCall = 50;
 
 export type HoldOutcome = 'held' | 'notEmpty' | 'otherRestore';
 
 /**
- * Takes all partitions for one restore, or none. Other writers are not kept out: this only settles into which store a
- * restore may write.
- * @param token the same for every attempt to restore one backup, so that one that was broken off can be finished
+ * Reserves all partitions for one restore, or none. Does not lock out other writers: it only decides whether the restore may
+ * write to this store.
+ * @param token the same for every attempt to restore a backup, so that an interrupted restore can be finished
  * @throws StoreUnavailableError
  */
 export async function holdForRestore(store: Store, token: string): Promise<HoldOutcome> {
@@ -46,8 +46,8 @@ export async function releaseHold(store: Store, token: string): Promise<void> {
 }
 
 /**
- * Puts entities of one source back; workers make their views, routes and items of them. An entity that is there with
- * the same stamp or a later one stays. @throws FencedError when the restore does not hold the store; StoreUnavailableError
+ * Restores entities of one source; workers build their views, routes and items. Keeps existing entities with the same or a
+ * later stamp. @throws FencedError if the store is not reserved for this restore; StoreUnavailableError
  */
 export async function restoreSnapshots(
   store: Store,
@@ -98,8 +98,8 @@ function argumentsOf({ entity, processed }: EntitySnapshot): ScriptArgument[] {
 }
 
 /**
- * The record with nothing but the claims and their age, and what the entity was by its times. No bytes have its empty digests, so everything is written again. No
- * state of an entity has its stamp, which is between two stamps, so the first turn counts as a change.
+ * The record with only the claims, their age, and the publish times and state. Its empty digests match no bytes, so everything
+ * is written again. Its stamp is between two stamps and so matches no state of the entity: the first turn counts as a change.
  */
 function withoutResults({ stamp, type, outputs, times }: ProcessedRecord): ProcessedRecord {
   return {

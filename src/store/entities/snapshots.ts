@@ -1,4 +1,4 @@
-/** Source entities as a backup keeps them: whole, with what no computation could find out again. */
+/** Source entities for a backup: complete, with everything that cannot be recomputed. */
 import type { StoredEntity } from '../../contract/entity.ts';
 import { readProcessed } from '../derived/processed.ts';
 import type { ProcessedRecord } from '../derived/processed-record.ts';
@@ -9,16 +9,16 @@ import { readEntities, scanOriginIds } from './entities.ts';
 
 export interface EntitySnapshot {
   readonly entity: StoredEntity;
-  /** Its last outputs, with the ages of its claims; null when there are none yet. */
+  /** Its last outputs, with the ages of its claims; null if not processed yet. */
   readonly processed: ProcessedRecord | null;
 }
 
-/** Entities are read together up to this size, so that large ones do not fill the memory. */
+/** Maximum total size of entities that are read together, to limit memory. */
 const bytesPerPortion = 8 * 1024 * 1024;
 
 /**
- * The entities of one source in one partition, a portion at a time. As HSCAN: what stays during the whole scan is seen
- * at least once, and may be seen twice. @throws StoreUnavailableError
+ * Yields the entities of a source in a partition, in portions. As with HSCAN, entities that exist during the whole scan appear
+ * at least once, possibly twice. @throws StoreUnavailableError
  */
 export async function* scanSnapshots(
   store: Store,
@@ -30,7 +30,7 @@ export async function* scanSnapshots(
   for await (const originIds of scanOriginIds(store, partition, tenant, sourceId)) {
     const sizes = await sizesOf(store, keys.entities(tag, tenant, sourceId), originIds);
     for (const portion of portionsOf(originIds, sizes)) {
-      // Records are read before entities. So a record may be behind its entity, as while work waits, but never ahead of it.
+      // Read records before entities, so that a record may be behind its entity (as with pending work) but never ahead.
       const records = await readProcessed(store, tag, tenant, sourceId, portion);
       const refs = portion.map((originId) => ({ sourceId, originId }));
       const entities = await readEntities(store, tenant, refs);

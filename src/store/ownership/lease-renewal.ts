@@ -1,11 +1,11 @@
 /**
- * Renews the leases of a worker, each for itself. A shard of a cluster that does not answer must not end the leases of
- * the others. Until when they hold is in memory that all threads share.
+ * Renews each lease of a worker separately, because an unavailable shard of a cluster must not end the leases in the others.
+ * The ends of the leases are in memory that all threads share.
  */
 import type { RedisClient } from '../redis/redis-connection.ts';
 import { type Lease, renewLease } from './lease.ts';
 
-/** Parts of the lease time: the age of a renewal at which the next one is due, and the interval of that check. */
+/** As fractions of the lease time: age of a renewal at which the next one is due, and interval of that check. */
 const renewalPart = 0.4;
 const lookPart = 0.1;
 
@@ -17,7 +17,7 @@ export interface RenewalEvents {
 
 interface Kept {
   readonly lease: Lease;
-  /** When the last renewal that came back was asked for. */
+  /** When the last successful renewal was requested. */
   askedMs: number;
   isRenewing: boolean;
 }
@@ -27,13 +27,13 @@ export class LeaseRenewal {
   readonly #timer: NodeJS.Timeout;
 
   /**
-   * @param nowMs the clock of `askedMs` and `ends`
-   * @param mayRenew false while the process is as good as dead, so that its leases end
+   * @param nowMs the clock for `askedMs` and `ends`
+   * @param mayRenew false while the process counts as dead, so that its leases end
    */
   constructor(
     private readonly client: RedisClient,
     private readonly leaseMs: number,
-    /** Called for every renewal. */
+    /** Updated on every renewal. */
     private readonly ends: LeaseEnds,
     private readonly nowMs: () => number,
     private readonly mayRenew: () => boolean,
@@ -42,7 +42,7 @@ export class LeaseRenewal {
     this.#timer = setInterval(() => this.#renewDue(), leaseMs * lookPart);
   }
 
-  /** @param askedMs when it was taken, or asked for */
+  /** @param askedMs when the lease was requested */
   add(lease: Lease, askedMs: number): void {
     this.#kept.set(lease.partition, { lease, askedMs, isRenewing: false });
   }
@@ -69,7 +69,7 @@ export class LeaseRenewal {
     const askedMs = this.nowMs();
     try {
       const isOurs = await renewLease({ client: this.client }, kept.lease, this.leaseMs);
-      // The lease was given back, or taken again, meanwhile.
+      // Meanwhile the lease was released or taken again.
       if (this.#kept.get(kept.lease.partition) !== kept) return;
       kept.askedMs = askedMs;
       if (isOurs) this.ends.set(kept.lease.partition, askedMs + this.leaseMs);
@@ -83,13 +83,13 @@ export class LeaseRenewal {
 }
 
 /**
- * Until when the leases of a worker hold. All its threads see a change at once: one thread renews and writes, the other
- * answers and reads.
+ * When the leases of a worker end. Changes are visible to all its threads immediately: one thread renews and writes, the other
+ * serves reads.
  */
 export class LeaseEnds {
   readonly #endsMs: BigInt64Array;
 
-  /** @param shared what several threads share */
+  /** @param shared memory shared by several threads */
   constructor(readonly shared: SharedArrayBuffer) {
     this.#endsMs = new BigInt64Array(shared);
   }
@@ -98,7 +98,7 @@ export class LeaseEnds {
     return new LeaseEnds(new SharedArrayBuffer(count * BigInt64Array.BYTES_PER_ELEMENT));
   }
 
-  /** By the clock of the worker's main thread, rounded down; 0 when there was never a lease. */
+  /** By the clock of the worker's main thread, rounded down; 0 if there was never a lease. */
   endMs(partition: number): number {
     return Number(Atomics.load(this.#endsMs, partition));
   }

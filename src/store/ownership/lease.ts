@@ -1,4 +1,4 @@
-/** Who owns a partition: a lease that ends by itself, with an epoch that fences every owner before. */
+/** Ownership of a partition: a lease that expires, with an epoch that fences all previous owners. */
 import { assert } from '../../lib/assert.ts';
 import { keys } from '../keys.ts';
 import { surviving } from '../redis/replication.ts';
@@ -18,40 +18,37 @@ export interface Lease {
   readonly workerId: string;
   readonly epoch: number;
   /**
-   * History of the cluster's shard in which it was taken (`replication.ts`): another one may have lost what this owner
-   * believes to be there. Absent with one Redis.
+   * History of the cluster shard when the lease was taken (`replication.ts`): with another history, writes of this owner may be
+   * lost. Absent with a single Redis.
    */
   readonly history?: string;
   /**
-   * History of the one Redis in which the lease was taken, if that Redis may forget. After a restart of it, nothing is done
-   * that rests on what it reported before. Absent in a cluster, and where Redis forgets nothing.
+   * History of the single Redis when the lease was taken, if a restart of Redis may lose data. After a restart, nothing may
+   * depend on what it reported before. Absent in a cluster, and if Redis loses nothing.
    */
   readonly onlyIn?: string;
 }
 
-/** In whose name something is put outside its partition. */
+/** The owner on whose behalf something is written outside its partition. */
 export interface Caller extends Pick<Lease, 'partition' | 'epoch' | 'onlyIn'> {
-  /** Gathers the tags under which something was put. */
+  /** Collects the tags of the partitions that were written to. */
   readonly reached?: Set<string>;
 }
 
 export interface TakenLease extends Lease {
-  /** Last stream entry that was done. */
+  /** Last processed stream entry. */
   readonly checkpoint: number;
   /** Number of the last commit. */
   readonly commits: number;
 }
 
-/**
- * The part of a lease that every renewal changes. Anyone who sees the same mark twice knows that there was no renewal in
- * between.
- */
+/** The part of a lease that every renewal changes. If it is the same twice, there was no renewal in between. */
 export type RenewalMark = Pick<PartitionOwner, 'epoch' | 'leaseUntilMs'>;
 
 /**
- * Takes a partition without an owner; null while another worker owns it.
- * @param unrenewed the lease as this process saw it a whole lease time ago by its own clock. It is taken if it is still
- * the same: its owner is dead then, though the lease may still hold by Redis' clock, which may have been set back
+ * Takes a partition that has no owner; null while another worker owns it.
+ * @param unrenewed the lease as seen one lease time ago by this process' clock. If it is still the same, its owner is dead and
+ * the partition is taken, even if the lease is still valid by Redis' clock, which may have been set back
  * @throws StoreUnavailableError
  */
 export async function takeLease(
@@ -74,7 +71,7 @@ export async function takeLease(
 }
 
 /**
- * False when the lease is no longer ours, or a failover or a restart may have taken back what was done under it.
+ * False if the lease is no longer ours, or if a failover or restart may have lost writes made under it.
  * @throws StoreUnavailableError
  */
 export async function renewLease(
@@ -90,19 +87,19 @@ export async function renewLease(
   return reply === 1;
 }
 
-/** Gives a partition back, so that another worker need not wait for the lease to end. @throws StoreUnavailableError */
+/** Releases a partition, so that other workers need not wait for the lease to end. @throws StoreUnavailableError */
 export async function releaseLease(store: Store, lease: Lease): Promise<void> {
   await leaseScript.run(store.client, [keys.owner(lease.tag)], ['release', lease.workerId, 0, lease.epoch]);
 }
 
 /**
- * Refuses what an older owner of the partition may still send to any other partition. A new owner calls it before
- * its first work, so that a worker that was paused cannot write after losing its lease.
- * @returns false when a newer owner has done so already, or a failover may have ended the lease. @throws StoreUnavailableError
+ * Makes all partitions refuse writes from older owners of this partition. A new owner calls it before it starts to work, so
+ * that a paused worker cannot write after losing its lease.
+ * @returns false if a newer owner has already fenced, or if a failover may have ended the lease. @throws StoreUnavailableError
  */
 export async function fenceOlderOwners(store: Store, lease: Lease): Promise<boolean> {
   const { tags } = store.partitions;
-  // A failover could take back the fences, and the lease itself.
+  // A failover could undo the fences and the lease itself.
   return await surviving(store.replication, tags, async (histories) => {
     if (histories.get(lease.tag) !== lease.history) return false;
     const replies = await Promise.all(

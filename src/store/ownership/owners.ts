@@ -1,4 +1,4 @@
-/** The owners of the partitions, as every process can read them, and Redis' clock, which each reply brings. */
+/** Reads the owners of the partitions, and Redis' clock, which is part of each reply. */
 import { performance } from 'node:perf_hooks';
 import { assert } from '../../lib/assert.ts';
 import { keys } from '../keys.ts';
@@ -11,9 +11,9 @@ const ownersScript = new Script<[nowMs: number, ...owners: OwnerFields[]]>('part
 
 export interface PartitionOwner {
   readonly workerId: string | null;
-  /** By Redis' clock. It serves only to see that it changes, and for `holds`. */
+  /** By Redis' clock. Only used to detect changes, and for `holds`. */
   readonly leaseUntilMs: number;
-  /** False when it has no owner, or the lease has ended by Redis' clock. */
+  /** False if there is no owner, or the lease has ended by Redis' clock. */
   readonly holds: boolean;
   readonly epoch: number;
   readonly checkpoint: number;
@@ -22,8 +22,8 @@ export interface PartitionOwner {
 }
 
 /**
- * Owners of all partitions as Redis has them; a lease that has ended is still shown. One call on one Redis: workers ask twice
- * a second. @throws StoreUnavailableError
+ * Owners of all partitions, including expired leases. A single Redis needs only one call, because workers poll twice a second.
+ * @throws StoreUnavailableError
  */
 export async function readOwners(store: Store): Promise<PartitionOwner[]> {
   const { tags } = store.partitions;
@@ -57,11 +57,11 @@ function ownerOf([worker, until, epoch, checkpoint]: OwnerFields, nowMs: number)
   };
 }
 
-/** The last value of Redis' clock, and the time since then on the process' own clock. */
+/** Redis' clock, estimated from its last known value and the time since then by the process' own clock. */
 export class ServerClock {
   #aheadMs: number | null = null;
 
-  /** Notes what a reply says that has just come. The reply was on its way for a while, so this clock is never ahead. */
+  /** Sets the clock from a reply that has just arrived. Because of the latency of the reply, the estimate is never ahead. */
   note(clockMs: number): void {
     this.#aheadMs = clockMs - performance.now();
   }

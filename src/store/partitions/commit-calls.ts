@@ -1,9 +1,9 @@
 /**
- * Sends commits to Redis. The partitions of a worker get their entries by one read and compute in turns, so many of their
- * commits come in one turn of the event loop. On one Redis these go in one call: what a call costs, and what is done for each
- * place that claims and references are in, is then paid once for hundreds of entities instead of for a dozen
- * (bench/README.md "Fast paths"). A call does all of its commits or none, and each partition is still fenced and numbered for
- * itself. One of them that is refused is not a reason to refuse the others: then each goes alone.
+ * Sends commits to Redis. The partitions of a worker get their entries from one read and compute in turns, so many of their
+ * commits arrive in one turn of the event loop. On a single Redis these are sent in one call, which spreads the cost of the
+ * call and of each partition of claims and references over hundreds of entities instead of a dozen (bench/README.md "Fast
+ * paths"). A call makes all of its commits or none; each partition is still fenced and numbered separately. If one commit is
+ * refused, each is sent again alone, so that the others succeed.
  */
 
 import { type ReferenceChanges, referencesForLua } from '../change-log/references.ts';
@@ -19,14 +19,14 @@ import type { Store } from '../store.ts';
 
 const commitScript = new OwnerScript<number[]>('partitions/commit', 1, claimParts);
 
-/** Bytes of a call of several commits: Redis needs ten milliseconds for them, and does nothing else meanwhile. */
+/** Maximum bytes of a call with several commits. It blocks Redis for about ten milliseconds. */
 const bytesPerCall = 256 * 1024;
 
 export interface PreparedCommit {
   readonly lease: Lease;
-  /** As `scripts/partitions/commit.lua` reads it. */
+  /** The format for `scripts/partitions/commit.lua`. */
   readonly packable: LuaValue;
-  /** Writes to its partition, packed. */
+  /** Packed writes to its partition. */
   readonly lists: readonly Buffer[];
   readonly claims: readonly ClaimWrite[];
   readonly references: ReferenceChanges;
@@ -63,7 +63,7 @@ class CommitCalls {
     while (this.#waiting.length > 0) void this.#call(this.#take());
   }
 
-  /** As many as fit into a call, at least one. */
+  /** Takes as many commits as fit into a call, at least one. */
   #take(): Waiting[] {
     const tags = new Set<string>();
     let [bytes, claims] = [0, 0];
@@ -78,7 +78,7 @@ class CommitCalls {
     return this.#waiting.splice(0, tags.size);
   }
 
-  /** In a cluster a call reaches one slot alone. A call asks for one history. */
+  /** In a cluster a call can only use one slot. A call can only check one history. */
   #mayShareCall({ onlyIn }: Lease): boolean {
     return this.store.address.kind === 'single' && onlyIn === this.#waiting[0]?.commit.lease.onlyIn;
   }

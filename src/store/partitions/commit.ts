@@ -1,4 +1,4 @@
-/** The commit of a partition's owner: the writes that are gathered for it, its checkpoint and its announcement. */
+/** The commit of a partition owner: its collected writes, its checkpoint and its announcement. */
 import { sliceMs } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { Slice } from '../../lib/slices/slice.ts';
@@ -14,18 +14,18 @@ import type { Store } from '../store.ts';
 import { downstreamField, type OwnAnnouncement, type PackedAnnouncement } from '../streams/announcement.ts';
 import { sendCommit } from './commit-calls.ts';
 
-/** To pack a list of this many bytes takes some milliseconds. */
+/** Packing a list of this size takes a few milliseconds. */
 const partBytesMax = 4 * 1024 * 1024;
 interface WritesPart {
   readonly sets: readonly (string | Buffer)[];
   readonly deletes: readonly string[];
-  /** About so many. */
+  /** Approximate size. */
   readonly bytes: number;
 }
 
 /** Writes to one hash. A later write of a field wins. */
 export class FieldWrites {
-  /** Fields and values, one after the other; of a field that comes twice the later one counts. */
+  /** Fields and values, alternating. If a field occurs twice, the later one counts. */
   readonly #sets: (string | Buffer)[] = [];
   readonly #deletes = new Set<string>();
 
@@ -34,12 +34,12 @@ export class FieldWrites {
     if (this.#deletes.size > 0 && typeof field === 'string') this.#deletes.delete(field);
   }
 
-  /** Deletes are done after all sets, so a value that was set before goes, too. */
+  /** Deletes are applied after all sets, so they also delete values that were set before. */
   delete(field: string): void {
     this.#deletes.add(field);
   }
 
-  /** The sets, about `partBytesMax` at a time. The deletes go with the last of them. */
+  /** The sets in parts of about `partBytesMax`. The last part has the deletes. */
   *parts(): Generator<WritesPart> {
     let from = 0;
     let bytes = 0;
@@ -54,12 +54,12 @@ export class FieldWrites {
 }
 
 /**
- * What becomes of a text in an ordered list. `new`: it comes into a list that surely does not have it, which costs
- * half of `kept`: it is there afterwards. `removed`: it is not.
+ * A write of a text to an ordered list. `new`: add it to a list that is known not to have it, at half the cost of `kept`.
+ * `kept`: make sure that it is in the list. `removed`: remove it.
  */
 export type ListChange = 'new' | 'kept' | 'removed';
 
-/** Texts of one ordered list by what becomes of them. No text is written twice. */
+/** Texts of one ordered list by change. Each text occurs once. */
 type ListWrites = Readonly<Record<ListChange, string[]>>;
 
 /** Writes to the hashes and ordered lists of one partition. */
@@ -67,7 +67,7 @@ export class PartitionWrites {
   readonly #hashes = new Map<string, FieldWrites>();
   readonly #lists = new Map<string, ListWrites>();
 
-  /** Puts a text into an ordered list, or takes it out. */
+  /** Adds a text to an ordered list or removes it. */
   list(key: string, text: string, change: ListChange): void {
     this.#listOf(key)[change].push(text);
   }
@@ -80,7 +80,7 @@ export class PartitionWrites {
     this.hash(key).delete(field);
   }
 
-  /** The writes to one hash, for callers that have many of them. */
+  /** The writes to one hash, for callers with many of them. */
   hash(key: string): FieldWrites {
     const known = this.#hashes.get(key);
     if (known !== undefined) return known;
@@ -89,7 +89,7 @@ export class PartitionWrites {
     return writes;
   }
 
-  /** As `scripts/partitions/commit.lua` reads them: lists of bounded size. They are packed in steps. */
+  /** Packs the writes for `scripts/partitions/commit.lua`, in steps and in lists of limited size. */
   *pack(): Generator<undefined, Buffer[], undefined> {
     const lists: Buffer[] = [];
     let list: LuaValue[] = [];
@@ -120,19 +120,19 @@ export class PartitionWrites {
   }
 }
 
-/** Writes in the call of a commit besides those to its partition. */
+/** Writes outside the partition in the call of a commit. */
 export interface AlongsideCommit {
-  /** On one Redis alone: in a cluster a call reaches one slot. Absent: none, and so below. */
+  /** Only with a single Redis: in a cluster a call can only use one slot. Absent: none, as below. */
   readonly claims?: readonly ClaimWrite[];
-  /** On one Redis alone, too. */
+  /** Only with a single Redis, too. */
   readonly references?: ReferenceChanges;
-  /** Reported views. Each of them gets an entry in the change log. */
+  /** Each reported view gets an entry in the change log. */
   readonly reported?: ReportedViews;
 }
 
 /**
- * @param after number of the owner's last commit. With it, a call that is sent twice is done once. An owner is refused,
- * too, when the store went back to an earlier state (a failover, a restore): what the owner believes done is not.
+ * @param after number of the owner's last commit. With it, a call that is sent twice takes effect once. Also, an owner is
+ * refused if the store went back to an earlier state (failover, restore) and has lost its commits.
  * @returns number of the commit. @throws FencedError, StoreUnavailableError
  */
 export async function commit(

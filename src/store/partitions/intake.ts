@@ -1,6 +1,6 @@
 /**
- * What is in a partition's stream: entities that changed, and views and items to rebuild. Ids only, never content. Its owner
- * takes it in portions, each merged into one work for each entity.
+ * The stream of a partition: changed entities, and views and items to rebuild; only ids, never content. Its owner reads it in
+ * portions and merges each portion into one unit of work per entity.
  */
 import type { EntityRef } from '../../contract/ids.ts';
 import { unpack } from '../codec/pack.ts';
@@ -16,20 +16,20 @@ export type IntakeEntry =
       readonly tenant: string;
       readonly sourceId: string;
       readonly originIds: readonly string[];
-      /** Size of the entities when they were announced. */
+      /** Total size of the entities when they were announced. */
       readonly bytes: number;
     }
   | {
       readonly kind: 'invalidation';
       readonly sequence: number;
       readonly tenant: string;
-      /** As `formatDependent` writes them. */
+      /** From `formatDependent`. */
       readonly dependents: readonly string[];
-      /** For each dependent the entity whose change invalidated it; null if unknown. */
+      /** For each dependent, the entity whose change invalidated it; null if unknown. */
       readonly causes: readonly (EntityRef | null)[];
     };
 
-/** Causes are listed once, and for each dependent the number of its own; -1 for none. */
+/** Distinct causes, and for each dependent the index of its cause; -1 for none. */
 export type PackedInvalidation = [
   tenant: string,
   dependents: string[],
@@ -45,7 +45,7 @@ export class IntakeReader {
     this.#reader = new StreamReader(source, keys.stream(tag), checkpoint);
   }
 
-  /** As `StreamReader.next`. */
+  /** See `StreamReader.next`. */
   async next(count: number, blockMs: number): Promise<IntakeEntry[]> {
     return (await this.#reader.next(count, blockMs)).map(decodeIntake);
   }
@@ -78,41 +78,38 @@ function decodeIntake({ sequence, fields }: StreamEntry): IntakeEntry {
   };
 }
 
-/** Which entity, of all in a store. */
+/** Identifies an entity in a store. */
 interface EntityName {
   readonly tenant: string;
   readonly sourceId: string;
   readonly originId: string;
 }
 
-/** One entity's turn: all its outputs, or only those that are named. */
+/** One turn of an entity: for all its outputs, or only some. */
 export interface EntityWork extends EntityName {
   /** Null: everything. */
   only: Dependent[] | null;
-  /** Schemas whose actions for its last change are still to be run; absent: none. */
+  /** Schemas whose actions for its last change have yet to run; absent: none. */
   actions?: Dependent[];
-  /**
-   * A repair: everything is written as if nothing were stored. What is named here is removed, unless it is a present
-   * output.
-   */
+  /** A repair: everything is written as if nothing were stored. The suspects are removed, unless they are current outputs. */
   repair: Suspect[] | null;
-  /** Dependent, as it is written -> the entity whose change causes its rebuild; absent where none is known. */
+  /** Formatted dependent -> the entity whose change causes its rebuild; absent if none is known. */
   causes?: Map<string, EntityRef>;
-  /** Moments of the schedule that ask for the turn; absent: none. */
+  /** Times in the schedule that request the turn; absent: none. */
   moments?: number[];
 }
 
-/** Tells one entity of a store from all others. */
+/** Unique in a store. */
 export function nameOfWork({ tenant, sourceId, originId }: EntityName): string {
   return `${tenant}:${sourceId}:${originId}`;
 }
 
-/** A turn for all outputs of an entity. */
+/** Work for all outputs of an entity. */
 export function wholeTurn({ tenant, sourceId, originId }: EntityName): EntityWork {
   return { tenant, sourceId, originId, only: null, repair: null };
 }
 
-/** The mailboxes of a batch: later changes of one entity merge into its one turn. */
+/** The mailboxes of a batch: several changes of one entity are merged into one turn. */
 export class Mailboxes {
   readonly #works = new Map<string, EntityWork>();
 
@@ -128,7 +125,7 @@ export class Mailboxes {
     this.#work(tenant, sourceId, originId).only = null;
   }
 
-  /** @param caused the dependent as it is written, and the entity whose change causes its rebuild */
+  /** @param caused the formatted dependent, and the entity whose change causes its rebuild */
   addDependent(
     tenant: string,
     dependent: Dependent,
@@ -164,11 +161,11 @@ export class Mailboxes {
   }
 }
 
-/** A stream entry that asks for rebuilds. */
+/** A stream entry that requests rebuilds. */
 export interface Invalidation {
   readonly tenant: string;
   readonly dependents: readonly string[];
-  /** For each dependent the entity whose change invalidated it; null if unknown. */
+  /** For each dependent, the entity whose change invalidated it; null if unknown. */
   readonly causes: readonly (EntityRef | null)[];
   readonly sequence: number;
 }
@@ -179,7 +176,7 @@ export interface IntakePortion {
   readonly invalidations: readonly Invalidation[];
   /** Last entry of the portion. */
   readonly sequence: number;
-  /** How large it is, in parts of the largest: 1 to `portionParts`. */
+  /** Size relative to the largest portion: 1 to `portionParts`. */
   readonly parts: number;
 }
 
@@ -188,7 +185,7 @@ const entitiesPerPortion = 400;
 const dependentsPerPortion = 2000;
 const bytesPerPortion = 16 * 1024 * 1024;
 
-/** Cuts entries that were read into portions of bounded count and size, in order. */
+/** Divides entries into portions of limited count and size, in order. */
 export function* portionsOf(entries: readonly IntakeEntry[]): Generator<IntakePortion> {
   let portion = new PortionDraft();
   for (const entry of entries) {
@@ -220,7 +217,7 @@ class PortionDraft {
     }
   }
 
-  /** Share of the largest portion: 0 when empty, 1 and more when it is full. */
+  /** Size relative to the largest portion: 0 if empty, 1 or more if full. */
   get fullness(): number {
     if (this.#mailboxes.size === 0 && this.#invalidations.length === 0) return 0;
     return Math.max(
@@ -242,7 +239,6 @@ class PortionDraft {
   }
 }
 
-/** Work for pending rebuilds. */
 export function rebuildWorks(
   rebuilds: readonly { tenant: string; dependent: string; cause?: EntityRef | null }[],
 ): EntityWork[] {

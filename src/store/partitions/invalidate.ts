@@ -1,4 +1,4 @@
-/** Asks a partition to rebuild views and items: an entry of its stream, as `intake.ts` reads it. */
+/** Requests rebuilds of views and items from a partition with a stream entry, which `intake.ts` reads. */
 import type { EntityRef } from '../../contract/ids.ts';
 import { pack } from '../codec/pack.ts';
 import { keys } from '../keys.ts';
@@ -9,12 +9,12 @@ import type { PackedInvalidation } from './intake.ts';
 
 const invalidateScript = new OwnerScript<number>('partitions/invalidate', 3);
 
-/** The caller for processes that own no partition; nothing fences it. */
+/** The caller for processes that own no partition; never fenced. */
 export const outsideCaller: Caller = { partition: -1, epoch: 0 };
 
 /**
- * Asks a partition to rebuild views and items of its entities.
- * @param causes of each dependent, the entity whose change invalidates it; absent: none is known
+ * Requests a rebuild of views and items of a partition's entities.
+ * @param causes for each dependent, the entity whose change invalidates it; absent: unknown
  * @returns sequence of the invalidation. @throws FencedError, StoreUnavailableError
  */
 export function invalidate(

@@ -1,6 +1,5 @@
 /**
- * How far partitions have come and what waits in their streams, read straight from Redis: for processes that do not follow the
- * changes.
+ * Reads the progress of partitions and the backlog of their streams from Redis, for processes that do not follow the changes.
  */
 import { unpack } from '../codec/pack.ts';
 import { keys } from '../keys.ts';
@@ -14,12 +13,12 @@ import type { DownstreamInvalidation } from '../streams/announcement.ts';
 export interface PartitionState {
   /** Sequence of the last entry of the stream. */
   readonly end: number;
-  /** Sequence of the last entry that is taken in. */
+  /** Sequence of the last processed entry. */
   readonly checkpoint: number;
   readonly commits: number;
   /** Tenant -> first invalidation whose rebuild is pending. */
   readonly pendingRebuilds: ReadonlyMap<string, number>;
-  /** Views, items and entities that wait for a rebuild. */
+  /** Number of pending rebuilds of views, items and entities. */
   readonly waiting: number;
   /** The last invalidations that this partition's changes sent to others. */
   readonly downstream: readonly DownstreamInvalidation[];
@@ -28,7 +27,7 @@ export interface PartitionState {
 /** The state of a partition after its owner's last commit. */
 export type CommittedState = Pick<PartitionState, 'checkpoint' | 'commits' | 'pendingRebuilds'>;
 
-/** For callers that wait until the owner has come so far, and ask often. @throws StoreUnavailableError */
+/** Cheaper than `readPartitionState`, for callers that poll. @throws StoreUnavailableError */
 export async function readCommittedState(store: Store, partition: number): Promise<CommittedState> {
   const owner = keys.owner(store.partitions.tag(partition));
   const [checkpoint, commits, pendingRebuilds] = await answerOf(
@@ -72,28 +71,28 @@ export function readPartitionStates(store: Store): Promise<PartitionState[]> {
   return Promise.all(store.partitions.tags.map((_, partition) => readPartitionState(store, partition)));
 }
 
-/** Sequence of the last invalidation up to which every rebuild of a tenant is done. */
+/** Sequence of the invalidation up to which all rebuilds of a tenant are done. */
 export function rebuiltUpTo({ checkpoint, pendingRebuilds }: CommittedState, tenant: string): number {
   return Math.min(checkpoint, (pendingRebuilds.get(tenant) ?? Number.POSITIVE_INFINITY) - 1);
 }
 
-/** Sequence of the last entry of a partition's stream, read or not; 0 before the first. @throws StoreUnavailableError */
+/** Sequence of the last entry of a partition's stream, processed or not; 0 before the first. @throws StoreUnavailableError */
 export async function lastSequence(store: Store, tag: string): Promise<number> {
   const { key, field } = placeOfLastSequence(tag);
   return Number((await answerOf(store.client.hget(key, field))) ?? 0);
 }
 
-/** Where it is. */
+/** Where `lastSequence` is stored. */
 export function placeOfLastSequence(tag: string): HashField {
   return { key: keys.clock(tag), field: 'stream' };
 }
 
 export interface Backlog {
-  /** Worker that owns the partition; null for none. */
+  /** Worker that owns the partition; null: none. */
   readonly owner: string | null;
-  /** Stream entries that wait. */
+  /** Number of unprocessed stream entries. */
   readonly entries: number;
-  /** How long the first of them has waited, by the clock of the front that wrote it; 0 when none waits. */
+  /** Age of the first of them, by the clock of the front that wrote it; 0 if there are none. */
   readonly lagMs: number;
 }
 
@@ -108,10 +107,10 @@ export async function readBacklog(store: Store, partition: number): Promise<Back
 
 const stampScript = new Script<Buffer | null>('partitions/stamp', 1);
 
-/** How many entries are looked through for one that names an entity: an invalidation carries no time. */
+/** Number of entries to search for one with an entity, because invalidations have no time. */
 const entriesLookedAt = 20;
 
-/** Age of the first entry from a place on that names an entity which still has the state of that time. */
+/** Age of the current state of the first existing entity in the entries from a sequence on; 0 if there is none. */
 async function lagOf(store: Store, tag: string, from: number): Promise<number> {
   const { client } = store;
   const entries = await answerOf(

@@ -1,4 +1,4 @@
-/** Waiting until everything that was announced is visible, for processes that do not follow the changes. */
+/** Waits until all announced changes are visible, for processes that do not follow the changes. */
 
 import { setTimeout } from 'node:timers/promises';
 import { asTyped } from '../../lib/typed-command.mjs';
@@ -6,7 +6,7 @@ import type { Store } from '../store.ts';
 import type { DownstreamInvalidation } from '../streams/announcement.ts';
 import { type PartitionState, readPartitionStates, rebuiltUpTo } from './partition-state.ts';
 
-/** No partition came any further for a while: most likely no worker runs. */
+/** No partition made progress for a while: most likely no worker runs. */
 export class StandstillError extends Error {
   override readonly name = 'StandstillError';
 }
@@ -16,8 +16,8 @@ const pollMs = 50;
 const standstillMs = 20_000;
 
 /**
- * Waits until everything that was announced before the call is visible, with every rebuild that it caused.
- * @returns false when `signal` aborted. @throws StandstillError, StoreUnavailableError
+ * Waits until all changes announced before the call are visible, including the rebuilds they caused.
+ * @returns false if `signal` aborted. @throws StandstillError, StoreUnavailableError
  */
 export async function waitUntilSettled(store: Store, signal?: AbortSignal): Promise<boolean> {
   let states = await readPartitionStates(store);
@@ -30,7 +30,7 @@ export async function waitUntilSettled(store: Store, signal?: AbortSignal): Prom
     if (signal?.aborted) return false;
     if (!passed && states.every((state, partition) => isPassed(state, ends[partition] ?? 0))) {
       passed = true;
-      // Read after the writes were passed: only then all invalidations that they sent downstream are known.
+      // Only after the writes are processed, all invalidations that they sent downstream are known.
       for (const invalidation of states.flatMap(({ downstream }) => downstream)) {
         const key = `${invalidation.tenant}:${invalidation.partition}`;
         if ((invalidations.get(key)?.sequence ?? 0) < invalidation.sequence)

@@ -13,40 +13,40 @@ export interface ProcessBeat {
   readonly role: Role;
   readonly host: string;
   readonly pid: number;
-  /** Version of the package that it runs; absent for versions that do not send it. */
+  /** Version of its package; absent for versions that do not send it. */
   readonly version?: string;
-  /** Configuration generation that it runs. */
+  /** Its configuration generation. */
   readonly generation: number;
-  /** Version of the layouts and of the forms of URLs that it knows; 0 for processes that do not follow them. */
+  /** Version of its layouts and URL forms; 0 for processes that do not follow them. */
   readonly layouts: number;
-  /** Partitions that it serves; empty but for workers. */
+  /** Partitions that it serves; empty except for workers. */
   readonly partitions: readonly number[];
-  /** Reasons why it is not ready; empty when it is. */
+  /** Reasons why it is not ready; empty if it is. */
   readonly waitingFor: readonly string[];
-  /** Requests that a front answered lately, per second; absent for other processes. */
+  /** Recent requests per second of a front; absent for other processes. */
   readonly requestsPerSecond?: number;
   /** Mean latency of a small read from Redis over the last second, in ms; null without requests. */
   readonly readWaitMs?: number | null;
-  /** The same by what was asked for. */
+  /** Recent requests per second by kind. */
   readonly rates?: { readonly ingest: number; readonly delivery: number; readonly query: number };
-  /** Where fronts can ask a worker; absent for other processes, and for workers of versions that announce something else. */
+  /** Where fronts can query a worker; absent for other processes, and for workers of versions that announce something else. */
   readonly queryAddresses?: QueryAddresses;
-  /** Of a worker with shard copies; absent for others. */
+  /** Only for a worker with shard copies. */
   readonly shardCopies?: CopiesBeat;
 }
 
 export interface QueryAddresses {
-  /** A socket in the file system, for fronts of the same host; null: there is none. */
+  /** A Unix socket, for fronts on the same host; null: none. */
   readonly socketPath: string | null;
   /** Null: it does not listen on TCP. */
   readonly tcp: { readonly host: string; readonly port: number } | null;
 }
 
-/** Groups of partitions, as `formatGroup` writes them, whose shards a worker holds whichever workers own them. */
+/** Groups of partitions (`formatGroup`) whose shards a worker holds, even if other workers own the partitions. */
 export interface CopiesBeat {
-  /** The group that it is to hold. */
+  /** The group that it should hold. */
   readonly group: string;
-  /** The groups that it can answer queries for now. */
+  /** The groups that it can currently query. */
   readonly ready: readonly string[];
 }
 
@@ -64,7 +64,7 @@ export interface MetricsText {
   /** Id of the process. */
   readonly process: string;
   readonly role: Role;
-  /** Prometheus' text form. */
+  /** In the Prometheus text format. */
   readonly text: string;
 }
 
@@ -77,7 +77,7 @@ export interface ProcessChannels {
   readonly asks: string;
 }
 
-/** How a process reaches the others: a client to publish, and the address to subscribe. */
+/** For communication with other processes: a client to publish, and the address to subscribe. */
 export interface ProcessHost {
   readonly client: RedisClient;
   readonly address: RedisAddress;
@@ -94,7 +94,7 @@ export function channelsOf(secret: Buffer): ProcessChannels {
 export async function publishToAll(client: RedisClient, channel: string, message: string): Promise<number> {
   const here = await client.publish(channel, message);
   if (!(client instanceof Cluster)) return here;
-  // A node of a cluster counts its own listeners alone. One that is gone has none.
+  // A node of a cluster only counts its own listeners. An unavailable node has none.
   const counts = await Promise.all(client.nodes('all').map((node) => listenersAt(node, channel)));
   return counts.reduce((sum, count) => sum + count, 0);
 }

@@ -1,7 +1,6 @@
 /**
- * The processes that share the store, as one of them hears of the others by their heartbeats (`heartbeat.ts`). A process
- * that begins to listen asks, and is answered within milliseconds. Nothing of this is stored. Only the listener's own clock
- * counts.
+ * Tracks the processes that share the store by their heartbeats (`heartbeat.ts`). A process that starts to listen requests
+ * heartbeats and receives them within milliseconds. Nothing is stored, and only the listener's own clock is used.
  */
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
@@ -17,7 +16,7 @@ import {
   publishToAll,
 } from './process-messages.ts';
 
-/** A process that lives has answered by then. */
+/** A live process has answered by then. */
 const answersWaitMs = 1_000;
 
 interface Heard {
@@ -33,21 +32,21 @@ export function liveProcesses(store: { readonly registry: Registry }): Promise<P
 export class Registry {
   #subscription: Subscription | null = null;
   readonly #heard = new Map<string, Heard>();
-  /** `asking`: until all living processes should have answered. `lost`: the connection broke or Redis did not answer in time. */
+  /** `asking`: until all live processes should have answered. `lost`: the connection broke or Redis did not reply in time. */
   #state: 'asking' | 'known' | 'lost' = 'asking';
   #waiting: (() => void)[] = [];
-  /** When the last message arrived, or when it was known that there is no process. */
+  /** When the last message arrived, or when it became clear that there is no process. */
   #heardMs = 0;
-  /** Ids of the processes that have sent a message since the last question. */
+  /** Ids of the processes that have sent a message since the last request. */
   readonly #answered = new Set<string>();
-  /** How many processes got the last question; null until Redis has said that. */
+  /** Number of processes that received the last request; null until Redis has replied. */
   #asked: number | null = null;
-  /** Number of the last question; what comes of an earlier one does not count. */
+  /** Number of the last request; results of earlier ones are ignored. */
   #round = 0;
   #isConnected = false;
   #deadline: NodeJS.Timeout | null = null;
 
-  /** Listens from the first question on. */
+  /** Starts to listen on the first call of `live`. */
   constructor(private readonly host: ProcessHost) {}
 
   /** Processes with a recent heartbeat. @throws StoreUnavailableError */
@@ -62,8 +61,8 @@ export class Registry {
   }
 
   /**
-   * What all other processes measure; one that does not answer in time is left out.
-   * @param except id of the process that asks. @throws StoreUnavailableError
+   * The metrics of all other processes; those that do not reply in time are left out.
+   * @param except id of the calling process. @throws StoreUnavailableError
    */
   async metrics(except: string): Promise<MetricsText[]> {
     const missing = new Set((await this.live()).map(({ id }) => id).filter((id) => id !== except));
@@ -99,8 +98,9 @@ export class Registry {
   }
 
   /**
-   * Asks again after a silence: a process that beats hears at least itself, so all are gone or the connection is dead. It
-   * also asks again when Redis had not answered in time. Nothing else would, because the connection may be the same.
+   * Asks again after silence: a process with a heartbeat receives at least its own, so either all processes are gone or the
+   * connection is dead. Also asks again if Redis did not reply in time, because the connection may still be the same, so that
+   * nothing else would ask.
    */
   #askAgain(subscription: Subscription): void {
     const isLost = this.#state === 'lost' && this.#isConnected;
@@ -123,7 +123,7 @@ export class Registry {
         void this.#ask(() => this.#know());
       },
       lost: () => {
-        // An attempt to connect that failed ends in the same way.
+        // Failed attempts to connect are reported in the same way.
         if (this.#isConnected) this.#awaitConnection();
         else this.#become('lost');
         this.#isConnected = false;
@@ -131,7 +131,7 @@ export class Registry {
     });
   }
 
-  /** A connection that broke is mostly back in a moment, and callers need not know of it. */
+  /** A broken connection usually recovers quickly, so callers wait for it. */
   #awaitConnection(): void {
     this.#round += 1;
     this.#asked = null;
@@ -139,7 +139,7 @@ export class Registry {
     this.#deadline = setTimeout(() => this.#become('lost'), answersWaitMs);
   }
 
-  /** @param onSilence called when no listener has answered in time */
+  /** @param onSilence called if no process has answered in time */
   async #ask(onSilence: () => void): Promise<void> {
     this.#round += 1;
     const round = this.#round;
@@ -151,11 +151,11 @@ export class Registry {
       const asked = await publishToAll(this.host.client, this.host.channels.asks, JSON.stringify(ask));
       if (round !== this.#round) return;
       this.#asked = asked;
-      // Redis delivered the question too late for replies to arrive in time.
+      // Redis delivered the request too late for replies to arrive in time.
       if (this.#state === 'lost' && this.#isConnected) this.#awaitAnswers(onSilence);
       this.#knowWhenAllAnswered();
     } catch {
-      // The time is over soon, and the next caller asks again.
+      // The deadline will pass, and the next caller asks again.
     }
   }
 

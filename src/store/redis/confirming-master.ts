@@ -1,4 +1,4 @@
-/** One master that confirms, on a connection of its own: `WAIT` holds up whatever comes after it. */
+/** Confirms writes on one master, on a separate connection, because `WAIT` blocks all later commands. */
 import type { Redis } from 'ioredis';
 import { keys } from '../keys.ts';
 import type { Masters } from './masters.ts';
@@ -6,12 +6,12 @@ import { StoreUnavailableError } from './redis-errors.ts';
 import { Script } from './script.ts';
 
 const confirmScript = new Script<Buffer>('redis/confirm', 1, ['history']);
-/** How long it is believed that a master has no replica. */
+/** How long to assume that a master has no replica. */
 const loneMs = 1_000;
-/** A node that does not answer this long after a replica should have is as good as dead. */
+/** A node that does not reply this long after the wait for replicas counts as dead. */
 const roundReserveMs = 1_000;
 
-/** Too few replicas confirmed in time, though one could take the place of its master. */
+/** Too few replicas confirmed in time, although one could be promoted. */
 export class NoReplicaError extends StoreUnavailableError {
   /** Replicas that did not confirm. */
   readonly missing: number;
@@ -32,7 +32,7 @@ export class ConfirmingMaster {
   readonly #client: Redis;
   #waiting: Waiting[] = [];
   #isRunning = false;
-  /** Until this time no replica is waited for, in ms of `performance.now()`. */
+  /** Do not wait for replicas before this time, in ms of `performance.now()`. */
   #loneUntilMs = 0;
 
   /** @param onEnd called when the master no longer responds */
@@ -46,7 +46,7 @@ export class ConfirmingMaster {
   }
 
   /**
-   * Gives the history of a tag whose keys are here, when everything done before the call is on the replicas. @throws
+   * Returns the history of a tag of this master, once everything done before the call is on the replicas. @throws
    * StoreUnavailableError
    */
   confirmed(tag: string): Promise<string> {
@@ -76,7 +76,7 @@ export class ConfirmingMaster {
     try {
       const tags = [...new Set(round.map(({ tag }) => tag))];
       const isLone = performance.now() < this.#loneUntilMs;
-      // In one go, and in this order: the wait is for all of them.
+      // Sent together and in this order, so that `WAIT` covers all scripts.
       const histories = tags.map((tag) => confirmScript.run(this.#client, [keys.confirmed(tag)], []));
       const confirming = isLone ? replicas : this.#client.wait(replicas, this.waitMs);
       const settled = await Promise.allSettled([confirming, ...histories]);
@@ -101,7 +101,7 @@ export class ConfirmingMaster {
     reject(unavailable(result?.reason));
   }
 
-  /** @throws NoReplicaError when a replica could take this one's place without what was written */
+  /** @throws NoReplicaError if a replica without the writes could be promoted */
   async #expectNoReplica(confirmations: number): Promise<void> {
     if (!(await this.masters.isLone(this.#client))) {
       throw new NoReplicaError(confirmations, this.masters.replicas, this.waitMs);
@@ -115,7 +115,7 @@ export class ConfirmingMaster {
   }
 }
 
-/** A node that is no longer a master refuses to write and to wait; that is not a mistake of ours. */
+/** A node that is no longer a master refuses to write and to wait. That is not a bug of ours. */
 function unavailable(error: unknown): StoreUnavailableError {
   if (error instanceof StoreUnavailableError) return error;
   return new StoreUnavailableError(`Redis: ${error instanceof Error ? error.message : 'not confirmed'}`);

@@ -1,6 +1,6 @@
 /**
- * Reads of hash fields, gathered: whatever one turn of the event loop asks for goes to Redis as one command for each hash.
- * A page reads five fields, and a busy front answers dozens of pages in a turn.
+ * Batches reads of hash fields: all reads in one turn of the event loop become one command per hash. A page reads five fields,
+ * and a busy front serves dozens of pages in a turn.
  */
 import type { RedisClient } from './redis-connection.ts';
 import { answerOf, storeError } from './redis-errors.ts';
@@ -11,7 +11,7 @@ export interface HashField {
   readonly field: string;
 }
 
-/** Fields of one command: Redis does nothing else meanwhile. */
+/** Maximum fields of a command, because it blocks Redis. */
 const fieldsPerCommand = 256;
 
 /** The pending read of one caller. */
@@ -22,10 +22,10 @@ interface Asked {
   readonly reject: (error: Error) => void;
 }
 
-/** Sends a command after the reads that were asked for before. The reply is as `sendRaw` gives it. */
+/** Sends a command after the reads requested before. Replies as `sendRaw` does. */
 export type SendBehind = (name: string, words: readonly (string | number)[]) => Promise<unknown>;
 
-/** One command: fields of one hash, and whose they are. */
+/** One command: fields of one hash, and their callers. */
 class Portion {
   readonly fields: string[] = [];
   readonly #askers: Asked[] = [];
@@ -63,16 +63,16 @@ class Portion {
 }
 
 export class FieldReader {
-  /** Portions that go out at the end of this turn. Of several for one hash the last one has room. */
+  /** Portions to send at the end of this turn. Of several for one hash, only the last may have room. */
   #portions: Portion[] = [];
   #open = new Map<string, Portion>();
-  /** Functions to call when the portions are sent. */
+  /** Functions to call after sending the portions. */
   #behind: ((send: SendBehind) => void)[] = [];
   #isScheduled = false;
 
   constructor(private readonly client: RedisClient) {}
 
-  /** Values in the order given, null where there is none. @throws StoreUnavailableError */
+  /** Values in the order given; null for missing ones. @throws StoreUnavailableError */
   read(wanted: readonly HashField[]): Promise<(Buffer | null)[]> {
     if (wanted.length === 0) return Promise.resolve([]);
     return new Promise((resolve, reject) => {
@@ -85,7 +85,7 @@ export class FieldReader {
     });
   }
 
-  /** Calls `act` when all reads asked for until now are sent. Its argument sends a command after them. */
+  /** Calls `act` after all reads requested so far are sent. Its argument sends a command after them. */
   behind(act: (send: SendBehind) => void): void {
     this.#behind.push(act);
     this.#schedule();

@@ -1,21 +1,21 @@
 /**
- * Lists for scripts, each in one argument: the client library takes its time for every argument. They are MessagePack,
- * which Redis unpacks by itself. The packer of `codec/pack.ts` cannot write them, since Redis' unpacker knows no type for
- * bytes: here bytes are written as texts, which are the same to Lua.
+ * Packs a list for a script into one argument, because each argument has a cost in the client library. The format is
+ * MessagePack, which Redis can unpack. `codec/pack.ts` cannot be used, because Redis' unpacker does not support the binary
+ * type: here bytes are written as strings, which Lua does not distinguish.
  */
 
-/** Numbers and texts, bytes that go as texts, and lists of them. */
+/** Numbers, strings, bytes (packed as strings), and lists of them. */
 export type LuaValue = string | number | Uint8Array | readonly LuaValue[];
 
 const firstBytes = 64 * 1024;
-/** A buffer that one large list has made longer than this is not kept. */
+/** A buffer that has grown beyond this is not kept. */
 const keptBytes = 4 * 1024 * 1024;
 const headBytesMax = 9;
 
 let buffer = Buffer.allocUnsafeSlow(firstBytes);
 let length = 0;
 
-/** The list packed in a buffer of its own. @throws TypeError for a value that is none of these */
+/** Packs a list into a new buffer. @throws TypeError for any other value */
 export function packForLua(list: readonly LuaValue[]): Buffer {
   length = 0;
   write(list);
@@ -60,10 +60,10 @@ function writeTextHead(bytes: number): void {
 }
 
 /**
- * The type of what follows and how long it is.
- * @param short type of lengths below `shortEnd`, which are in the type itself
- * @param byteType type with a length of one byte, where there is one
- * @param wordType type with a length of two bytes; the next one has four
+ * Writes type and length of the following value.
+ * @param short type for lengths below `shortEnd`, which are part of the type byte
+ * @param byteType type with a one-byte length, if there is one
+ * @param wordType type with a two-byte length; the next type has four bytes
  */
 function writeHead(
   size: number,

@@ -1,27 +1,27 @@
-/** The masters that confirm writes (`replication.ts`): those of a cluster, or the one Redis with its replicas. */
+/** The masters that confirm writes (`replication.ts`): those of a cluster, or a single Redis with replicas. */
 import type { Cluster, Redis } from 'ioredis';
 import { keys, platformTag } from '../keys.ts';
 import { connectOnce, connectToNode, nodeOf, type SingleAddress } from './redis-connection.ts';
 
 export interface Masters {
-  /** Replicas that must have a write. */
+  /** Number of replicas that must have a write. */
   readonly replicas: number;
-  /** Those of the written tags that are to be confirmed. */
+  /** Which of the written tags need confirmation. */
   toConfirm(tags: readonly string[]): readonly string[];
-  /** Name of the master that has the keys of a tag; null while no master serves it. */
+  /** Name of the master of a tag's keys; null while no master serves it. */
   nameOf(tag: string): string | null;
-  /** A connection that ends for good when it breaks. */
+  /** A connection that does not reconnect. */
   connect(name: string): Redis;
-  /** Whether a master may continue without its replicas: no other could take its place. */
+  /** Whether a master may continue without replicas, because none could be promoted. */
   isLone(client: Redis): Promise<boolean>;
-  /** A master turned out to be another one, or gone. */
+  /** Called when a master was replaced or is gone. */
   onMoved(): void;
 }
 
 export class ClusterMasters implements Masters {
   /**
-   * @param replicas of each master that must have a write
-   * @param mayBeLone whether a master continues without them when the cluster has given up all replicas it had
+   * @param replicas number of replicas of each master that must have a write
+   * @param mayBeLone whether a master continues without replicas after the cluster has marked all of them as failed
    */
   constructor(
     private readonly cluster: Cluster,
@@ -41,7 +41,7 @@ export class ClusterMasters implements Masters {
     return connectToNode(name);
   }
 
-  /** True when the cluster has given up all replicas of the master, as after a failover. */
+  /** True if the cluster has marked all replicas of the master as failed, as after a failover. */
   async isLone(client: Redis): Promise<boolean> {
     if (!this.mayBeLone) return false;
     const id = (await client.cluster('MYID')) as string;
@@ -54,7 +54,7 @@ export class ClusterMasters implements Masters {
   }
 }
 
-/** The Redis that answers at the one address. All its writes are one log, so one confirmation stands for all of them. */
+/** A single Redis. All its writes are in one log, so one confirmation covers them all. */
 export class OneMaster implements Masters {
   constructor(
     private readonly address: SingleAddress,
@@ -73,7 +73,7 @@ export class OneMaster implements Masters {
     return connectOnce(this.address);
   }
 
-  /** It is not known here which replica may be promoted, so even a replica that is gone is waited for. */
+  /** Which replica may be promoted is unknown here, so wait even for replicas that are gone. */
   async isLone(): Promise<boolean> {
     return false;
   }

@@ -1,6 +1,6 @@
 /**
- * Reads ordered lists: texts in code-point order, which for UTF-8 is that of their bytes. What a list is built from is in
- * `scripts/parts/ordered-lists.lua`; commits and claims write them.
+ * Reads ordered lists: texts in code-point order, which is the byte order of UTF-8. For their structure, see
+ * `scripts/parts/ordered-lists.lua`. Commits and claims write them.
  */
 import { keys, tagOf } from '../keys.ts';
 import type { Store } from '../store.ts';
@@ -10,16 +10,16 @@ import { Script } from './script.ts';
 const pageScript = new Script<Buffer[]>('redis/list-page', 2, ['ordered-lists']);
 const hasScript = new Script<(0 | 1)[]>('redis/list-has', 2, ['ordered-lists']);
 
-/** Texts that are read in one call when all of a list are. */
+/** Texts per call when reading a whole list. */
 const textsPerPage = 200;
 
 export interface ListPage {
   readonly direction: 'ascending' | 'descending';
-  /** Only texts after this one; it need not be there. */
+  /** Only texts after this one, which need not exist. */
   readonly after?: string | undefined;
-  /** Only texts before this one; it need not be there. */
+  /** Only texts before this one, which need not exist. */
   readonly before?: string | undefined;
-  /** How many at most: the first ones in the direction. */
+  /** Maximum number of texts, counted in the direction. */
   readonly limit: number;
 }
 
@@ -36,9 +36,9 @@ export async function readListPage(store: Store, list: string, page: ListPage): 
 }
 
 /**
- * A page of all lists together. They have about as many of its texts each, so each is first asked for little more than its
- * share, then for as many again for as long as its last text is before the last one of the page. So a page never holds
- * much more than its own texts, however long these are.
+ * A page of the merged lists. Each list probably has an equal share of the texts, so first a little more than its share is
+ * read, then the same number again while its last text is before the end of the page. So not much more than the page is held in
+ * memory, even if texts are long.
  * @throws StoreUnavailableError
  */
 export async function readPageOfAll(
@@ -68,12 +68,12 @@ export function behind<Page extends Pick<ListPage, 'direction'>>(page: Page, tex
   return { ...page, [page.direction === 'ascending' ? 'after' : 'before']: text };
 }
 
-/** The order of a page: that of bytes, which is that of code points. */
+/** The order of a page: byte order, which is code-point order. */
 export function comparing({ direction }: Pick<ListPage, 'direction'>): (a: Buffer, b: Buffer) => number {
   return direction === 'ascending' ? (a, b) => a.compare(b) : (a, b) => b.compare(a);
 }
 
-/** All texts, a page at a time; a text that stays meanwhile is in one of them. @throws StoreUnavailableError */
+/** Yields all texts in pages. Texts that exist during the whole scan are included. @throws StoreUnavailableError */
 export async function* readList(store: Store, list: string): AsyncGenerator<string[]> {
   for (let after: string | undefined; ; ) {
     const page: ListPage = { direction: 'ascending', after, limit: textsPerPage };
@@ -84,13 +84,13 @@ export async function* readList(store: Store, list: string): AsyncGenerator<stri
   }
 }
 
-/** Which of the texts a list has, in the order given. @throws StoreUnavailableError */
+/** Whether each text is in a list, in the order given. @throws StoreUnavailableError */
 export async function hasListed(store: Store, list: string, texts: readonly string[]): Promise<boolean[]> {
   if (texts.length === 0) return [];
   return (await hasScript.run(store.client, keysOf(list), texts)).map((has) => has === 1);
 }
 
-/** How many texts lists of one partition have, in the order given. @throws StoreUnavailableError */
+/** Numbers of texts in lists of one partition, in the order given. @throws StoreUnavailableError */
 export async function listLengths(store: Store, tag: string, lists: readonly string[]): Promise<number[]> {
   if (lists.length === 0) return [];
   return (await answerOf(store.client.hmget(keys.lengths(tag), ...lists))).map(Number);

@@ -1,29 +1,26 @@
-/**
- * Reports when a Redis is lost and when it is back, or another one has taken its place: once each, however long the outage is
- * and whatever needs Redis meanwhile.
- */
+/** Reports when a Redis is lost, and when it is back or replaced: once per outage, however long it lasts. */
 import { performance } from 'node:perf_hooks';
 import { Cluster, type Redis } from 'ioredis';
 import type { RedisHost } from '../store.ts';
 
 const lookMs = 500;
-/** A Redis that is alive answers sooner. */
+/** A live Redis replies sooner. */
 const answerMs = 1_000;
 
 export interface OutageEvents {
-  /** @param redis `host:port`, or the name that sentinels know */
+  /** @param redis `host:port`, or the name that the sentinels use */
   lost(redis: string, reason: string): void;
   back(redis: string, afterMs: number): void;
-  /** It was lost, and another node of the cluster serves its slots. */
+  /** Another node of the cluster serves the slots of the lost one. */
   replaced(redis: string, afterMs: number): void;
 }
 
 interface Watched {
   readonly name: string;
-  /** The client of a cluster makes another one for a node that it could not reach. */
+  /** A cluster client creates a new one for a node that it could not reach. */
   redis: Redis;
   readonly onClose: () => void;
-  /** Since when it is lost; null while it answers. */
+  /** When it was lost, in ms of `performance.now()`; null while it replies. */
   lostMs: number | null;
   isAsked: boolean;
 }
@@ -32,7 +29,7 @@ export class OutageWatch {
   readonly #watched = new Map<string, Watched>();
   readonly #timer: NodeJS.Timeout;
 
-  /** @param hosts all masters of each are watched */
+  /** @param hosts all their masters are watched */
   constructor(
     private readonly hosts: readonly RedisHost[],
     private readonly events: OutageEvents,
@@ -65,7 +62,7 @@ export class OutageWatch {
     }
     const onClose = () => this.#lose(watched, 'the connection was closed');
     const watched: Watched = { name, redis, onClose, lostMs: null, isAsked: false };
-    // A cluster's client closes connections of its own accord.
+    // Cluster clients close connections on their own.
     if (this.hosts.some(({ client }) => client === redis)) redis.on('close', onClose);
     this.#watched.set(name, watched);
     return watched;
@@ -76,7 +73,7 @@ export class OutageWatch {
     this.#watched.delete(watched.name);
   }
 
-  /** As far as the clients know. Until a node fails over they drop it and find it again and again. */
+  /** According to the clients. Until the failover, they drop and rediscover the node repeatedly. */
   #servesSlots(name: string): boolean {
     return this.hosts.some(
       ({ client }) => client instanceof Cluster && client.slots.some((nodes) => nodes[0] === name),
@@ -90,7 +87,7 @@ export class OutageWatch {
     const isCurrent = () => watched.redis === redis && this.#watched.get(watched.name) === watched;
     const late = setTimeout(() => {
       const isLate = () => isCurrent() && watched.isAsked;
-      // An answer that came while this process was busy is read first.
+      // First read replies that arrived while this process was busy.
       setImmediate(() => setImmediate(() => isLate() && this.#lose(watched, `no answer for ${answerMs} ms`)));
     }, answerMs);
     redis

@@ -8,10 +8,10 @@ interface HostAndPort {
   readonly port: number;
 }
 
-/** One Redis, at a URL or wherever the primary is that sentinels name. */
+/** A single Redis, at a URL or at the primary that sentinels report. */
 export interface SingleAddress {
   readonly kind: 'single';
-  /** With sentinels it says only who they are. */
+  /** With sentinels, it only lists the sentinels. */
   readonly url: string;
   readonly sentinels?: { readonly hosts: readonly HostAndPort[]; readonly name: string };
 }
@@ -25,8 +25,8 @@ export type RedisClient = Redis | Cluster;
 export interface RedisConnectionOptions {
   readonly address: RedisAddress;
   /**
-   * How long a command may take before it fails. Fronts set it, so that a request ends in a 503 instead of hanging;
-   * workers leave it out and wait for Redis to come back.
+   * Time limit of a command. Fronts set it, so that requests get a 503 instead of hanging; workers leave it out and wait until
+   * Redis is back.
    */
   readonly commandTimeoutMs?: number;
 }
@@ -35,7 +35,9 @@ const retryDelayMaxMs = 1000;
 
 const notPipelined = ['xread', 'subscribe'];
 
-/** During a failover nodes answer with redirections. Callers need not know of them; the time limit of a command ends them. */
+/**
+ * During a failover, nodes reply with redirections. They are hidden from callers and only end with the time limit of a command.
+ */
 const redirectionsMax = 10_000;
 
 const slotsRefreshMs = 2000;
@@ -46,9 +48,9 @@ function retryStrategy(attempt: number): number {
 
 function redisOptions(options: RedisConnectionOptions) {
   return {
-    // The replies of RESP2 are the ones that scripts and streams are documented with.
+    // RESP3 would change the form of some replies.
     protocol: 2 as const,
-    // An open socket may be dead. Only a missing reply shows that.
+    // Only a missing reply shows that an open socket is dead.
     socketTimeout: redisSilenceMs,
     enableAutoPipelining: true,
     autoPipeliningIgnoredCommands: notPipelined,
@@ -58,7 +60,7 @@ function redisOptions(options: RedisConnectionOptions) {
   };
 }
 
-/** A client for commands that answer immediately. Errors while unconnected are kept quiet: commands report them. */
+/** A client for nonblocking commands. Connection errors are ignored, because commands report them. */
 export function connect(options: RedisConnectionOptions): RedisClient {
   const client =
     options.address.kind === 'single'
@@ -68,8 +70,8 @@ export function connect(options: RedisConnectionOptions): RedisClient {
 }
 
 /**
- * Closes a connection on which something unexpected came, because no later reply could be matched with its command. It
- * connects again by itself. Other errors reach the sender of the command.
+ * Closes a connection after an unexpected reply, because later replies could be matched with the wrong command. The client
+ * reconnects. Other errors are reported to the caller of the command.
  */
 function distrusting<Client extends RedisClient>(client: Client): Client {
   client.on('error', (error: Error) => {
@@ -78,7 +80,7 @@ function distrusting<Client extends RedisClient>(client: Client): Client {
   return client;
 }
 
-/** An unexpected reply, or a connection that would continue in another database than that of the address. */
+/** True for an unexpected reply, or for a connection that would continue in another database than that of the address. */
 function isUnexpected(error: Error & { readonly command?: { readonly name?: string } }): boolean {
   return error.message.startsWith('Command queue state error') || error.command?.name === 'select';
 }
@@ -86,8 +88,8 @@ function isUnexpected(error: Error & { readonly command?: { readonly name?: stri
 const leaveReplicaMs = 1_000;
 
 /**
- * A primary that became a replica keeps its connections and refuses what is written on them. A new connection finds the
- * primary that took its place, and there is at most one such attempt a second.
+ * A primary that has become a replica keeps its connections and refuses writes on them. Reconnects to find the new primary, at
+ * most once a second.
  */
 function leaveReplicas(): (error: Error) => boolean {
   let leftMs = Number.NEGATIVE_INFINITY;
@@ -98,7 +100,7 @@ function leaveReplicas(): (error: Error) => boolean {
   };
 }
 
-/** Keeps a client of a cluster in step with what its nodes serve. */
+/** Keeps the slots of a cluster client up to date. */
 function follow(cluster: Cluster): Cluster {
   askForSlots(cluster);
   outliveMoves(cluster);
@@ -106,8 +108,8 @@ function follow(cluster: Cluster): Cluster {
 }
 
 /**
- * Asks now and then who serves which slots. The library could do it (`slotsRefreshInterval`), but a client that was closed
- * while it asked would continue asking, and no process of it would ever end.
+ * Refreshes the slots regularly. The library could do it (`slotsRefreshInterval`), but a client that is closed during a refresh
+ * would continue refreshing, and the process would never end.
  */
 function askForSlots(cluster: Cluster): void {
   const timer = setInterval(() => cluster.refreshSlotsCache(), slotsRefreshMs).unref();
@@ -115,8 +117,8 @@ function askForSlots(cluster: Cluster): void {
 }
 
 /**
- * The client library drops a node that serves no slot yet, even while commands for a slot that moves there are under way. It
- * sends those commands again. But the failure of the ASKING before them is unhandled, and would crash the process.
+ * The client library drops a node that serves no slot yet, even during commands for a slot that is being moved there. It
+ * repeats those commands, but the rejection of the preceding ASKING is unhandled and would crash the process.
  */
 function outliveMoves(cluster: Cluster): void {
   cluster.on('+node', (node: Redis) => {
@@ -130,7 +132,7 @@ function outliveMoves(cluster: Cluster): void {
   });
 }
 
-/** Ends commands in time wherever they are: at a node, between redirections, or waiting for any node at all. */
+/** Applies the command timeout in every phase: at a node, between redirections, and while waiting for any node. */
 class PunctualCluster extends Cluster {
   override sendCommand(...sent: Parameters<Cluster['sendCommand']>): unknown {
     const { commandTimeout } = this.options.redisOptions ?? {};
@@ -140,28 +142,27 @@ class PunctualCluster extends Cluster {
 }
 
 /**
- * Ends a client immediately: the commands that it has, and those that it gets later, fail. The library does not end a client
- * that waits to connect again, and its commands would never settle. So such a client begins to connect, which is then
- * broken off.
+ * Ends a client immediately: pending and later commands fail. The library does not end a client that waits to reconnect, and
+ * its commands would never settle. So such a client starts to connect, and that attempt is aborted.
  */
 export function disconnect(client: RedisClient): void {
   if (client instanceof Redis && client.status === 'reconnecting') client.connect().catch(() => {});
   client.disconnect();
 }
 
-/** A client for the queues of BullMQ, which blocks longer than anyone else. */
+/** A client for the queues of BullMQ, which use the longest blocking commands. */
 export function connectForJobs(address: RedisAddress): RedisClient {
   return connectBlocking(address, jobsSilenceMs);
 }
 
-/** A client of its own for one blocking read: on a shared one it would hold up every other command. */
+/** A separate client for one blocking read, which would delay all other commands on a shared one. */
 export function connectBlocking(address: RedisAddress, silenceMs = redisSilenceMs): RedisClient {
   const options = {
     protocol: 2 as const,
     socketTimeout: silenceMs,
     maxRetriesPerRequest: null,
     retryStrategy,
-    // Without it a read under way when the connection broke would never settle.
+    // Otherwise a pending read would never settle after the connection breaks.
     autoResendUnfulfilledCommands: true,
   };
   const client =
@@ -181,21 +182,21 @@ function clusterOptions(options: RedisConnectionOptions) {
   const { retryStrategy: _, ...nodeOptions } = redisOptions(options);
   return {
     redisOptions: nodeOptions,
-    // A pipeline follows a redirection only if all of its commands get the same one; a command alone always does.
+    // A pipeline follows a redirection only if all of its commands get the same one; single commands always do.
     enableAutoPipelining: false,
     clusterRetryStrategy: retryStrategy,
     maxRedirections: redirectionsMax,
   };
 }
 
-/** `host:port` of the master that serves a key, as far as the client knows; null when no master serves it. */
+/** `host:port` of the master that serves a key, according to the client; null if no master serves it. */
 export function nodeOf(cluster: Cluster, key: string): string | null {
   return cluster.slots[calculateSlot(key)]?.[0] ?? null;
 }
 
 /**
- * A connection to one node of a cluster. When it breaks it ends for good and fails what was sent on it: so whatever is
- * answered on it comes from one life of one node.
+ * A connection to one node of a cluster. It does not reconnect, and pending commands fail when it breaks. So all its replies
+ * come from the same run of one node.
  */
 export function connectToNode(node: string, kind: OneLife = 'commands'): Redis {
   const colon = node.lastIndexOf(':');
@@ -203,12 +204,12 @@ export function connectToNode(node: string, kind: OneLife = 'commands'): Redis {
   return distrusting(new Redis({ ...oneLife[kind], host, port }));
 }
 
-/** As `connectToNode`, to the one Redis of an address. */
+/** Like `connectToNode`, for a single Redis. */
 export function connectOnce(address: SingleAddress, kind: OneLife = 'commands'): Redis {
   return distrusting(openSingle(address, oneLife[kind]));
 }
 
-/** The options of the library that are used here, without `undefined`. */
+/** The library options that are used here, without `undefined`. */
 interface SingleOptions {
   readonly protocol: 2;
   readonly retryStrategy: (attempt: number) => number | null;
@@ -222,7 +223,7 @@ interface SingleOptions {
   readonly autoResendUnfulfilledCommands?: boolean;
 }
 
-/** Each new connection asks the sentinels where the primary is. */
+/** Each new connection asks the sentinels for the primary. */
 function openSingle({ url, sentinels }: SingleAddress, options: SingleOptions): Redis {
   if (sentinels === undefined) return new Redis(url, options);
   return new Redis({
@@ -233,7 +234,7 @@ function openSingle({ url, sentinels }: SingleAddress, options: SingleOptions): 
   });
 }
 
-/** Callers of `commands` have time limits of their own, since what they wait for may take longer than any silence. */
+/** Callers of `commands` have their own time limits, since their commands may take longer than `redisSilenceMs`. */
 type OneLife = 'commands' | 'subscriber';
 
 const commandsOnce = { protocol: 2 as const, retryStrategy: () => null, connectTimeout: 2_000 };

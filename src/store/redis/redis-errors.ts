@@ -1,20 +1,22 @@
-/** The errors of the store that reach callers, and which of them an error of the client library is. */
+/** The errors that the store throws, and the conversion of client library errors to them. */
 import { InvariantError } from '../../lib/assert.ts';
 
-/** Redis did not take or answer a command: try again later. Front ends see it as 503. */
+/** Redis did not accept or answer a command: try again later. Clients get a 503. */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';
 }
 
-/** Redis has reached its `maxmemory` and takes in nothing new until it has room again. */
+/** Redis has reached its `maxmemory` and accepts no new data until there is room again. */
 export class StoreFullError extends StoreUnavailableError {}
 
-/** Another worker owns the partition now; what this one was doing must be dropped. */
+/** Another worker owns the partition now; this one must drop its work. */
 export class FencedError extends Error {
   override readonly name = 'FencedError';
 }
 
-/** Awaits a reply of Redis, and converts the client library's errors. @throws FencedError, StoreFullError, StoreUnavailableError */
+/**
+ * Awaits a reply of Redis and converts errors of the client library. @throws FencedError, StoreFullError, StoreUnavailableError
+ */
 export async function answerOf<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked;
@@ -23,14 +25,14 @@ export async function answerOf<T>(asked: Promise<T>): Promise<T> {
   }
 }
 
-/** Turns an error of the client library into one of ours; errors and mistakes of our own pass through. */
+/** Converts an error of the client library to one of ours. Returns our own and programming errors unchanged. */
 export function storeError(error: unknown): Error {
   if (error instanceof StoreUnavailableError || error instanceof FencedError) return error;
   if (!(error instanceof Error)) return new StoreUnavailableError(String(error));
   if (error.message.startsWith('FENCED')) return new FencedError(error.message);
   if (error.message.startsWith('OOM')) return new StoreFullError(`Redis: ${error.message}`);
   if (isProgrammingError(error)) return error;
-  // Its own message names an option of the library, which cannot be set here.
+  // Its message mentions a library option, which users cannot set.
   if (error.name === 'MaxRetriesPerRequestError') {
     return new StoreUnavailableError('Redis: the connection was lost before it responded');
   }
@@ -38,14 +40,14 @@ export function storeError(error: unknown): Error {
 }
 
 /**
- * Temporary errors of the class ERR: of scripts for a slot that is being moved, in the words of Redis 7 and of Redis 8; and of a
- * new connection to a Redis at its `maxclients`. A Redis in a cluster adds "+ cluster connections" to that.
+ * Temporary errors of the class ERR: of scripts for a slot that is being moved (Redis 7 and 8 differ), and of a new connection
+ * to a Redis at its `maxclients` (a cluster node appends "+ cluster connections").
  */
 const passing = /non local key|during rehashing of the slot|max number of clients/;
 
 const ours = [InvariantError, TypeError, RangeError, SyntaxError];
 
-/** Errors that mean a mistake of our own; trying again cannot help. */
+/** True for errors caused by a bug of ours; retrying does not help. */
 function isProgrammingError(error: Error): boolean {
   if (ours.some((kind) => error instanceof kind)) return true;
   return /^(ERR|WRONGTYPE|CROSSSLOT|NOPERM)\b/.test(error.message) && !passing.test(error.message);

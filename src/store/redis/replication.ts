@@ -1,14 +1,14 @@
 /**
- * Confirms what a failover must not take back. A master answers before its replica has a write. When the replica takes its
- * place, the last answered writes may be gone: in a cluster, those in the partitions of that master. So a write is confirmed
- * before something else rests on it (an acknowledgement, an effect in another partition).
+ * Confirms writes that a failover must not lose. A master replies before its replica has a write. When the replica is promoted,
+ * the last acknowledged writes may be lost: in a cluster, those in the partitions of that master. So a write is confirmed
+ * before something depends on it (an acknowledgement, an effect in another partition).
  *
- * A confirmation is a write of its own with `WAIT` after it. It covers all that the master did before. Calls that come
- * meanwhile share the next one. It returns the history of the master, and every failover begins a new history. So what was
- * done between two looks at the same history is in that history.
+ * A confirmation is a separate write followed by `WAIT`. It covers everything that the master did before. Calls that arrive
+ * meanwhile share the next one. It returns the history of the master; every failover begins a new history. So writes between
+ * two observations of the same history belong to that history.
  *
- * The writes of one Redis are one log, and a promoted replica has a beginning of it. So effects there need no confirmation.
- * Only acknowledgements do, where `CONFIRM_REPLICAS` says so (`Store.acknowledgements`).
+ * The writes of a single Redis are one log, and a promoted replica has a prefix of it. So effects need no confirmation there.
+ * Only acknowledgements do, if `CONFIRM_REPLICAS` is set (`Store.acknowledgements`).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Cluster } from 'ioredis';
@@ -21,35 +21,35 @@ import { StoreUnavailableError } from './redis-errors.ts';
 const movedRetryMs = 50;
 const attemptsMax = 3;
 
-/** Tag -> history that its keys are in. */
+/** Tag -> history of its keys. */
 export type Histories = ReadonlyMap<string, string>;
 
 export interface Replication {
-  /** Present or earlier histories. What is done after the call can be confirmed by them. @throws StoreUnavailableError */
+  /** Current or earlier histories, with which later writes can be confirmed. @throws StoreUnavailableError */
   observe(tags: readonly string[]): Promise<Histories>;
   /**
-   * Waits until a replica has everything that was done under these tags before the call.
-   * @returns false when a failover came in between: what was done since the histories were observed may be lost
-   * @throws StoreUnavailableError when no replica answers in time
+   * Waits until the replicas have everything that was done with these tags before the call.
+   * @returns false after a failover: writes since the histories were observed may be lost
+   * @throws StoreUnavailableError if too few replicas confirm in time
    */
   confirm(histories: Histories): Promise<boolean>;
   /**
-   * How many replicas of the masters of these tags do not confirm, of those that are waited for: they are gone, hang or
-   * lag. It takes as long as a confirmation. @throws StoreUnavailableError when a master does not answer
+   * Number of required replicas of the masters of these tags that do not confirm: they are gone, hang or lag. Takes as long as
+   * a confirmation. @throws StoreUnavailableError if a master does not respond
    */
   missing(tags: readonly string[]): Promise<number>;
   close(): void;
 }
 
-/** Confirmation against failovers of a cluster; on one Redis it does nothing. @param waitMs how long a replica is waited for */
+/** Confirmation for failovers in a cluster; does nothing with a single Redis. @param waitMs how long to wait for replicas */
 export function replicationOf(client: RedisClient, waitMs = replicaWaitMs): Replication {
   return client instanceof Cluster ? new ConfirmedReplication(new ClusterMasters(client), waitMs) : alone;
 }
 
 /**
- * Confirmation of acknowledgements. On one Redis it is against the promotion of a replica. In a cluster it is that of
- * effects, unless a number of replicas is demanded: then a master without them confirms nothing.
- * @param replicas that must have it; 0: none is demanded
+ * Confirmation of acknowledgements. With a single Redis, it protects against the promotion of a replica. In a cluster, it is
+ * the same as for effects, unless a number of replicas is required: then a master without them confirms nothing.
+ * @param replicas number of replicas that must have a write; 0: none is required
  */
 export function confirmationOf(
   { client, address }: { readonly client: RedisClient; readonly address: RedisAddress },
@@ -75,8 +75,8 @@ const alone: Replication = {
 };
 
 /**
- * Repeats something idempotent until it is sure to survive a failover.
- * @throws StoreUnavailableError; then it may have happened or not
+ * Repeats an idempotent operation until it is certain to survive a failover.
+ * @throws StoreUnavailableError; then it may or may not have happened
  */
 export async function surviving<T>(
   replication: Replication,
@@ -137,7 +137,7 @@ class ConfirmedReplication implements Replication {
     this.#confirming.clear();
   }
 
-  /** Tries again while no node is known to serve the tag, for as long as a replica is waited for. */
+  /** Retries for `waitMs` while no node is known to serve the tag. */
   async #confirmed(tag: string): Promise<string> {
     const endsMs = performance.now() + this.waitMs;
     for (;;) {

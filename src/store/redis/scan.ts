@@ -1,7 +1,7 @@
 /**
- * Scans that skip nothing when Redis restarts. A cursor of HSCAN, ZSCAN or SCAN means something only to the server process
- * that gave it. Every process spreads fields in another way, and with a foreign cursor it silently passes over many of them.
- * So each portion names its process, and a scan begins again when another process continues with it.
+ * Scans that skip nothing if Redis restarts. A cursor of HSCAN, ZSCAN or SCAN is only valid in the server process that created
+ * it. Each process hashes fields differently, and with a cursor of another process it silently skips many of them. So each
+ * portion names its server process, and a scan restarts when the process changes.
  */
 import type { Redis } from 'ioredis';
 import type { Store } from '../store.ts';
@@ -15,20 +15,20 @@ const fieldsScript = new Script<[server: Buffer, cursor: Buffer, fields: Buffer[
 /** Where a scan continues. */
 export interface ScanPlace {
   readonly cursor: string;
-  /** Process that gave the cursor. */
+  /** Server process of the cursor. */
   readonly server: string;
 }
 
 export interface ScannedPortion {
   readonly pairs: readonly ScannedPair[];
-  /** Null when this was the last portion. */
+  /** Null after the last portion. */
   readonly next: ScanPlace | null;
 }
 
-/** A field and its value; of a sorted set a member and its score. */
+/** A field and its value, or a member of a sorted set and its score. */
 export type ScannedPair = readonly [name: Buffer, value: Buffer];
 
-/** All portions of a scan, from its beginning. @param read gives the portion at a place. @throws what `read` throws */
+/** Yields all portions of a scan. @param read reads the portion at a scan position. @throws what `read` throws */
 export async function* portionsFrom<Portion extends { readonly next: ScanPlace | null }>(
   read: (place: ScanPlace | null) => Promise<Portion>,
 ): AsyncGenerator<Portion> {
@@ -41,7 +41,7 @@ export async function* portionsFrom<Portion extends { readonly next: ScanPlace |
 }
 
 /**
- * Some fields of a hash, about `count`. What stays during the whole scan is in one of its portions at least, and may be
+ * Some fields of a hash, about `count`. Fields that exist during the whole scan are in at least one of its portions, possibly
  * in several. @param place null: from the beginning. @throws StoreUnavailableError
  */
 export async function hashPortion(
@@ -55,11 +55,11 @@ export async function hashPortion(
 
 export interface FieldsPortion {
   readonly fields: readonly Buffer[];
-  /** Null when this was the last portion. */
+  /** Null after the last portion. */
   readonly next: ScanPlace | null;
 }
 
-/** As `hashPortion`, without the values: of a hash whose values may be large. @throws StoreUnavailableError */
+/** Like `hashPortion`, but without the values, which may be large. @throws StoreUnavailableError */
 export async function fieldsPortion(
   store: Store,
   key: string,
@@ -72,7 +72,7 @@ export async function fieldsPortion(
   return { fields, next: next === '0' ? null : { cursor: next, server: server.toString() } };
 }
 
-/** As `hashPortion`, of a sorted set. @throws StoreUnavailableError */
+/** Like `hashPortion`, for a sorted set. @throws StoreUnavailableError */
 export async function sortedPortion(
   store: Store,
   key: string,
@@ -83,8 +83,8 @@ export async function sortedPortion(
 }
 
 /**
- * Names of the keys of one node that fit a pattern, a portion at a time; begins again when the node is restarted
- * meanwhile. @throws StoreUnavailableError
+ * Yields the names of the keys of one node that match a pattern, in portions; starts over if the node restarts meanwhile.
+ * @throws StoreUnavailableError
  */
 export async function* keyNames(node: Redis, pattern: string, count: number): AsyncGenerator<string[]> {
   try {
@@ -120,11 +120,11 @@ async function portion(
   try {
     const scan = (cursor: string) => sendRaw(store.client, command, [key, cursor, 'COUNT', count]);
     if (place === null) {
-      // Mostly one reply has everything: then no cursor is needed that could be foreign.
+      // Usually one reply has everything. Then no cursor is needed.
       const [cursor, pairs] = (await scan('0')) as ScanReply;
       if (cursor.toString() === '0') return { pairs: pairsIn(pairs), next: null };
     }
-    // In this order: when the same process answers before and after, it has answered in between.
+    // The order matters: if the same process replies before and after, it also did in between.
     const [before, reply, after] = await Promise.all([
       serverScript.run(store.client, [key], []),
       scan(place?.cursor ?? '0'),

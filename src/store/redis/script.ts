@@ -1,9 +1,9 @@
 /**
- * Lua scripts: each is one file, whose header says what it does, takes and returns. Its folder in `scripts/`
- * has the name of the folder of `src/store` that calls it. `scripts/parts/` holds what several scripts begin with.
+ * Lua scripts. Each is one file with a header that documents its purpose, arguments and result. Its folder in `scripts/` has
+ * the name of the folder of `src/store` that calls it. `scripts/parts/` has common parts, which several scripts begin with.
  *
- * The first line of a script says what a full Redis does with it: without flags it is refused, with `allow-oom` it runs.
- * A script that takes in something new is refused. A script that finishes, keeps or removes something runs.
+ * The first line of a script determines whether a full Redis runs it: only with `allow-oom`. Scripts that accept new data are
+ * refused; scripts that finish, keep or remove something run.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -14,14 +14,14 @@ import { sendCommand } from './send.ts';
 
 export type ScriptArgument = string | number | Buffer;
 
-/** One Lua script. Replies come as numbers, Buffers and arrays of them. */
+/** One Lua script. Replies are numbers, Buffers and arrays of them. */
 export class Script<Reply> {
   readonly #text: ScriptText;
 
   /**
    * @param name folder and file: `entities/accept`
-   * @param keyCount null: as many keys as a call gives
-   * @param parts files of `scripts/parts` that come before it, in this order; the script may use what they define
+   * @param keyCount null: depends on the call
+   * @param parts files of `scripts/parts` to put before it, in this order
    */
   constructor(
     name: string,
@@ -35,7 +35,8 @@ export class Script<Reply> {
   }
 
   /**
-   * Sends the script immediately, after earlier commands. Commands that the client pipelines by itself go later.
+   * Sends the script immediately, after earlier commands, but before commands that the client is still collecting for a
+   * pipeline.
    * @throws FencedError, StoreFullError, StoreUnavailableError
    */
   async run(
@@ -55,17 +56,17 @@ export class Script<Reply> {
   }
 }
 
-/** A script in the name of a partition's owner. It first refuses an owner whose lease is of another history. */
+/** A script on behalf of a partition owner. It first checks that the owner's lease is from the current history. */
 export class OwnerScript<Reply> {
   readonly #script: Script<Reply>;
 
-  /** As `Script`. */
+  /** See `Script`. */
   constructor(name: string, keyCount: number, parts: readonly string[] = []) {
     this.#script = new Script(name, keyCount, ['history', 'owner', ...parts]);
   }
 
   /**
-   * @param owner `onlyIn`: history in which it took its lease; absent: any history
+   * @param owner `onlyIn`: history in which the lease was taken; absent: any history
    * @throws FencedError, StoreFullError, StoreUnavailableError
    */
   run(
@@ -84,7 +85,7 @@ function luaOf(name: string): string {
 
 class ScriptText {
   readonly digest: string;
-  /** Connections on which the whole script was sent: on these its digest is enough. */
+  /** Connections on which the whole script was sent, so that its digest is enough. */
   readonly known = new WeakSet<object>();
 
   constructor(readonly lua: string) {
@@ -92,7 +93,7 @@ class ScriptText {
   }
 }
 
-/** Sends the digest of a script; the first time on a connection it sends the text. */
+/** Sends the digest of a script, or its text the first time on a connection. */
 class ScriptCommand extends Command {
   #connection: object | null = null;
 
@@ -103,7 +104,7 @@ class ScriptCommand extends Command {
     super('evalsha', [script.digest, ...words], { replyEncoding: null });
   }
 
-  /** Called by the client whenever it writes the command: again after a redirection, or on a new connection. */
+  /** Called by the client whenever it writes the command, including after a redirection or on a new connection. */
   override toWritable(connection: object): string | Buffer {
     const { known, lua, digest } = this.script;
     const isKnown = known.has(connection);
@@ -114,13 +115,13 @@ class ScriptCommand extends Command {
     return super.toWritable(connection);
   }
 
-  /** Has the whole script sent again on the connection that the command went to. */
+  /** Makes the next call send the whole script again on this command's connection. */
   forget(): void {
     if (this.#connection !== null) this.script.known.delete(this.#connection);
   }
 }
 
-/** The server has forgotten the script while the connection stayed, as after `SCRIPT FLUSH`. */
+/** True if the server lost the script but not the connection, as after `SCRIPT FLUSH`. */
 function isForgotten(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT');
 }

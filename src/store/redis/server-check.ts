@@ -1,25 +1,25 @@
-/** Checks that the platform can rest on a Redis: it must be new enough, and when it is full it must refuse, not forget. */
+/** Checks that a Redis is suitable: it must be new enough, and must refuse writes instead of evicting data when it is full. */
 import { Redis } from 'ioredis';
 import type { RedisClient } from './redis-connection.ts';
 
-/** Since this version scripts can say whether they may run when Redis is full. */
+/** Since this version, scripts can declare whether they may run when Redis is full. */
 const majorVersionMin = 7;
 
-/** A Redis that would lose data or cannot run the scripts; the message says what was found and what to do. */
+/** The Redis would lose data or cannot run the scripts; the message states the problem and the solution. */
 export class UnfitRedisError extends Error {
   override readonly name = 'UnfitRedisError';
 }
 
 /**
- * Looks at the server, in a cluster at every master. It asks only INFO, because hosted Redis often refuses
- * CONFIG. @param setting that names the server, for the message. @throws UnfitRedisError, and what the client throws
+ * Checks the server, or every master of a cluster. Only uses INFO, because hosted Redis often refuses CONFIG. @param setting
+ * the setting with the address of the server, for the message. @throws UnfitRedisError, and what the client throws
  */
 export async function checkServers(client: RedisClient, setting: string): Promise<void> {
   const nodes = client instanceof Redis ? [client] : client.nodes('master');
   await Promise.all(
     nodes.map(async (node) => {
       const name = node === client ? `the Redis of ${setting}` : `${nameOfNode(node)} of ${setting}`;
-      // Before version 7 one call answers one section.
+      // Before version 7, a call can only return one section.
       const [server, memory] = await Promise.all([node.info('server'), node.info('memory')]);
       const reason = oldVersion(server) ?? forgetfulPolicy(memory);
       if (reason !== null) throw new UnfitRedisError(`${name} ${reason}`);
@@ -27,7 +27,7 @@ export async function checkServers(client: RedisClient, setting: string): Promis
   );
 }
 
-/** Why a server is too old, by its INFO; null when it is not. */
+/** Why a server is too old, from its INFO; null if it is not. */
 export function oldVersion(server: string): string | null {
   const valkey = factOf(server, 'valkey_version');
   const version = valkey ?? factOf(server, 'redis_version') ?? 'of an unknown version';
@@ -38,7 +38,7 @@ export function oldVersion(server: string): string | null {
   );
 }
 
-/** Why a server would forget what it has answered, by its INFO; null when it would not. */
+/** Why a server would evict acknowledged data, from its INFO; null if it would not. */
 export function forgetfulPolicy(memory: string): string | null {
   const maxBytes = Number(factOf(memory, 'maxmemory') ?? 0);
   const policy = factOf(memory, 'maxmemory_policy') ?? 'noeviction';
@@ -53,7 +53,7 @@ function nameOfNode({ options }: Redis): string {
   return `the node ${options.host}:${options.port}`;
 }
 
-/** A fact of Redis' INFO text; null when there is none of that name. */
+/** A field of Redis' INFO text; null if missing. */
 export function factOf(info: string, name: string): string | null {
   return new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? null;
 }

@@ -7,13 +7,13 @@ import { answerOf } from './redis-errors.ts';
 import { factOf } from './server-check.ts';
 
 export interface ServerState extends RedisMemory {
-  /** Replicas that follow; in a cluster, of the master that has the fewest. */
+  /** Number of working replicas; in a cluster, of the master with the fewest. */
   readonly replicas: number;
-  /** False after a failed write to the append-only file, which refuses all further writes. */
+  /** False after a failed write to the append-only file. Then Redis refuses all writes. */
   readonly canWriteFile: boolean;
 }
 
-/** State of the one Redis, or of all masters of a cluster together. @throws StoreUnavailableError */
+/** State of a single Redis, or of all masters of a cluster together. @throws StoreUnavailableError */
 export async function readServerState(store: Pick<Store, 'client'>): Promise<ServerState> {
   const nodes = mastersOf(store);
   const [memory, replication, persistence] = await Promise.all([
@@ -30,15 +30,18 @@ export async function readServerState(store: Pick<Store, 'client'>): Promise<Ser
 
 const replicaLine = /^slave\d+:.*\bstate=online\b.*\blag=(\d+)/gm;
 
-/** A replica that hangs stays connected for a minute, but confirms nothing. One that still copies the data cannot take over. */
+/**
+ * A replica that hangs stays connected for a minute but confirms nothing. One that is still copying the data cannot be
+ * promoted.
+ */
 function followingReplicas(info: string): number {
   const lags = [...info.matchAll(replicaLine)].map(([, lag]) => Number(lag));
   return lags.filter((lag) => lag <= replicaSilentSeconds).length;
 }
 
 /**
- * True when Redis serves reads; in a cluster, when any master does. A Redis that is full, or cannot write its file, still
- * serves them.
+ * True if Redis serves reads; in a cluster, if any master does. A Redis that is full or cannot write its file still serves
+ * reads.
  */
 export async function servesReads(store: Pick<Store, 'client'>): Promise<boolean> {
   try {
@@ -53,14 +56,14 @@ function mastersOf({ client }: Pick<Store, 'client'>) {
   return client instanceof Cluster ? client.nodes('master') : [client];
 }
 
-/** A master that sends its client to another one is there. @throws the error when it is any other */
+/** A master that redirects the client is available. @throws any other error */
 function isMoved(error: unknown): void {
   if (!(error instanceof Error && error.message.startsWith('MOVED'))) throw error;
 }
 
 export interface RedisMemory {
   readonly usedBytes: number;
-  /** Null when a master has no limit. */
+  /** Null if a master has no limit. */
   readonly maxBytes: number | null;
 }
 

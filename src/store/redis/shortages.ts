@@ -9,9 +9,9 @@ import { Script } from './script.ts';
 const room = new Script<number>('redis/room', 1);
 
 export interface Shortages {
-  /** Redis has reached its `maxmemory`; in a cluster, a master has. */
+  /** Redis (in a cluster, any master) has reached its `maxmemory`. */
   readonly isFull: boolean;
-  /** Replicas that are gone, hang or lag, of those that CONFIRM_REPLICAS demands; in a cluster, those of all masters. */
+  /** Number of replicas required by CONFIRM_REPLICAS that are gone, hang or lag; in a cluster, of all masters. */
   readonly missingReplicas: number;
 }
 
@@ -26,7 +26,7 @@ export async function findShortages(store: Store): Promise<Shortages> {
   return { isFull: full.includes(true), missingReplicas };
 }
 
-/** Redis itself decides: a full one refuses a script without the flag `allow-oom` (`script.ts`). */
+/** Redis itself decides: if it is full, it refuses scripts without the flag `allow-oom` (`script.ts`). */
 async function isFull(client: RedisClient, key: string): Promise<boolean> {
   try {
     await room.run(client, [key], []);
@@ -37,10 +37,10 @@ async function isFull(client: RedisClient, key: string): Promise<boolean> {
   }
 }
 
-/** A replica that takes longer lags. So long the answer may take. */
+/** A replica that takes longer counts as lagging. This also limits the time of the check. */
 const lagMsMax = 2_000;
 
-/** The same question that an acknowledgement asks: a replica that is connected may hang or lag. */
+/** Checks as an acknowledgement does, because a connected replica may hang or lag. */
 async function countMissingReplicas({
   acknowledgements,
   confirmReplicas,

@@ -1,7 +1,6 @@
 /**
- * A subscription that lasts. Each of its connections has one life: when one breaks or falls silent, another takes its place.
- * A subscriber asks nothing of its own accord, so it would never notice a connection whose other end is gone. Therefore
- * it pings, and an unanswered ping ends the connection (`redisSilenceMs`).
+ * A subscription that opens a new connection whenever one breaks or becomes silent. A subscriber sends no commands, so it would
+ * never notice a dead connection. Therefore it sends pings, and an unanswered ping ends the connection (`redisSilenceMs`).
  */
 import { Cluster, type Redis } from 'ioredis';
 import { connectOnce, connectToNode, type RedisAddress, type RedisClient } from './redis-connection.ts';
@@ -12,9 +11,9 @@ const retryMsMax = 1_000;
 
 export interface SubscriptionEvents {
   message(text: string): void;
-  /** Messages are received from now on. Called again for each further connection. */
+  /** Messages are received from now on. Called for each new connection. */
   subscribed?(): void;
-  /** No messages are received until `subscribed`. Called for each attempt to connect that fails, too. */
+  /** No messages are received until `subscribed`. Also called for each failed attempt to connect. */
   lost?(): void;
 }
 
@@ -35,7 +34,7 @@ export class Subscription {
     this.#connect();
   }
 
-  /** Gives the present connection up for another one. */
+  /** Replaces the connection with a new one. */
   renew(): void {
     const client = this.#client;
     this.#client = null;

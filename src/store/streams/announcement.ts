@@ -1,4 +1,4 @@
-/** The announcement of a commit: the progress of its partition, and what became visible. */
+/** The announcement of a commit: the progress of its partition and the visible changes. */
 import { unpack } from '../codec/pack.ts';
 
 /** The last invalidation that a batch sent to a partition for a tenant. */
@@ -15,19 +15,19 @@ export interface Announcement {
   readonly pendingRebuilds: ReadonlyMap<string, number>;
   readonly downstream: readonly DownstreamInvalidation[];
   /**
-   * Tenant -> a place in the stream: what was taken in from there on may have outputs that are not built yet. They wait for a
-   * schema in JavaScript, or for a lookup index.
+   * Tenant -> sequence in the stream from which on outputs may not be built yet, because they wait for a JavaScript schema or a
+   * lookup index.
    */
   readonly deferred: ReadonlyMap<string, number>;
-  /** Digests of the views, claims and indexes that changed, 8 bytes each. */
+  /** Digests of the changed views, claims and indexes, 8 bytes each. */
   readonly digests: Buffer;
 }
 
-/** The announcement as the owner gives it. */
+/** The announcement as passed by the owner. */
 export interface OwnAnnouncement extends Omit<Announcement, 'deferred'> {
   /** Absent: none. */
   readonly deferred?: Announcement['deferred'];
-  /** From `packItemNames`; absent: no worker holds copies of shards, and the names would only cost room. */
+  /** From `packItemNames`; absent if no worker holds copies of shards, to save space. */
   readonly itemNames?: Buffer;
 }
 
@@ -39,7 +39,7 @@ export type PackedAnnouncement = [
   deferred: [string, number][],
 ];
 
-/** @param packed field `c` of a change, as `commit` packs it */
+/** @param packed field `c` of a change, packed by `commit` */
 export function decodeAnnouncement(packed: Buffer): Announcement {
   const [checkpoint, pendingRebuilds, downstream, digests, deferred] = unpack<PackedAnnouncement>(packed);
   return {

@@ -1,4 +1,4 @@
-/** Following what becomes visible in a partition: commits of its owner, and claims that others put on it. */
+/** Follows the visible changes of a partition: commits of its owner, and claims that other partitions make in it. */
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { digestBytes } from '../codec/digest.ts';
@@ -9,33 +9,33 @@ import type { StreamSource } from './shared-streams.ts';
 import { type StreamEntry, StreamGapError, StreamReader } from './stream.ts';
 
 export interface AnnouncedChange {
-  /** Rises by one from change to change of a partition. */
+  /** Increases by one with each change of a partition. */
   readonly sequence: number;
-  /** Present when it is a commit. */
+  /** Null if the change is not a commit. */
   readonly commit: { readonly number: number; readonly announcement: Announcement } | null;
-  /** Digests of what changed, one text of 8 bytes (latin1) each. */
+  /** Digests of what changed, each as a latin1 string of 8 bytes. */
   readonly digests: readonly string[];
 }
 
 export interface ChangesListener {
   /** Changes of a partition, in order. */
   onChanges(partition: number, changes: readonly AnnouncedChange[]): void;
-  /** The partition is not heard of until `onGap`: what is known of it may be taken back (a failover). */
+  /** No changes arrive until `onGap`, and earlier ones may be undone by a failover. */
   onLost(partition: number): void;
   /**
-   * Changes were missed: nothing that was concluded from earlier ones holds. Reading continues when the promise has settled.
-   * @param place sequence of the last change that is not passed on
+   * Changes were missed, so all conclusions from earlier ones are invalid. Reading continues after the promise has settled.
+   * @param place sequence of the last change that will not be reported
    */
   onGap(partition: number, place: number): Promise<void>;
 }
 
-/** Fields of a change that is a commit, as `scripts/partitions/commit.lua` writes them. */
+/** Fields of a commit, written by `scripts/partitions/commit.lua`. */
 export const changeFields = { commit: 'c', number: 'n', itemNames: 'i' } as const;
 
 const blockMs = 1000;
 const entriesPerRead = 128;
 
-/** Follows one partition until closed. Errors of the connection are waited out. */
+/** Follows one partition until closed. Retries after connection errors. */
 export class ChangesFollower {
   #reader: StreamReader | null = null;
   #closed = false;
@@ -47,13 +47,13 @@ export class ChangesFollower {
     private readonly listener: ChangesListener,
   ) {}
 
-  /** Calls `onGap` once to begin with, then `onChanges` from there. */
+  /** First calls `onGap`, then `onChanges` for all later changes. */
   async run(): Promise<void> {
     const tag = this.store.partitions.tag(this.partition);
     while (!this.#closed) {
       try {
         const place = await lastChange(this.store, tag);
-        // The place is read before the state, so nothing between them is missed.
+        // Read the position before the state, so that no change is missed.
         await this.listener.onGap(this.partition, place);
         await this.#follow(new StreamReader(this.source, keys.changes(tag), place));
       } catch (error) {
@@ -82,7 +82,7 @@ export class ChangesFollower {
   }
 }
 
-/** Place of the last change of a partition, before which a reader begins. @throws what the client throws */
+/** Sequence of the last change of a partition, after which a reader begins. @throws what the client throws */
 export async function lastChange({ client }: Store, tag: string): Promise<number> {
   return Number((await client.hget(keys.clock(tag), 'changes')) ?? 0);
 }

@@ -1,4 +1,4 @@
-/** Following which items the commits of a partition change, whichever worker owns it. */
+/** Follows which items the commits of a partition change, whatever worker owns it. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { assert } from '../../lib/assert.ts';
 import { keys } from '../keys.ts';
@@ -8,18 +8,18 @@ import { changeFields, lastChange } from './changes-stream.ts';
 import type { StreamSource } from './shared-streams.ts';
 import { type StreamEntry, StreamReader } from './stream.ts';
 
-/** Commits that follow one another. */
+/** Consecutive commits. */
 export interface ItemCommits {
   /** Number of the last of them. */
   readonly number: number;
-  /** Names of the items that they changed, as each of them packed them (`packItemNames`). */
+  /** Names of the items that each commit changed, packed (`packItemNames`). */
   readonly names: readonly Buffer[];
 }
 
 export interface ItemChangesListener {
-  /** Reads all items. Every change since before the call is reported afterwards. */
+  /** Must read all items. All changes since before the call are reported afterwards. */
   onGap(partition: number): Promise<void>;
-  /** Reading continues when the promise has settled. What ended with a StoreUnavailableError is reported again. */
+  /** Reading continues after the promise has settled. After a StoreUnavailableError, the same commits are reported again. */
   onCommits(partition: number, commits: ItemCommits): Promise<void>;
   /** A failover may have reverted changes, or some were missed. `onGap` follows. @param why for the log */
   onLost(partition: number, why: unknown): void;
@@ -28,7 +28,7 @@ export interface ItemChangesListener {
 const blockMs = 1000;
 const entriesPerRead = 64;
 const retryMs = 100;
-/** An owner that names no items will be replaced by one that does, by the person who changes the setting. */
+/** An owner that names no items stays until the setting is changed. */
 const unnamedRetryMs = 5_000;
 
 /** The owner of a partition does not name the items that it changes. */
@@ -47,12 +47,12 @@ export class ItemChangesFollower {
     private readonly listener: ItemChangesListener,
   ) {}
 
-  /** Calls `onGap` once to begin with, then `onCommits` from there. Errors of the connection are waited out. */
+  /** First calls `onGap`, then `onCommits` for all later changes. Retries after connection errors. */
   async run(): Promise<void> {
     const tag = this.store.partitions.tag(this.partition);
     while (!this.#isClosed) {
       try {
-        // The place is read before the items, so no change is missed.
+        // Read the position before the items, so that no change is missed.
         const place = await lastChange(this.store, tag);
         if (this.#isClosed) return;
         await this.listener.onGap(this.partition);
@@ -70,7 +70,7 @@ export class ItemChangesFollower {
     this.#reader?.close();
   }
 
-  /** @throws StreamGapError, UnnamedItemsError, StoreUnavailableError when all items have to be read again */
+  /** @throws StreamGapError, UnnamedItemsError, StoreUnavailableError if all items have to be read again */
   async #follow(reader: StreamReader): Promise<void> {
     this.#reader = reader;
     let told: ItemCommits | null = null;
@@ -81,7 +81,7 @@ export class ItemChangesFollower {
           if (told !== null) await this.listener.onCommits(this.partition, told);
           told = null;
         } catch (error) {
-          // A connection that broke continues where it was, unless what was read may be forgotten.
+          // A broken connection resumes where it was, unless Redis may have lost what was read.
           if (reader.isOver || !(error instanceof StoreUnavailableError)) throw error;
           await pause(retryMs);
         }
@@ -92,7 +92,7 @@ export class ItemChangesFollower {
   }
 }
 
-/** Null when none of the changes is a commit. @throws UnnamedItemsError */
+/** Null if none of the changes is a commit. @throws UnnamedItemsError */
 function commitsOf(entries: readonly StreamEntry[]): ItemCommits | null {
   const names: Buffer[] = [];
   let number: number | null = null;

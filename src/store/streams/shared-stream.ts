@@ -1,10 +1,10 @@
-/** One of the streams that are read together (`shared-streams.ts`): what was read ahead of its reader, and its place. */
+/** One of the streams that are read together (`shared-streams.ts`), with its position and the entries read ahead. */
 import { StoreUnavailableError } from '../redis/redis-errors.ts';
 import { type StreamConnection, type StreamReply, UntilClosed } from './stream-connection.ts';
 
 type Entry = NonNullable<StreamReply>[number][1][number];
 
-/** A stream with so many entries ahead of its reader is read on when the reader has taken some. */
+/** With this many entries read ahead, the stream is not read further until its reader has taken some. */
 const entriesAheadMax = 400;
 
 interface Waiting {
@@ -15,9 +15,9 @@ interface Waiting {
 }
 
 export class SharedStream implements StreamConnection {
-  /** The next shared read continues after this place; null before the first read. */
+  /** The next shared read continues after this id; null before the first read. */
   #readTo: string | null = null;
-  /** Place of the last entry that was handed out. */
+  /** Id of the last entry returned to the reader. */
   #takenTo: string | null = null;
   #ahead: Entry[] = [];
   #waiting: Waiting | null = null;
@@ -27,7 +27,7 @@ export class SharedStream implements StreamConnection {
   constructor(
     readonly key: string,
     private readonly source: {
-      /** The reader waits for entries. */
+      /** Called when the reader waits for entries. */
       onWait(): void;
       lastId(): Promise<string>;
       onClose(): void;
@@ -42,7 +42,7 @@ export class SharedStream implements StreamConnection {
     return this.#readTo ?? '0-0';
   }
 
-  /** When the wait of the reader ends. */
+  /** Deadline of the waiting reader, in ms of `performance.now()`. */
   get endsMs(): number {
     return this.#waiting?.endsMs ?? Number.POSITIVE_INFINITY;
   }
@@ -73,8 +73,8 @@ export class SharedStream implements StreamConnection {
   }
 
   /**
-   * Takes in what a read after a place found. Two reads may be under way at a time, so only entries that are new are added.
-   * Entries are dropped when the reader has moved to another place since.
+   * Adds the entries that a read after `place` found. Two reads may run at a time, so only new entries are added. If the reader
+   * has moved to another position since, they are dropped.
    */
   take(place: string, entries: readonly Entry[], nowMs: number): void {
     if (this.#readTo === null || sequenceOf(place) > sequenceOf(this.#readTo)) return;

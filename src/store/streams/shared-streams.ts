@@ -1,7 +1,7 @@
 /**
- * The streams that a process reads on one Redis, read together: one blocking read for all of them, since a read costs
- * both sides more than dozens of entries. It reads ahead, so that a stream whose reader is at work needs no read
- * of its own. In a cluster a read reaches one slot alone, and each stream has a connection of its own.
+ * Reads all streams of a process on a single Redis with one blocking read, since a read costs both sides more than dozens of
+ * entries. Reads ahead, so that a stream with a busy reader needs no separate read. In a cluster, a read can only use one slot,
+ * so each stream has its own connection.
  */
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { SendBehind } from '../redis/field-reader.ts';
@@ -12,31 +12,30 @@ import type { RedisHost } from '../store.ts';
 import { SharedStream } from './shared-stream.ts';
 import { connectToStream, LastIds, type StreamConnection, type StreamReply } from './stream-connection.ts';
 
-/** Entries of each stream in one read. */
+/** Maximum entries per stream and read. */
 const entriesPerRead = 200;
-/** Longest wait of a read while no reader waits. */
+/** Maximum duration of a blocking read. */
 const blockMsMax = 1_000;
 const retryMs = 100;
-/** How often UNBLOCK is repeated: it has no effect before the read blocks. */
+/** Interval for repeating UNBLOCK, which has no effect before the read blocks. */
 const interruptAgainMs = 20;
 
-/** Where streams are read. */
+/** A source of streams. */
 export interface StreamSource {
-  /** A stream to read; the first read of the connection says from where. */
+  /** Opens a stream; its first read determines the position. */
   connect(key: string): StreamConnection;
   /**
-   * Reads at once what all streams have. Null in a cluster.
-   * @param send on a connection of the caller's choice, after what was sent there before
-   * @returns key -> place up to which everything is with its reader or on its way; null when that is not all
+   * Reads all streams without blocking. Null in a cluster.
+   * @param send sends on the caller's connection, after earlier commands
+   * @returns key -> id up to which all entries are delivered or queued for the reader; null if there may be more
    */
   readonly catchUp: ((send: SendBehind) => Promise<ReadonlyMap<string, string> | null>) | null;
-  /** Ends the connections, those given out included. */
+  /** Ends all connections, including those returned by `connect`. */
   close(): void;
 }
 
 /**
- * @param pauseMs how long entries gather between two reads. So long the second of two entries may be late. Without
- * effect in a cluster
+ * @param pauseMs pause between reads to collect entries; delays the second of two entries by up to this. No effect in a cluster
  */
 export function openStreamSource(host: RedisHost, pauseMs = 0): StreamSource {
   if (host.address.kind === 'single') return new SharedStreams(host, pauseMs);
@@ -59,12 +58,12 @@ class SharedStreams implements StreamSource {
   readonly #client: RedisClient;
   readonly #lastIds: LastIds;
   readonly #streams = new Set<SharedStream>();
-  /** Streams of the read under way, with the places after which it reads; null between reads. */
+  /** Streams of the current read, with the ids after which it reads; null between reads. */
   #reading: ReadonlyMap<SharedStream, string> | null = null;
   #interrupting: NodeJS.Timeout | null = null;
-  /** Redis' number of the connection; null while it is not known. */
+  /** Redis' id of the connection; null while unknown. */
   #connectionId: unknown = null;
-  /** History of the Redis that answered last; each start begins another. */
+  /** History of the Redis that replied last; each start of a Redis begins a new one. */
   #history: string | null = null;
   #isRunning = false;
   #closed = false;
@@ -91,13 +90,13 @@ class SharedStreams implements StreamSource {
   }
 
   readonly catchUp = async (send: SendBehind): Promise<ReadonlyMap<string, string> | null> => {
-    // The Redis that answers now may have forgotten entries that were read.
+    // The current Redis may have lost entries that were already read.
     const connectionId = this.#connectionId;
     if (connectionId === null && this.host.mayForget === true) return null;
     const wanted = this.#wanted();
     if (wanted.size === 0 || wanted.size < this.#streams.size) return null;
     const reply = (await send('XREAD', readWords(wanted, null))) as StreamReply;
-    // The client library sends a command again when its connection broke: another Redis may have answered.
+    // The client library repeats commands after its connection broke, so another Redis may have replied.
     if (connectionId !== this.#connectionId && this.host.mayForget === true) return null;
     this.#handOut(wanted, reply);
     if (reply?.some(([, entries]) => entries.length === entriesPerRead)) return null;
@@ -130,23 +129,23 @@ class SharedStreams implements StreamSource {
       const found = await this.#send(wanted);
       this.#readIsOver();
       const reply = await this.#withOthers(wanted, found);
-      // The connection broke: another process may have answered than the one that was asked.
+      // The connection broke, so another Redis process may have replied.
       if (this.#connectionId === null && this.host.mayForget === true) return;
       const hasEntries = this.#handOut(wanted, reply);
-      // At least a turn of the event loop, so that readers can ask on before the next read.
+      // Wait at least one turn of the event loop, so that readers can request more before the next read.
       await (hasEntries && this.pauseMs > 0 ? pause(this.pauseMs) : nextTurn());
     } catch (error) {
       this.#readIsOver();
-      // A server that another one replaces may keep its connections, so it is asked for its history again.
+      // A replaced server may keep its connections, so check its history again.
       this.#connectionId = null;
       for (const stream of this.#streams) stream.fail(storeError(error));
       await pause(retryMs);
     }
   }
 
-  /** Begins on a new connection. When Redis may have forgotten something its streams end, as in a cluster after an error. */
+  /** Initializes a new connection. If Redis may have lost data, its streams end, as in a cluster after an error. */
   async #begin(): Promise<void> {
-    // Both are sent immediately: the id of a connection that broke in between would name nothing.
+    // Send both together: if the connection broke in between, the id would be invalid.
     const [id, history] = await Promise.all([
       sendRaw(this.#client, 'CLIENT', ['ID']),
       this.host.mayForget === true ? historyOf(this.#client) : null,
@@ -171,8 +170,8 @@ class SharedStreams implements StreamSource {
   }
 
   /**
-   * Adds what the other streams have. Redis ends a wait with the first stream that has an entry, and a writer mostly writes to
-   * several streams at once. Readers that get their entries together share commands.
+   * Adds the entries of the other streams. A blocking read ends with the first stream that has an entry, but writers usually
+   * write to several streams at once. Readers that get their entries together share commands.
    */
   async #withOthers(wanted: ReadonlyMap<SharedStream, string>, reply: StreamReply): Promise<StreamReply> {
     if (reply?.length !== 1 || wanted.size === 1) return reply;
@@ -189,7 +188,7 @@ class SharedStreams implements StreamSource {
     return found.size > 0;
   }
 
-  /** Ends a read under way that leaves out a stream with a waiting reader. */
+  /** Ends the current read if it leaves out a stream with a waiting reader. */
   #interrupt(): void {
     if (this.#interrupting !== null) return;
     const interrupt = () => {
@@ -208,8 +207,8 @@ class SharedStreams implements StreamSource {
 }
 
 /**
- * Each start of a Redis is a history of its own, and so is each promotion of a replica. A replica that is not promoted
- * yet has the history of its master, and less of it. @throws StoreUnavailableError for a replica
+ * Each start of a Redis and each promotion of a replica begins a new history. A replica that is not yet promoted has the
+ * history of its master but may lack its end. @throws StoreUnavailableError for a replica
  */
 async function historyOf(client: RedisClient): Promise<string> {
   const facts = String(await sendRaw(client, 'INFO', ['replication']));
@@ -217,7 +216,7 @@ async function historyOf(client: RedisClient): Promise<string> {
   return /master_replid:(\w+)/.exec(facts)?.[1] ?? '';
 }
 
-/** @param blockMs null: what there is now */
+/** @param blockMs null: do not block */
 function readWords(wanted: ReadonlyMap<SharedStream, string>, blockMs: number | null): (string | number)[] {
   const words: (string | number)[] = ['COUNT', entriesPerRead];
   if (blockMs !== null) words.push('BLOCK', blockMs);

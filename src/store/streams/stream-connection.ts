@@ -1,6 +1,6 @@
 /**
- * Where a stream ends, whether its last entries are still there or not; and a connection of its own for the blocking reads of
- * one stream: on a shared one they would hold up every other command.
+ * Reads the last id of a stream, even if its last entries were trimmed. Also provides separate connections for blocking reads
+ * of a stream, which would delay all other commands on a shared one.
  */
 import { Cluster, type Redis } from 'ioredis';
 import { connectBlocking, connectToNode, nodeOf, type RedisClient } from '../redis/redis-connection.ts';
@@ -11,12 +11,12 @@ import type { RedisHost } from '../store.ts';
 
 const lastIds = new Script<Buffer[]>('streams/last-ids', null);
 
-/** Id of the last entry that was ever added to a stream; `0-0` before the first. @throws StoreUnavailableError */
+/** Id of the last entry ever added to a stream; `0-0` before the first. @throws StoreUnavailableError */
 export async function lastIdOf(client: RedisClient, key: string): Promise<string> {
   return String(await lastIds.run(client, [key], []));
 }
 
-/** As `lastIdOf`, by one call for all streams of one Redis that are asked for in one turn of the event loop. */
+/** Like `lastIdOf`, but with one call for all streams requested in the same turn of the event loop. */
 export class LastIds {
   #keys: string[] = [];
   #reply: Promise<Buffer[]> | null = null;
@@ -27,7 +27,7 @@ export class LastIds {
   async of(key: string): Promise<string> {
     const at = this.#keys.push(key) - 1;
     this.#reply ??= new Promise((resolve) => {
-      // After everything else in this turn, and before the commands of the next one.
+      // After everything else in this turn, but before the commands of the next one.
       process.nextTick(() => resolve(this.#send()));
     });
     return String((await this.#reply)[at]);
@@ -43,23 +43,22 @@ export class LastIds {
 
 export type StreamReply = [key: Buffer, entries: [id: Buffer, fields: Buffer[]][]][] | null;
 
-/** A node that does not end a blocking read this long after its time is as good as dead. */
+/** A node that does not end a blocking read this long after its timeout counts as dead. */
 const overdueMs = 2_000;
 
 export interface StreamConnection {
-  /** Entries after a place, at most `count`; null when none came for `blockMs`. Rejects when the connection breaks. */
+  /** At most `count` entries after the id `place`; null if none arrived within `blockMs`. Rejects if the connection breaks. */
   read(place: string, count: number, blockMs: number): Promise<StreamReply>;
-  /** As `lastIdOf`. Rejects when the connection breaks. */
+  /** See `lastIdOf`. Rejects if the connection breaks. */
   lastId(): Promise<string>;
-  /** It no longer reads: it was closed, or what it has read may be taken back. */
+  /** True if it no longer reads, because it was closed or a failover may have undone what it read. */
   readonly isOver: boolean;
   close(): void;
 }
 
 /**
- * One Redis: the connection comes back by itself. Cluster: it ends with the first error, because after that another
- * node may continue from an earlier state. A reader that wants to go on asks for a new connection, and looks where the
- * stream is.
+ * With a single Redis, the connection reconnects. In a cluster, it ends with the first error, because then another node may
+ * continue from an earlier state. To continue, a reader needs a new connection and must check where the stream ends.
  */
 export function connectToStream({ client, address }: RedisHost, key: string): StreamConnection {
   if (!(client instanceof Cluster)) return new LastingConnection(connectBlocking(address), key);
@@ -77,12 +76,12 @@ function readOn(
   return sendRaw(client, 'XREAD', words) as Promise<StreamReply>;
 }
 
-/** Ends what a closed client leaves open: one that waits to connect again never settles what it was going to send again. */
+/** Rejects pending promises on close, because a closed client that was waiting to reconnect never settles them. */
 export class UntilClosed {
-  /** Rejections of what waits for an answer. */
+  /** Reject functions of the pending promises. */
   readonly #rejects = new Set<(error: Error) => void>();
 
-  /** Settles as `sent` does, or rejects when this is closed before. */
+  /** Settles like `sent`, or rejects on `close`. */
   settle<T>(sent: Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#rejects.add(reject);

@@ -1,4 +1,4 @@
-/** Reading the streams of a partition. Entry ids are `<sequence>-0` with sequences of our own, so a gap can be seen. */
+/** Reads the streams of a partition. Entry ids are `<sequence>-0` with our own sequences, so that gaps can be detected. */
 import { storeError } from '../redis/redis-errors.ts';
 import type { StreamSource } from './shared-streams.ts';
 import type { StreamConnection, StreamReply } from './stream-connection.ts';
@@ -8,12 +8,12 @@ export interface StreamEntry {
   readonly fields: ReadonlyMap<string, Buffer>;
 }
 
-/** Entries after the place of a reader were trimmed away unread, or the stream ends before it. */
+/** Entries after the position of a reader were trimmed unread, or the stream ends before it. */
 export class StreamGapError extends Error {
   override readonly name = 'StreamGapError';
 }
 
-/** Reads one stream in order. In a cluster the reader is over when a call fails (`connectToStream`). */
+/** Reads one stream in order. In a cluster, the reader ends if a call fails (`connectToStream`). */
 export class StreamReader {
   readonly #connection: StreamConnection;
   #closed = false;
@@ -21,14 +21,14 @@ export class StreamReader {
   constructor(
     source: StreamSource,
     private readonly key: string,
-    /** Sequence of the last entry that is done. */
+    /** Sequence of the last entry that was read. */
     private place: number,
   ) {
     this.#connection = source.connect(key);
   }
 
   /**
-   * The next entries, at most `count`; none when nothing came for `blockMs` or the reader was closed.
+   * The next entries, at most `count`; empty if none arrived within `blockMs` or the reader was closed.
    * @throws StreamGapError, StoreUnavailableError
    */
   async next(count: number, blockMs: number): Promise<StreamEntry[]> {
@@ -48,8 +48,8 @@ export class StreamReader {
   }
 
   /**
-   * After a failover, or a restart that lost the last second, a stream can end before our place. Entries that are added then
-   * would never be read.
+   * After a failover, or a restart that lost the last second, a stream can end before our position. Entries added then would
+   * never be read.
    */
   async #checkPlace(): Promise<void> {
     const last = await this.#lastSequence();
@@ -57,7 +57,7 @@ export class StreamReader {
     throw new StreamGapError(`${this.key}: ends at ${last}, though ${this.place} was read`);
   }
 
-  /** Null when the reader was closed. */
+  /** Null if the reader was closed. */
   async #lastSequence(): Promise<number | null> {
     if (this.#closed) return null;
     try {
@@ -68,12 +68,15 @@ export class StreamReader {
     }
   }
 
-  /** It no longer reads: what it has read may be taken back, or it was closed. After another error it can continue. */
+  /**
+   * True if it no longer reads, because it was closed or a failover may have undone what it read. After other errors, it can
+   * continue.
+   */
   get isOver(): boolean {
     return this.#closed || this.#connection.isOver;
   }
 
-  /** Goes on after an entry, whatever was read before. */
+  /** Continues after an entry, independent of what was read before. */
   seek(sequence: number): void {
     this.place = sequence;
   }

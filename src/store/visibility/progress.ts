@@ -1,8 +1,8 @@
 /**
- * How far every partition has come, as a front sees it: what "read your own writes" rests on.
+ * The progress of all partitions as seen by a front. "Read your own writes" is based on it.
  *
- * A write is visible once its partition's checkpoint has passed it, all its outputs are built and every rebuild that it caused is done. Invalidations
- * are entries of the streams themselves, so both are comparisons of sequence numbers.
+ * A write is visible once its partition's checkpoint has passed it, all its outputs are built and all rebuilds that it caused
+ * are done. Invalidations are stream entries, so these checks only compare sequence numbers.
  */
 import { keys } from '../keys.ts';
 import type { Store } from '../store.ts';
@@ -11,11 +11,11 @@ import { openStreamSource, type StreamSource } from '../streams/shared-streams.t
 import { PartitionProgress } from './partition-progress.ts';
 import { type HighWaterMark, UnseenWrites, type Version, type VersionVector } from './version.ts';
 
-/** Conditions that callers wait for. They are checked again after every message. */
+/** Conditions that callers wait for. They are checked after every message. */
 export class Conditions {
   readonly #open = new Set<() => void>();
 
-  /** @param isMet cheap, and may gather what it has seen. @returns false when the time was over before it was met */
+  /** @param isMet must be cheap, and may keep state. @returns false if it was not met in time */
   wait(isMet: () => boolean, timeoutMs: number): Promise<boolean> {
     if (isMet()) return Promise.resolve(true);
     return new Promise((resolve) => {
@@ -38,16 +38,16 @@ export class Conditions {
   }
 }
 
-/** Called for every partition's changes in order; null after a gap, when anything may have changed. */
+/** Called with the changes of each partition, in order; with null after a gap, when anything may have changed. */
 export type ChangeListener = (partition: number, digests: readonly string[] | null) => void;
 
 /**
- * Called when a partition has come further. @param last sequence of its last entry when that was read again, else null. A
- * Redis that comes back without its last writes has forgotten what came after it
+ * Called when a partition has made progress. @param last sequence of its last stream entry if the state was read again,
+ * otherwise null. Entries after it were lost, as when Redis restarts without its last writes
  */
 export type PlaceListener = (partition: number, checkpoint: number, last: number | null) => void;
 
-/** How long changes gather: the partitions that a write reached commit within some milliseconds. */
+/** How long to collect changes: the partitions that a write affects commit within a few milliseconds. */
 const gatherMs = 3;
 
 const noHighWaterMark = Promise.resolve(null);
@@ -60,7 +60,7 @@ export class Progress {
   readonly #conditions = new Conditions();
   readonly #listeners: ChangeListener[] = [];
   readonly #placeListeners: PlaceListener[] = [];
-  /** See `commits`; null since one of them has changed. */
+  /** See `commits`; null after one of them has changed. */
   #commits: readonly number[] | null = null;
   #catchingUp: Promise<HighWaterMark | null> | null = null;
   readonly #unseen = new UnseenWrites((...write) => this.#isSeen(...write));
@@ -88,14 +88,14 @@ export class Progress {
     this.#source.close();
   }
 
-  /** True once the state of every partition is known. */
+  /** True if the state of every partition is known. */
   get ready(): boolean {
     return this.#partitions.every(({ known }) => known);
   }
 
   /**
-   * Number of the last commit seen of each partition: what an index shard must have applied to be as new. The same list
-   * until one of them changes.
+   * Number of the last known commit of each partition, which an index shard must have applied to be up to date. Returns the
+   * same array until one of them changes.
    */
   get commits(): readonly number[] {
     this.#commits ??= this.#partitions.map(({ commits }) => commits);
@@ -111,8 +111,8 @@ export class Progress {
   }
 
   /**
-   * Reports entries that this process has written, so that `backlogs` knows them before they are done.
-   * @returns the version that stands for them, and for what this process wrote for the tenant before
+   * Records entries that this process has written, so that `backlogs` includes them.
+   * @returns the version that covers them and earlier writes of this process for the tenant
    */
   noteWritten(tenant: string, version: VersionVector): VersionVector {
     for (const [partition, sequence] of version) {
@@ -122,12 +122,12 @@ export class Progress {
     return this.#unseen.add(tenant, version);
   }
 
-  /** Stream entries that wait, by partition. */
+  /** Number of unprocessed stream entries, by partition. */
   backlogs(): number[] {
     return this.#partitions.map(({ backlog }) => backlog);
   }
 
-  /** True when the version is visible by now, with everything that was rebuilt because of it. */
+  /** True if the version is visible, including the rebuilds that it caused. */
   isVisible(tenant: string, version: VersionVector): boolean {
     for (const [partition, sequence] of version) {
       if (!this.#isSeen(tenant, partition, sequence)) return false;
@@ -148,13 +148,13 @@ export class Progress {
     );
   }
 
-  /** As `waitFor`, of writes and announcements. */
+  /** Like `waitFor`, for writes and announcements. */
   async waitForVersion(tenant: string, { writes, announced }: Version, timeoutMs: number): Promise<boolean> {
     const isHeard = this.waitUntilNotified(announced, timeoutMs);
     return (await this.waitFor(tenant, writes, timeoutMs)) && (await isHeard);
   }
 
-  /** True when the version is visible before the time is over, with everything that was rebuilt because of it. */
+  /** True if the version becomes visible in time, including the rebuilds that it caused. */
   waitFor(tenant: string, version: VersionVector, timeoutMs: number): Promise<boolean> {
     if (this.isVisible(tenant, version)) return Promise.resolve(true);
     const writes = new Map([...version].filter(([partition]) => partition < this.#partitions.length));
@@ -162,8 +162,8 @@ export class Progress {
   }
 
   /**
-   * A condition that forgets what is done. What a write caused is fixed when the write is passed, so later writes are not
-   * waited for. @param writes entries to pass; emptied on the way
+   * A condition that drops completed parts. The rebuilds of a write are known when it is processed, so later writes are not
+   * waited for. @param writes entries to wait for; will be emptied
    */
   #becomesVisible(tenant: string, writes: Map<number, number>): () => boolean {
     const invalidations = new Map<number, number>();
@@ -199,9 +199,8 @@ export class Progress {
   }
 
   /**
-   * The high-water mark of everything that was asked of the store's `fields` until now. It comes from reading the changes at
-   * once, instead of asking for their numbers; null where that is not possible. One read serves all callers of one turn of
-   * the event loop.
+   * The high-water mark of everything requested from the store's `fields` so far. Determined by reading the changes themselves
+   * instead of their numbers; null if that is not possible. One read serves all callers in a turn of the event loop.
    */
   catchUp(): Promise<HighWaterMark | null> {
     const { catchUp } = this.#source;
@@ -228,12 +227,12 @@ export class Progress {
     );
   }
 
-  /** True when the listeners have been notified of everything up to the high-water mark before the time is over. */
+  /** True if the listeners are notified of everything up to the high-water mark in time. */
   waitUntilNotified(mark: HighWaterMark, timeoutMs: number): Promise<boolean> {
     return this.#conditions.wait(() => this.#isPast(mark, ({ notified }) => notified), timeoutMs);
   }
 
-  /** As `waitUntilNotified`, of commits: partition -> number. */
+  /** Like `waitUntilNotified`, for commits: partition -> number. */
   waitUntilCommits(commits: ReadonlyMap<number, number>, timeoutMs: number): Promise<boolean> {
     return this.#conditions.wait(() => this.#isPast(commits, (progress) => progress.commits), timeoutMs);
   }

@@ -1,22 +1,22 @@
 /**
- * How new something is. What a client has written or seen is in the opaque token of `X-Service-Version` (docs/reference/http.md
- * "Reading your own writes"). What was read from Redis has a high-water mark: a change and its announcement are one script, so
- * nothing that was read is newer than the last announcement after the read.
+ * Versions of data. What a client has written or seen is encoded in the opaque token of `X-Service-Version`
+ * (docs/reference/http.md "Reading your own writes"). Data read from Redis have a high-water mark: a change and its
+ * announcement are made by one script, so nothing that was read is newer than the last announcement after the read.
  */
 import { keys, tagOf } from '../keys.ts';
 import type { HashField } from '../redis/field-reader.ts';
 import type { Store } from '../store.ts';
 
 /**
- * Places in the partitions' streams: partition -> sequence number of the entry that announced a write.
- * What `X-Service-Version` carries, made opaque by `formatVersion`.
+ * Partition -> sequence number of the stream entry that announced a write. `X-Service-Version` has it in the opaque form of
+ * `formatVersion`.
  */
 export type VersionVector = ReadonlyMap<number, number>;
 
 /** A version: positions in the streams that must be processed, and announcements that must have been received. */
 export interface Version {
   readonly writes: VersionVector;
-  /** Partition -> number of an announcement in its changes; the version of a change of the feed has them. */
+  /** Partition -> number of an announcement in its changes; used in versions from the feed. */
   readonly announced: HighWaterMark;
 }
 
@@ -24,7 +24,7 @@ const entryPattern = /^(\d{1,5})([.~])([0-9a-z]{1,11})$/;
 const entriesMax = 4096;
 const nothing: HighWaterMark = new Map();
 
-/** Text that is safe in a header. */
+/** Returns text that is safe in a header. */
 export function formatVersion(writes: VersionVector, announced: HighWaterMark = nothing): string {
   return `v1-${[...entriesOf(writes, '.'), ...entriesOf(announced, '~')].join('-')}`;
 }
@@ -34,7 +34,7 @@ function entriesOf(places: ReadonlyMap<number, number>, mark: string): string[] 
   return sorted.map(([partition, place]) => `${partition}${mark}${place.toString(36)}`);
 }
 
-/** Null when the text is not a token of ours. */
+/** Null if the text is not a token of ours. */
 export function parseVersion(text: string): Version | null {
   const [mark, ...entries] = text.split('-', entriesMax);
   if (mark !== 'v1') return null;
@@ -50,16 +50,16 @@ export function parseVersion(text: string): Version | null {
 }
 
 /**
- * Writes of this process that may not be visible yet, by tenant. The version of a write covers them, too. So a client that
- * writes several things and reads with the version of the last one sees them all.
+ * Writes of this process that may not be visible yet, by tenant. The version of a write includes them, so that a client that
+ * makes several writes and reads with the last version sees them all.
  */
 export class UnseenWrites {
   readonly #byTenant = new Map<string, Map<number, number>>();
 
-  /** @param isVisible whether an entry of a partition's stream can be seen, with everything that was rebuilt because of it */
+  /** @param isVisible whether a stream entry of a partition is visible, including the rebuilds that it caused */
   constructor(private readonly isVisible: (tenant: string, partition: number, sequence: number) => boolean) {}
 
-  /** @returns the version that stands for a write and those before it */
+  /** @returns the version that covers a write and earlier ones */
   add(tenant: string, version: VersionVector): VersionVector {
     const unseen = this.#byTenant.get(tenant) ?? new Map<number, number>();
     this.#byTenant.set(tenant, unseen);
@@ -72,7 +72,7 @@ export class UnseenWrites {
     return new Map(unseen);
   }
 
-  /** A Redis that comes back without its last writes has forgotten entries, which would be waited for in vain. */
+  /** Drops entries that were lost in a restart of Redis and would never become visible. */
   forgetBeyond(partition: number, lastSequence: number): void {
     for (const unseen of this.#byTenant.values()) {
       if ((unseen.get(partition) ?? 0) > lastSequence) unseen.delete(partition);
@@ -84,8 +84,8 @@ export class UnseenWrites {
 export type HighWaterMark = ReadonlyMap<number, number>;
 
 /**
- * The high-water mark of fields that have been read. On one Redis a commit moves claims of any partition and announces them
- * in its own, so all partitions are asked there. @throws StoreUnavailableError
+ * The high-water mark of fields that have been read. On a single Redis, a commit changes claims of any partition and announces
+ * them in its own, so all partitions are needed. @throws StoreUnavailableError
  */
 export async function readHighWaterMark(
   { fields, partitions, address }: Pick<Store, 'fields' | 'partitions' | 'address'>,

@@ -1,9 +1,8 @@
 /**
- * The state of each webhook: its cursor on the change log, and its last attempt. An entry is there from the call that makes a
- * configuration with the webhook active until the call that makes one without it active.
+ * The state of each webhook: its cursor on the change log, and its last attempt. An entry exists from the activation of a
+ * configuration with the webhook until the activation of one without it.
  *
- * The `traceparent` of recent saves and deletes, which webhooks pass on, is a help for people: what is lost costs a trace, and
- * nothing else.
+ * Webhooks pass on the `traceparent` of recent saves and deletes. Losing one only breaks a trace.
  */
 import { traceKeptSeconds, tracesKeptMax } from '../../contract/limits.ts';
 import { keys, platformTag } from '../keys.ts';
@@ -17,28 +16,28 @@ const replaceScript = new Script<0 | 1>('webhooks/replace', 1);
 export interface WebhookState {
   /** When it became part of the configuration, in microseconds since 1970. */
   readonly begunAt: number;
-  /** Offset after what was sent; absent: as the log was at `begunAt`. */
+  /** Offset after the last sent batch; absent: the position of the log at `begunAt`. */
   readonly offset?: string;
   /** Offset after the batch that is being sent; absent: none. */
   readonly until?: string;
-  /** Job run that sends; absent: none did yet. */
+  /** Job run that sends; absent: none so far. */
   readonly sender?: string;
   readonly isDisabled?: true;
   /** The last address was refused. */
   readonly isRefused?: true;
-  /** Attempts of the batch that failed; absent: none. */
+  /** Failed attempts of the batch; absent: none. */
   readonly failures?: number;
-  /** When its failures were logged last, in milliseconds since 1970; absent: never since it last worked. */
+  /** When its failures were last logged, in milliseconds since 1970; absent: not since it last succeeded. */
   readonly warnedAt?: number;
-  /** Of the last attempt; absent: nothing answered. */
+  /** HTTP status of the last attempt; absent: no response. */
   readonly lastStatus?: number;
   /** Milliseconds since 1970. */
   readonly lastAttemptAt?: number;
-  /** Not tried before, in milliseconds since 1970; absent: as soon as there is something to send. */
+  /** Earliest time of the next attempt, in milliseconds since 1970; absent: as soon as there is something to send. */
   readonly nextAttemptAt?: number;
 }
 
-/** The field of a webhook. One that goes to another environment is another one. */
+/** The field of a webhook. With another environment, it counts as another webhook. */
 export function webhookField(
   tenant: string,
   { alias, environment }: { readonly alias: string; readonly environment: { readonly id: string } },
@@ -46,7 +45,7 @@ export function webhookField(
   return `${tenant}|${alias}|${environment.id}`;
 }
 
-/** A state with its stored text, which a later write must find. */
+/** A state with its stored text, for compare-and-set. */
 export interface StoredState {
   readonly field: string;
   readonly text: string;
@@ -59,7 +58,7 @@ export async function readWebhookStates(store: Store): Promise<ReadonlyMap<strin
   return new Map(Object.entries(stored).map(([field, text]) => [field, parsedState(field, text)]));
 }
 
-/** Null when the configuration does not have it. @throws StoreUnavailableError */
+/** Null if the configuration does not have it. @throws StoreUnavailableError */
 export async function readWebhookState(store: Store, field: string): Promise<StoredState | null> {
   const text = await answerOf(store.client.hget(keys.webhooks, field));
   return text === null ? null : parsedState(field, text);
@@ -69,7 +68,7 @@ function parsedState(field: string, text: string): StoredState {
   return { field, text, state: JSON.parse(text) as WebhookState };
 }
 
-/** Null when the entry has changed. @throws StoreUnavailableError */
+/** Null if the entry has changed meanwhile. @throws StoreUnavailableError */
 export async function replaceWebhookState(
   store: Store,
   { field, text }: StoredState,
@@ -83,7 +82,7 @@ export async function replaceWebhookState(
   return isReplaced === 1 ? { field, text: next, state } : null;
 }
 
-/** Replaces an entry, whatever it is by now. Null when the configuration does not have it. @throws StoreUnavailableError */
+/** Changes the current entry. Null if the configuration does not have the webhook. @throws StoreUnavailableError */
 export async function changeWebhookState(
   store: Store,
   field: string,
@@ -99,7 +98,7 @@ export async function changeWebhookState(
 
 const noteScript = new Script<Buffer>('webhooks/note-traces', 1);
 
-/** @param entityIds as `formatEntityId` gives them. @throws StoreUnavailableError */
+/** @param entityIds from `formatEntityId`. @throws StoreUnavailableError */
 export async function noteTraces(
   store: Store,
   tenant: string,
@@ -114,7 +113,7 @@ export async function noteTraces(
   );
 }
 
-/** The trace of the last of the entities that has one; null when none has. @throws StoreUnavailableError */
+/** The trace of the last entity that has one; null if none has. @throws StoreUnavailableError */
 export async function lastTrace(
   store: Store,
   tenant: string,

@@ -1,4 +1,4 @@
-/** Effects of moved claims: which URLs and handles are served, and by which view. */
+/** The effects of moved claims on which URLs and handles are served, and by which view. */
 
 import type { Claim } from '../../store/claims/claim-records.ts';
 import { compareRanks } from '../../store/claims/competing-claims.ts';
@@ -10,7 +10,7 @@ import type { Store } from '../../store/store.ts';
 import { servedClaims } from '../../verify/route-check.ts';
 import { type ChangeCounts, type ConfigurationDiff, plus } from './diff.ts';
 
-/** Counts what is served otherwise after the moves of contests. @throws StoreUnavailableError */
+/** Counts the URLs and handles whose serving changes. @throws StoreUnavailableError */
 export async function contestChanges(
   store: Store,
   contests: readonly ContestMoves[],
@@ -47,12 +47,12 @@ async function decide(
   return { before: servedOf(stored), after: servedOf(after) };
 }
 
-/** Tells the claims on a field apart. */
+/** Identifies a claim on a field. */
 function keyOf(field: string, { kind, host, view }: Claim): string {
   return JSON.stringify([claimKey({ kind, host, field }), view.sourceId, view.alias, view.originId]);
 }
 
-/** @param lists claims of each field */
+/** @param lists the claims of each field */
 function servedOf(lists: readonly (readonly Claim[])[]): Served {
   const served = new Map<string, string>();
   for (const claims of lists) {

@@ -9,7 +9,7 @@ export interface ChangeCounts {
   readonly same: number;
 }
 
-/** Views, at most `dryRunSamplesMax` of each kind. */
+/** Sample views, at most `dryRunSamplesMax` of each kind. */
 export interface ChangeSamples {
   readonly added: readonly { readonly id: string; readonly after: Json }[];
   readonly changed: readonly { readonly id: string; readonly before: Json; readonly after: Json }[];
@@ -37,12 +37,12 @@ export function plus(counts: ChangeCounts, kind: ChangeKind, count = 1): ChangeC
   return { ...counts, [kind]: counts[kind] + count };
 }
 
-/** A view that comes, changes or goes. */
+/** A view that is added, changed or removed. */
 export interface Sample {
   readonly id: string;
-  /** Null: it was not there. */
+  /** Null: it did not exist. */
   readonly before: { readonly view: Json } | null;
-  /** Null: it is gone. */
+  /** Null: it is removed. */
   readonly after: { readonly view: Json } | null;
 }
 
@@ -50,7 +50,7 @@ export function hasRoom(samples: ChangeSamples, kind: Exclude<ChangeKind, 'same'
   return samples[kind].length < dryRunSamplesMax;
 }
 
-/** With one sample more, unless all together would be too large to keep. */
+/** Adds a sample, unless the samples would become too large. */
 export function withSample(samples: ChangeSamples, { id, before, after }: Sample): ChangeSamples {
   const next: ChangeSamples =
     before === null

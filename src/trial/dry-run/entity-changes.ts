@@ -1,6 +1,6 @@
 /**
- * What another configuration would make of entities, beside what is built from them now. An output whose schema stays is not
- * built: it is a function of what stays, and a rebuild leaves it alone, too.
+ * Compares what another configuration would build from entities with the current outputs. An output with an unchanged schema is
+ * not built, because its inputs are unchanged; a rebuild skips it too.
  */
 
 import { AutoTypes } from '../../actors/batch/auto-types.ts';
@@ -32,12 +32,12 @@ import { type ChangeKind, type ConfigurationDiff, hasRoom, plus, withSample } fr
 
 export interface DryRunContext {
   readonly store: Store;
-  /** The one that is not active. */
+  /** The planned configuration, which is not active. */
   readonly planned: Configuration;
   readonly lookups: ReadOnlyLookups;
   readonly autoFields: AutoFields;
   readonly sandbox: CodeSandbox;
-  /** In which form the URLs of a tenant are compared now. */
+  /** The current form for comparing URLs of a tenant. */
   urlFormNow(tenant: string): UrlForm;
 }
 
@@ -49,12 +49,12 @@ export interface EntityPlace {
 
 export interface EntityChanges {
   readonly diff: ConfigurationDiff;
-  /** Claims on handles that the entities make now. */
+  /** Number of current claims on handles of the entities. */
   readonly handleClaims: number;
   readonly moves: readonly (ClaimMove & { readonly contest: Contest })[];
 }
 
-/** @param diff so far. @throws ScanTooLongError, StoreUnavailableError */
+/** @param diff the diff so far. @throws ScanTooLongError, StoreUnavailableError */
 export async function entityChanges(
   context: DryRunContext,
   place: EntityPlace,
@@ -120,7 +120,7 @@ class Portion {
     return { turn, formers, builders, outputs };
   }
 
-  /** An auto-indexed item is never built: there is one or there is none. */
+  /** True if the output must be built. Auto-indexed items never are: they exist or not. */
   #differs(builder: Builder, former: ProcessedOutput | undefined): boolean {
     if (builder.kind === 'item' && builder.schema === null) return false;
     if (former === undefined || former.schemaDigest !== builder.schemaDigest) return true;
@@ -162,7 +162,7 @@ class Portion {
 
   async #compareOutput(output: Output, former: ProcessedOutput | undefined, types: AutoTypes): Promise<void> {
     const { turn, builder, result, failure } = output;
-    // What cannot be made stays as it was made last.
+    // An output that fails to build keeps its last state.
     if (failure !== null) {
       if (isMade(former)) this.#count(builder, 'same');
       return;
@@ -225,17 +225,17 @@ class Portion {
   }
 }
 
-/** One entity's outputs: what there is, and what there would be. */
+/** The current and planned outputs of an entity. */
 interface Plan {
   readonly turn: Turn;
-  /** By their keys. */
+  /** The former outputs by key. */
   readonly formers: ReadonlyMap<string, ProcessedOutput>;
   readonly builders: readonly Builder[];
-  /** Those that have to be built. */
+  /** The outputs that must be built. */
   readonly outputs: readonly Output[];
 }
 
-/** A record may stand for an output of which nothing was ever made. */
+/** False for a recorded output that was never built. */
 function isMade(former: ProcessedOutput | undefined): boolean {
   return former !== undefined && former.bytesDigest.length > 0;
 }

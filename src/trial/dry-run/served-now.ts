@@ -1,4 +1,4 @@
-/** How many URLs and handles are served now. A dry run counts only those whose claims would move. */
+/** Counts the URLs and handles that are served now. A dry run itself only counts those whose claims would move. */
 import type { Tenant } from '../../config/configuration.ts';
 import { countRoutes } from '../../store/claims/routes.ts';
 import { readLayouts } from '../../store/configuration/layouts.ts';
@@ -12,7 +12,7 @@ export interface ServedNow {
   readonly handles: number;
 }
 
-/** @param handleClaims claims on handles of all views. @throws StoreUnavailableError */
+/** @param handleClaims number of claims on handles of all views. @throws StoreUnavailableError */
 export async function servedNow(
   store: Store,
   tenants: readonly Tenant[],
@@ -32,7 +32,7 @@ export async function servedNow(
 
 /** Claims on handles beyond the first of each handle. */
 async function competingHandleClaims(store: Store, tenant: string, environmentId: string): Promise<number> {
-  // A scan may give a field twice.
+  // A scan may return a field twice.
   const counts = new Map<string, number>();
   for (const tag of store.partitions.tags) {
     for await (const portion of scanFields(store, keys.clashes(tag, tenant, environmentId))) {
@@ -44,7 +44,7 @@ async function competingHandleClaims(store: Store, tenant: string, environmentId
   return [...counts.values()].reduce((sum, count) => sum + count - 1, 0);
 }
 
-/** With what stays as it is. */
+/** Adds the numbers of unchanged URLs and handles. */
 export function withSame(diff: ConfigurationDiff, served: ServedNow): ConfigurationDiff {
   const same = (counts: ChangeCounts, now: number) => ({
     ...counts,

@@ -1,4 +1,4 @@
-/** Why a view is as it is: what it was built from, who shows it, why it was last built (docs/reference/management.md "A view"). */
+/** Explains a view: what it was built from, who shows it, why it was last built (docs/reference/management.md "A view"). */
 
 import { builderOf } from '../../actors/batch/builder.ts';
 import { buildOutputs, Output } from '../../actors/batch/output.ts';
@@ -28,7 +28,7 @@ import { IndexedCandidates, ReadOnlyLookups } from '../../verify/read-only-looku
 import { referenceId, viewJson } from '../view-json.ts';
 import { type Explained, type ExplainRequest, lookedUpBy, shownBy } from './who-depends.ts';
 
-/** Members as the reference lists them. @returns a text that says what there is instead. @throws StoreUnavailableError */
+/** See the reference for the members. @returns a string with the reason if there is no view. @throws StoreUnavailableError */
 export async function explainView(
   store: Store,
   request: ExplainRequest,
@@ -112,7 +112,7 @@ function unpublishedText({ originId, times }: StoredEntity, state: PublishState)
     : `${name} is no longer published since ${momentText(times?.unpublishAt)}`;
 }
 
-/** The view is there, so its entity was published: all that it can wait for is the end of that. */
+/** The view exists, so its entity is published and can only be waiting to be unpublished. */
 function scheduledOf({ times }: StoredEntity): object {
   const at = momentText(times?.unpublishAt);
   return at === null ? {} : { scheduled: { at, becomes: 'over' } };
@@ -122,11 +122,11 @@ interface Shown {
   readonly viewId: string;
   readonly paths: string[];
   readonly missing: boolean;
-  /** When its entity is published, where it waits for that. */
+  /** When its entity will be published, if it is waiting for that. */
   readonly scheduled?: { readonly at: string; readonly becomes: 'published' };
 }
 
-/** The views that it refers to, each once with all its places. */
+/** The views that it refers to, each once with all its paths. */
 async function showsOf(
   { store, tenant, environment }: Explained,
   { references }: StoredBody,
@@ -157,7 +157,7 @@ async function showsOf(
   return [...shown.values()];
 }
 
-/** When the entities of views that are missing will be published, of those that wait for that, by the views' identity. */
+/** The publication times of waiting entities of missing views, by the view's identity. */
 async function publishTimesOf(
   store: Store,
   tenant: Tenant,
@@ -175,7 +175,7 @@ async function publishTimesOf(
   return waiting;
 }
 
-/** When the view last changed: the sequence of its entry in the change log. */
+/** The time of the view's last change, from its sequence in the change log. */
 async function builtAt({ store, tenant, environment, view, record }: Explained): Promise<string> {
   const { sourceId, originId, alias } = view;
   const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, originId));
@@ -195,7 +195,7 @@ function becauseOf({ output, view }: Explained): ExplainViewAnswer['built']['bec
   return entity === undefined ? { kind } : { kind, entityId: formatEntityId(entity) };
 }
 
-/** Under what a view would be found, and what is served there. */
+/** The URLs and handles that a view claims, and what is served there. */
 interface ExplainedClaims {
   readonly urls: ExplainViewAnswer['urls'];
   readonly handles: ExplainViewAnswer['handles'];
@@ -214,7 +214,7 @@ async function explainClaims(explained: Explained): Promise<ExplainedClaims> {
     beaten.map(({ field }) => field),
     explainedClaimsMax,
   );
-  const told = claims.map((claim, at) => {
+  const claimsWithFacts = claims.map((claim, at) => {
     const served = service[at] === 'served';
     const winner = served ? null : winnerOver(claim, lists[beaten.indexOf(claim)] ?? []);
     return {
@@ -229,16 +229,16 @@ async function explainClaims(explained: Explained): Promise<ExplainedClaims> {
   });
   const isHandle = ({ field }: ProcessedClaim) => !isUrlField(field);
   return {
-    urls: told
+    urls: claimsWithFacts
       .filter(({ claim }) => !isHandle(claim))
       .map(({ claim, facts }) => ({ url: claim.display, kind: claim.kind, ...facts })),
-    handles: told
+    handles: claimsWithFacts
       .filter(({ claim }) => isHandle(claim))
       .map(({ claim, facts }) => ({ handle: claim.display, ...facts })),
   };
 }
 
-/** The claim that is served in the place of another. @param claims of its field, best first */
+/** The claim that is served instead of another. @param claims of its field, sorted by rank */
 function winnerOver({ host }: ProcessedClaim, claims: readonly Claim[]): Claim | null {
   return claims.find((claim) => claim.host === host || claim.host === null) ?? null;
 }

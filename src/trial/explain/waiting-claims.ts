@@ -1,4 +1,4 @@
-/** Views that will claim a URL once their entities are published: nothing that is stored says so. */
+/** Finds views that will claim a URL when their entities are published, which is not stored anywhere. */
 import { type Builder, buildersFor } from '../../actors/batch/builder.ts';
 import { CodeReplies } from '../../actors/batch/code-replies.ts';
 import { TenantInput } from '../../actors/batch/output.ts';
@@ -18,7 +18,7 @@ import type { Store } from '../../store/store.ts';
 export interface WaitingClaim {
   readonly alias: string;
   readonly originId: string;
-  /** When its entity is published. */
+  /** When its entity will be published. */
   readonly atMs: number;
 }
 
@@ -30,8 +30,8 @@ const noFormerClaims: FormerClaims = {
 };
 
 /**
- * Those among the next moments of an environment, up to a bound. What code claims is known when it runs, so for its views the
- * URL of the entity counts. @param fields claim fields of the URL. @throws StoreUnavailableError
+ * The waiting claims among the next schedule entries of an environment, up to a limit. The claims of code are only known at run
+ * time, so its views count with the URL of the entity. @param fields claim fields of the URL. @throws StoreUnavailableError
  */
 export async function waitingClaims(
   store: Store,

@@ -1,4 +1,4 @@
-/** Who depends on a view: views that refer to it, and views whose lookups matched its entity. */
+/** Finds the dependents of a view: views that refer to it, and views whose lookups matched its entity. */
 import { builderOf } from '../../actors/batch/builder.ts';
 import { type LookupDemand, lookupSource, wholeLayout } from '../../actors/batch/lookup-source.ts';
 import { buildOutputs, Output } from '../../actors/batch/output.ts';
@@ -40,7 +40,7 @@ export interface Explained extends ExplainRequest {
 
 interface Dependents {
   readonly total: number;
-  /** Ids of the first of them. */
+  /** Ids of the first dependents. */
   readonly views: readonly string[];
 }
 
@@ -61,8 +61,8 @@ export async function shownBy({ store, tenant, environment, view }: Explained): 
 }
 
 /**
- * The views whose lookups matched the entity. Those that read one of its lookup keys are built once more, as many as an
- * explanation may take; of the others it is not known whether they match, and they are counted.
+ * The views whose lookups matched the entity. Views that read one of its lookup keys are rebuilt, up to a limit; the rest may
+ * match or not, and are counted.
  * @throws StoreUnavailableError
  */
 export async function lookedUpBy(explained: Explained): Promise<Dependents> {
@@ -80,15 +80,15 @@ export async function lookedUpBy(explained: Explained): Promise<Dependents> {
   }
   const ordered = [...readers].sort(([a], [b]) => (a < b ? -1 : 1));
   const looked = ordered.slice(0, dependentsExplainedMax);
-  const matching = await thatMatch(explained, looked);
+  const matching = await matchingViews(explained, looked);
   return {
     total: matching.length + ordered.length - looked.length,
     views: matching.slice(0, dependentsListedMax),
   };
 }
 
-/** Ids of the views that match the entity when they are built now. */
-async function thatMatch(
+/** Ids of the views that match the entity when rebuilt now. */
+async function matchingViews(
   explained: Explained,
   readers: readonly (readonly [id: string, Dependent])[],
 ): Promise<string[]> {
@@ -123,7 +123,7 @@ async function thatMatch(
   return matching.sort();
 }
 
-/** Whether the condition of a lookup finds the entity, whatever `top` leaves of what it finds. */
+/** True if the condition of a lookup matches the entity, regardless of `top`. */
 function matches({ view, entity, layouts }: Explained, demand: LookupDemand): boolean {
   const layout = wholeLayout(demand, layouts);
   if (layout === null || lookupSource(demand)?.id !== view.sourceId) return false;

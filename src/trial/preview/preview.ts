@@ -26,13 +26,13 @@ import { ReadOnlyLookups } from '../../verify/read-only-lookups.ts';
 import { PlannedCandidates, ScanTooLongError, type WalkBounds } from '../planned-candidates.ts';
 import { viewJson } from '../view-json.ts';
 
-/** Receives what the code of a schema gives to `console` while it is built. */
-class ConsoleText implements CodeSandbox {
+/** Records the console output of schema code during a build. */
+class ConsoleRecorder implements CodeSandbox {
   readonly #lines = new Map<string, readonly string[]>();
 
   constructor(private readonly sandbox: CodeSandbox) {}
 
-  /** In the order in which the programs were first called. */
+  /** In the order of the first calls. */
   get lines(): readonly string[] {
     return [...this.#lines.values()].flat();
   }
@@ -41,14 +41,14 @@ class ConsoleText implements CodeSandbox {
     const [calls] = asked;
     const replies = await this.sandbox.run(...asked);
     calls.forEach(({ task, alias, input }, at) => {
-      // A call that waited for lookups is made again from its beginning: the last one says everything.
+      // A call that waits for lookups is repeated from the start, so the last run has the complete output.
       this.#lines.set(JSON.stringify([task, alias, input]), replies[at]?.log ?? []);
     });
     return replies;
   }
 }
 
-/** A schema of the tenant, which need not be stored. */
+/** A schema of the tenant, stored or not. */
 export type PreviewedSchema =
   | { readonly kind: 'full'; readonly schema: FullSchema }
   | { readonly kind: 'index'; readonly schema: IndexSchema }
@@ -56,7 +56,7 @@ export type PreviewedSchema =
   | { readonly kind: 'auto'; readonly sourceGroup: string; readonly type: string };
 
 export interface PreviewRequest {
-  /** Has the schema, and the partials that it uses. */
+  /** Contains the schema and its partials. */
   readonly tenant: Tenant;
   readonly environment: Environment;
   readonly source: Source;
@@ -65,19 +65,19 @@ export interface PreviewRequest {
 }
 
 export interface Preview {
-  /** Null for an index, and where the schema makes nothing of the entity. */
+  /** Null for an index, and if the schema builds nothing for the entity. */
   readonly view: Json;
-  /** URLs and redirects under which the view would be found. */
+  /** URLs and redirects of the view. */
   readonly urls: readonly string[];
   readonly handles: readonly string[];
-  /** Of an index: its fields, fitted to their types. */
+  /** For an index: the fields, converted to their types. */
   readonly item?: JsonObject;
   readonly lookups: readonly {
     readonly place: string;
     readonly matched: number;
     readonly cut: boolean;
   }[];
-  /** References to views that are not there. */
+  /** References to missing views. */
   readonly missing: readonly { readonly path: string; readonly viewId: string }[];
   readonly diagnostics: readonly LocatedDiagnostic[];
   /** Console output of the schema's code; absent for none. */
@@ -92,8 +92,8 @@ export async function preview(store: Store, request: PreviewRequest, sandbox: Co
   const layouts = await readLayouts(store);
   const lookups = new ReadOnlyLookups(store, new PlannedCandidates(store, layouts, walkBounds(startMs)));
   const output = new Output(turnOf(request), builderOf(tenant, environment.id, request.previewed));
-  const told = new ConsoleText(sandbox);
-  await buildOutputs([output], lookups, told);
+  const recorder = new ConsoleRecorder(sandbox);
+  await buildOutputs([output], lookups, recorder);
   const references = await checkReferences(store, [output]);
   const autoTypes = await AutoTypes.foresee(new AutoFields(store), [output]);
   const slice = new Slice(sliceMs);
@@ -113,7 +113,7 @@ export async function preview(store: Store, request: PreviewRequest, sandbox: Co
       cut: lookups.isCut(demand),
     })),
     diagnostics: found.map((diagnostic) => locate({ ...where, kind, name }, diagnostic)),
-    ...(told.lines.length === 0 ? {} : { console: told.lines }),
+    ...(recorder.lines.length === 0 ? {} : { console: recorder.lines }),
     milliseconds: Math.round(performance.now() - startMs),
   };
 }
@@ -121,7 +121,7 @@ export async function preview(store: Store, request: PreviewRequest, sandbox: Co
 /** A portion takes about a millisecond. */
 const entitiesPerPortion = 50;
 
-/** A preview goes through a source for each lookup that no index answers, and keeps what matches: it runs in a front. */
+/** A preview scans the source for each lookup without an index, and only keeps matches, because it runs in a front. */
 function walkBounds(startMs: number): WalkBounds {
   let entitiesLeft = previewEntitiesMax;
   return {
@@ -156,7 +156,7 @@ function turnOf({ tenant, source, entity }: PreviewRequest): Turn {
     isUncertain: false,
     causes: new Map(),
     isChange: false,
-    // An entity that is not published is shown as if it were.
+    // An unpublished entity is previewed as if it were published.
     state: 'published',
     isBySchedule: false,
     moments: [],

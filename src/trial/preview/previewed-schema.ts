@@ -1,4 +1,4 @@
-/** The schema that a preview is asked for: one of the tenant's, or a text that is beside its schemas for once. */
+/** The schema to preview: one of the tenant's, or a text that is temporarily added to its schemas. */
 import { compileCode } from '../../config/code/compile-code.ts';
 import type { ConfigDocuments, Configuration, Tenant } from '../../config/configuration.ts';
 import { documentPlace, type SchemaFolder } from '../../config/document-path.ts';
@@ -9,12 +9,12 @@ import type { ConfigIssue } from '../../contract/diagnostic.ts';
 import { assert } from '../../lib/assert.ts';
 import type { PreviewedSchema } from './preview.ts';
 
-/** A schema that need not be stored. */
+/** The source of a schema that may not be stored. */
 export interface SchemaText {
   readonly kind: 'full' | 'index';
   readonly language: 'json' | 'js' | 'ts';
   readonly text: string;
-  /** A schema of the tenant that it replaces for the preview; absent: it is a new one. */
+  /** The schema of the tenant that it replaces in the preview; absent: a new schema. */
   readonly alias?: string;
 }
 
@@ -36,7 +36,7 @@ const indexPrefix = 'index:';
 /** Types can contain colons, aliases of groups cannot. */
 const autoLabel = /^([^:]+):(.+)$/s;
 
-/** The schema of an alias, `index:<alias>` or `index:<group>:<type>`; null when the tenant has none. */
+/** The schema for an alias, `index:<alias>` or `index:<group>:<type>`; null if the tenant has none. */
 export function storedSchema(tenant: Tenant, name: string): PreviewedSchema | null {
   if (name.startsWith(indexPrefix)) {
     const label = name.slice(indexPrefix.length);
@@ -53,8 +53,8 @@ function autoIndex({ sourceGroups }: Tenant, label: string): PreviewedSchema | n
 }
 
 /**
- * The tenant as it would be with the text among its schemas.
- * @param documents of all tenants, or of this one alone. @throws SchemaTextError
+ * The tenant with the text added to its schemas.
+ * @param documents of all tenants, or only of this one. @throws SchemaTextError
  */
 export async function withSchemaText(
   documents: ConfigDocuments,
@@ -64,7 +64,7 @@ export async function withSchemaText(
   const own = withDocumentsOfTenant(new Map(), tenant, inFolder(documents, tenant));
   const alias = asked.alias ?? freeAlias(own);
   const folder = asked.kind === 'full' ? 'schemas' : 'indexes';
-  // A text that replaces a file is where the file does: mistakes name it, and what it imports is found from there.
+  // A text that replaces a file gets its path, for messages and relative imports.
   const replaced = [...own.keys()].find(
     (file) => isSchema(file, folder, alias) && file.endsWith(`.${asked.language}`),
   );
@@ -111,7 +111,7 @@ function freeAlias(documents: ConfigDocuments): string {
   }
 }
 
-/** Only the new schema is compiled: the programs of the others are among the documents. @throws SchemaTextError */
+/** Compiles only the new schema, because the documents contain the programs of the others. @throws SchemaTextError */
 async function compiled(documents: ConfigDocuments, path: string): Promise<ConfigDocuments> {
   const needed = [...documents].filter(([file]) => file === path || documentPlace(file)?.kind === 'module');
   const outcome = await compileCode(new Map(needed), 'preview');
@@ -120,8 +120,8 @@ async function compiled(documents: ConfigDocuments, path: string): Promise<Confi
 }
 
 /**
- * What is stored was sound when it was published, whatever a mistake would be now.
- * @throws SchemaTextError @throws ProblemError 422 where the check takes too long
+ * Mistakes in stored documents are tolerated, because these were valid when they were published.
+ * @throws SchemaTextError @throws ProblemError 422 if the check takes too long
  */
 async function loaded(documents: ConfigDocuments, path: string): Promise<Configuration> {
   const strict = await checkedInTurn(loadingSteps(documents, 'folder'));

@@ -1,4 +1,4 @@
-/** Compares the change log with the views that are there (docs/design/changes.md). */
+/** Compares the change log with the existing views (docs/design/changes.md). */
 import { outputKey } from '../../actors/batch/builder.ts';
 import type { Output } from '../../actors/batch/output.ts';
 import { groupBy } from '../../lib/lists.ts';
@@ -17,13 +17,13 @@ import type { Store } from '../../store/store.ts';
 import { type Finding, finding, outputSubject } from '../finding.ts';
 import type { TurnState } from '../turn-state.ts';
 
-/** A view whose place in the log is looked at. */
+/** A view to look up in the change log. */
 interface AskedView {
   readonly scope: EnvironmentScope;
   readonly view: LoggedView;
 }
 
-/** Views that are in the log of a partition. */
+/** The requested views that are in the log of a partition. */
 export class ListedViews {
   private constructor(private readonly listed: ReadonlySet<string>) {}
 
@@ -61,7 +61,7 @@ function askedView({ turn }: TurnState, environmentId: string, alias: string): A
   return { scope: { tenant, environmentId }, view: { sourceId, originId, alias } };
 }
 
-/** The views of an entity that its partition's log is asked for. */
+/** The views of an entity to look up in the log of its partition. */
 export function askedViews(
   state: TurnState,
   outputs: readonly Output[],
@@ -84,7 +84,7 @@ export function checkListed(state: TurnState, { builder, failure }: Output, list
   return [finding(outputSubject(state.turn, builder), 'is missing in the change log')];
 }
 
-/** A view that its entity's record does not have. */
+/** Checks a view that is not in its entity's record. */
 export function checkListedWithoutView(state: TurnState, suspect: Suspect, listed: ListedViews): Finding[] {
   if (suspect.kind !== 'view' || !listed.has(askedView(state, suspect.environmentId, suspect.name)))
     return [];

@@ -1,4 +1,4 @@
-/** Checks that referenced views have the referrers recorded. Extra records are harmless: readers check them. */
+/** Checks that the referrers of views are recorded. Extra records are harmless, because readers check them. */
 
 import { outputKey } from '../../actors/batch/builder.ts';
 import type { Output } from '../../actors/batch/output.ts';
@@ -15,7 +15,7 @@ interface Place {
   readonly target: LoggedView;
 }
 
-/** Where a built view must be among the referrers of others. */
+/** The places where a built view must be recorded as a referrer. */
 function placesOf({ turn, store }: TurnState, { builder, result, failure }: Output): Place[] {
   if (result.kind !== 'view' || failure !== null) return [];
   const { tenantAlias: tenant, sourceId, originId } = turn;

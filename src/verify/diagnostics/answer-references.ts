@@ -1,6 +1,6 @@
 /**
- * Counts the references that delivery would resolve for one view, as `http/delivery/render.ts` does: each as often as a
- * chain leads to it, and none within a view that is already around it.
+ * Counts the references that delivery would resolve for one view, as `http/delivery/render.ts` does: once for each chain that
+ * leads to it, except within the same view.
  */
 import { deliveryReferencesMax } from '../../contract/limits.ts';
 import { ReferenceCounts, type ReferenceProperty } from '../../store/derived/reference-counts.ts';
@@ -9,8 +9,8 @@ import { readView } from '../../store/derived/views.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Views that are remembered from one count to the next. */
-const knownMax = 2 * deliveryReferencesMax;
+/** Maximum number of views cached between counts. */
+const cachedMax = 2 * deliveryReferencesMax;
 const batchMax = 256;
 
 /** A view and its references. */
@@ -28,12 +28,12 @@ export class AnswerReferences {
   ) {}
 
   /**
-   * The property that has most references of an answer that is refused, because it has more than an answer may have; null
-   * when the view can be delivered. @throws StoreUnavailableError
+   * If the response would exceed the maximum number of references, the property with most of them; null if the view can be
+   * delivered. @throws StoreUnavailableError
    */
   async excess(root: CountedView): Promise<ReferenceProperty | null> {
     if (root.references.length === 0) return null;
-    if (this.#known.size > knownMax) this.#known.clear();
+    if (this.#known.size > cachedMax) this.#known.clear();
     const reached = await this.#reached(root);
     let total = 0;
     for (const { references } of reached.values()) total += references.length;
@@ -41,7 +41,7 @@ export class AnswerReferences {
     return excessOfChains(root, reached);
   }
 
-  /** The view and all that it leads to; not all of them when they have too many references already. */
+  /** The view and all views that it leads to; incomplete if these already have too many references. */
   async #reached(root: CountedView): Promise<ReadonlyMap<string, CountedView>> {
     const reached = new Map([[root.target.identity, root]]);
     let waiting = this.#targetsOf([root], reached);
@@ -63,7 +63,7 @@ export class AnswerReferences {
     return targets.filter((target) => target !== null).filter(({ identity }) => !reached.has(identity));
   }
 
-  /** A view that is not there has no references. */
+  /** A missing view has no references. */
   async #read(target: ViewTarget): Promise<CountedView> {
     const known = this.#known.get(target.identity);
     if (known !== undefined) return known;
@@ -80,7 +80,7 @@ function mostOf(views: Iterable<CountedView>): ReferenceProperty | null {
   return counts.most();
 }
 
-/** Follows every chain, at most as many references as an answer may have. */
+/** Follows all chains, up to the maximum number of references in a response. */
 function excessOfChains(
   root: CountedView,
   views: ReadonlyMap<string, CountedView>,

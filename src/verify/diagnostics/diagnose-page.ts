@@ -1,6 +1,6 @@
 /**
- * Findings of a tenant a page at a time, with bounded work for each: for people who look over HTTP. What only a look at all
- * entities can show (paths that are always null) is left to `npm run diagnostics`.
+ * Findings of a tenant, page by page, with bounded work per page, for requests over HTTP. Findings that need all entities
+ * (paths that are always null) are only in `npm run diagnostics`.
  */
 import { performance } from 'node:perf_hooks';
 import type { Turn } from '../../actors/batch/turn.ts';
@@ -17,7 +17,7 @@ import { TypeCounts } from './type-counts.ts';
 
 const entitiesPerPortion = 50;
 
-/** After which entity a page begins. Sources come in the order of their ids. */
+/** The entity after which a page begins. Sources are sorted by id. */
 export interface DiagnosePlace {
   readonly sourceId: string;
   readonly originId: string;
@@ -25,7 +25,7 @@ export interface DiagnosePlace {
 
 export interface DiagnosePage {
   readonly diagnostics: readonly LocatedDiagnostic[];
-  /** Null when all entities were looked at. */
+  /** Null if all entities have been checked. */
   readonly next: DiagnosePlace | null;
 }
 
@@ -35,7 +35,7 @@ interface PageOptions {
   readonly tenant: Tenant;
   /** Null: the beginning. */
   readonly after: DiagnosePlace | null;
-  /** The page ends once it has this many findings. */
+  /** The page ends when it has this many findings. */
   readonly first: number;
 }
 
@@ -71,7 +71,7 @@ class PageRun {
     return { diagnostics: this.groups.all, next: null };
   }
 
-  /** @returns originId after which the next page continues; null when the source is looked through */
+  /** @returns originId after which the next page continues; null when the source is finished */
   async #lookThrough(sourceId: string, from: string | null): Promise<string | null> {
     const { store, tenant } = this.options;
     for (let after = from; ; ) {
@@ -99,7 +99,7 @@ class PageRun {
     );
   }
 
-  /** Claims of these entities that another claim keeps from being served. */
+  /** Adds the claims of these entities that are not served because of another claim. */
   async #addClashes(turns: readonly Turn[]): Promise<void> {
     const { store, tenant } = this.options;
     const own = new Set(turns.map((turn) => formatEntityId(turn)));
@@ -118,7 +118,7 @@ class PageRun {
     }
   }
 
-  /** Types without a schema, and schemas without an entity: the directory lists them. */
+  /** Adds types without a schema and schemas without entities, from the directory. */
   async #addUnused(): Promise<void> {
     const { store, tenant } = this.options;
     const counts = await TypeCounts.read(store, tenant);

@@ -1,4 +1,4 @@
-/** Finds what is odd in the data of a store (docs/guide/operating.md "Diagnostics"). */
+/** Finds problems in the data of a store (docs/guide/operating.md "Diagnostics"). */
 import type { Configuration, Tenant } from '../../config/configuration.ts';
 import { portions } from '../../lib/lists.ts';
 import { readClaimFields } from '../../store/claims/read-claims.ts';
@@ -15,11 +15,11 @@ export interface DiagnoseOptions extends DiagnosisOptions {
   /** Null for all. */
   readonly tenant: string | null;
   onProgress(done: number, total: number): void;
-  /** Observer of the paths of the configuration's schemas; absent: nothing is said of them. */
+  /** Observer of the paths in the configuration's schemas; absent: paths are not checked. */
   readonly nullPaths?: NullPaths;
 }
 
-/** @returns number of entities looked at. @throws StoreUnavailableError */
+/** @returns number of checked entities. @throws StoreUnavailableError */
 export async function diagnose(options: DiagnoseOptions): Promise<number> {
   return await withDiagnosis(options, (diagnosis) => diagnoseAll(options, diagnosis));
 }

@@ -1,4 +1,4 @@
-/** Builds the outputs of entities once more, stores none, and finds what is odd about them. */
+/** Rebuilds the outputs of entities without storing them, and finds problems in them. */
 import { AutoTypes } from '../../actors/batch/auto-types.ts';
 import { diagnosticsOf, typeWithoutRoom } from '../../actors/batch/batch-diagnostics.ts';
 import { buildTurns, storedOutput } from '../../actors/batch/build-turns.ts';
@@ -25,9 +25,9 @@ import { TypeCounts } from './type-counts.ts';
 export interface DiagnosisOptions {
   readonly store: Store;
   readonly configuration: Configuration;
-  /** Called with every single finding; `DiagnosticGroups` makes a list of them for people. */
+  /** Called with each finding; `DiagnosticGroups` groups them for people. */
   onDiagnostic(diagnostic: LocatedDiagnostic): void;
-  /** Runs the code of tenants; absent: one that ends with the look. */
+  /** Runs tenant code; absent: a temporary sandbox. */
   readonly sandbox?: CodeSandbox;
 }
 
@@ -55,7 +55,7 @@ export async function withDiagnosis<T>(
 }
 
 export class EntityDiagnosis {
-  /** Of the entities looked at. */
+  /** Counts of the checked entities. */
   readonly typeCounts = new TypeCounts();
   readonly #lookups: ReadOnlyLookups;
   readonly #autoFields: AutoFields;
@@ -71,7 +71,7 @@ export class EntityDiagnosis {
   }
 
   /**
-   * Looks at some entities; competing claims are not among the findings.
+   * Checks some entities, except for competing claims.
    * @returns the turns of the entities. @throws StoreUnavailableError
    */
   async lookAt(
@@ -121,14 +121,14 @@ function environmentIn(tenant: Tenant | undefined, id: string): Environment {
   return tenant?.environments.find((environment) => environment.id === id) ?? { id, alias: id };
 }
 
-/** The claims on a field that are not served, each with the view that is served instead. @param claims best first */
+/** The claims on a field that are not served, each with the view that is served instead. @param claims sorted by rank */
 export function* clashesOn(
   { tenant, environment }: Pick<DiagnosedOutput, 'tenant' | 'environment'>,
   field: string,
   claims: readonly Claim[],
 ): Generator<LocatedDiagnostic> {
   const isHandle = field.startsWith('h:');
-  // The claim that is served on each host.
+  // The served claim by host.
   const firsts = new Map<string | null, Claim>();
   for (const claim of claims) {
     const served = firsts.get(claim.host) ?? firsts.get(null);

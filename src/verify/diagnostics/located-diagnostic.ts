@@ -1,4 +1,4 @@
-/** Findings with their places, and the list of them that people read. */
+/** Findings with their positions, and groups of them for people. */
 
 import type { Diagnostic } from '../../contract/diagnostic.ts';
 import { formatEntityId, formatViewId } from '../../contract/ids.ts';
@@ -6,20 +6,20 @@ import { indexLabel } from '../../store/keys.ts';
 
 export interface LocatedDiagnostic extends Omit<Diagnostic, 'place'> {
   readonly tenant: string;
-  /** Alias of the environment. Absent where the finding is about all of them. */
+  /** Alias of the environment. Absent if the finding applies to all of them. */
   readonly environment?: string;
   /** Alias of the schema or of the index; of an auto-indexed type `<group>:<type>`. */
   readonly schema?: string;
   /** JSON path in the schema. */
   readonly place?: string;
-  /** One of the entities; there may be others. */
+  /** An example; there may be other entities. */
   readonly entityId?: string;
   readonly viewId?: string;
   /** Number of entities that have the finding. */
   readonly count: number;
 }
 
-/** A finding for people: the example is in the message. */
+/** A finding for people, with the example in the message. */
 export function shownDiagnostic({
   example,
   ...diagnostic
@@ -62,10 +62,10 @@ export function locate(
   };
 }
 
-/** Different findings that are kept apart; those beyond are counted by their kind alone. */
+/** Maximum number of groups; further findings are only counted by kind. */
 const groupsMax = 10_000;
 
-/** Groups findings: those of one kind at one place with one text become one, with the first entity as an example. */
+/** Groups findings with the same kind, position and message, with the first entity as an example. */
 export class DiagnosticGroups {
   readonly #groups = new Map<string, LocatedDiagnostic>();
 

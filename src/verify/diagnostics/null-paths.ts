@@ -1,6 +1,6 @@
 /**
  * Finds paths in expressions that are null for every entity of a type, because a name is misspelt or no source sends it.
- * Schemas are compiled with `observe`, which then sees every value that they read.
+ * Schemas are compiled with `observe`, which then receives every value that they read.
  */
 import { documentPlace } from '../../config/document-path.ts';
 import { formatEntityId } from '../../contract/ids.ts';

@@ -1,7 +1,4 @@
-/**
- * References of built views that lead nowhere, to a schema that does not exist or to a view that is not there, and views
- * whose answer has more references than it may have.
- */
+/** Finds references in built views to a missing schema or view, and views whose response would have too many references. */
 import type { Output } from '../../actors/batch/output.ts';
 import type { Diagnostic } from '../../contract/diagnostic.ts';
 import { formatViewId } from '../../contract/ids.ts';
@@ -26,7 +23,10 @@ export async function checkReferences(store: Store, outputs: readonly Output[]):
   return [...found.flat(), ...(await checkAnswers(store, outputs))];
 }
 
-/** Views that delivery refuses unless the request or the client has a `depth`. One after the other: each may be long. */
+/**
+ * Finds views that delivery rejects unless the request or the client has a `depth`. Runs sequentially, because each may take
+ * long.
+ */
 async function checkAnswers(store: Store, outputs: readonly Output[]): Promise<ReferenceFinding[]> {
   const slice = new Slice(sliceMs);
   const countsOf = new Map<string, AnswerReferences>();
@@ -106,13 +106,13 @@ function unknownSchema(path: string, alias: string, known: readonly string[]): D
   };
 }
 
-/** The property of the schema that a place of the view comes from: views have the names that schemas give. */
+/** The schema property of a path in the view, because views have the same names. */
 function placeOf(path: string): string {
   const [, name, quoted] = /^(?:\.([^.[]+)|(\[[^\]]*\]))/.exec(path) ?? [];
   return name === undefined ? `$.properties${quoted ?? ''}` : `$.properties.${name}`;
 }
 
-/** The path with `[*]` for every index, because items of one list are one place. */
+/** The path with `[*]` for every index, so that all items of a list are the same path. */
 function shown(path: string): string {
   return path.replace(/^\./, '').replaceAll(/\[[0-9]+\]/g, '[*]');
 }

@@ -1,4 +1,4 @@
-/** Counts the entities of each type. That shows types without a schema, and schemas without entities. */
+/** Counts the entities of each type, to find types without a schema and schemas without entities. */
 
 import { buildersFor } from '../../actors/batch/builder.ts';
 import type { Source, Tenant } from '../../config/configuration.ts';
@@ -19,7 +19,7 @@ interface TypeCount {
 export class TypeCounts {
   readonly #counts = new Map<string, TypeCount>();
 
-  /** The counts of a tenant's types, as the directory has them. @throws StoreUnavailableError */
+  /** The counts of a tenant's types, from the directory. @throws StoreUnavailableError */
   static async read(store: Store, tenant: Tenant): Promise<TypeCounts> {
     const counts = new TypeCounts();
     for (const source of tenant.sources.values()) {

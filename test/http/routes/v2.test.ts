@@ -7,7 +7,7 @@ import { putClaim } from '../support/seed.ts';
 import { environmentId } from '../support/site.ts';
 
 const base = 'https://www.example.com';
-const site = { origin: base, isAlone: true };
+const site = { origin: base, excludesOtherHosts: true };
 let front: TestFront;
 before(async () => {
   front = await startFront();

@@ -24,23 +24,23 @@ class Trial {
   readonly asked: string[] = [];
   readonly ends: (string | null)[] = [];
   readonly #waiting = new Map<string, (reply: Reply | null) => void>();
-  readonly standing: WorkerHealth;
+  readonly health: WorkerHealth;
   readonly attempt: GroupAttempt;
 
   constructor(
     context: TestContext,
     /** Can be set anew, as heartbeats change what the front knows. */
     public groups: readonly string[],
-    standing?: WorkerHealth,
+    health?: WorkerHealth,
   ) {
-    this.standing = standing ?? new WorkerHealth(() => this.attempt.passOver());
-    context.after(() => this.standing.close());
-    this.standing.follow(workers([...new Set(groups.join(''))].join('')));
+    this.health = health ?? new WorkerHealth(() => this.attempt.passOver());
+    context.after(() => this.health.close());
+    this.health.follow(workers([...new Set(groups.join(''))].join('')));
     this.attempt = new GroupAttempt({
       groups: groups.length,
       holders: () => this.groups.map(workers),
       sizeOf: () => 1,
-      standing: this.standing,
+      health: this.health,
       send: ({ id }, group, onReply) => {
         this.asked.push(`${id}${group}`);
         this.#waiting.set(`${id}${group}`, onReply);
@@ -97,11 +97,11 @@ test('group attempt: in place of a silent worker another one is asked, and the f
   const silent = trial.lastFor(0);
   await until('the other one is asked', () => trial.asked.length === 2);
   // A silent worker is only chosen when there is no other.
-  const next = new Trial(context, ['ab'], trial.standing);
+  const next = new Trial(context, ['ab'], trial.health);
   assert.notEqual(next.lastFor(0), silent);
   trial.reply(silent, replyFor([0]));
   assert.deepEqual(trial.ends, [silent[0]]);
-  assert.equal(trial.standing.isSilent(silent.slice(0, 1)), false);
+  assert.equal(trial.health.isSilent(silent.slice(0, 1)), false);
 });
 
 test('group attempt: a worker that could not answer is asked in another try, while the other one is silent', async (context) => {
@@ -116,7 +116,7 @@ test('group attempt: a worker that could not answer is asked in another try, whi
 test('group attempt: a worker that holds the copy only since the try began is asked in place of a silent one', async (context) => {
   const trial = new Trial(context, ['a']);
   trial.groups = ['ab'];
-  trial.standing.follow(workers('ab'));
+  trial.health.follow(workers('ab'));
   await until('the new one is asked', () => trial.asked.length === 2);
   trial.reply('b0', replyFor([0]));
   assert.deepEqual(trial.ends, ['b']);
@@ -131,16 +131,16 @@ test('group attempt: a try by groups that are no more ends when its workers are 
 
 test('group attempt: a worker that has left is not waited for', (context) => {
   const trial = new Trial(context, ['ab', 'a']);
-  trial.standing.follow(workers('b'));
+  trial.health.follow(workers('b'));
   trial.attempt.passOver();
   assert.deepEqual(trial.ends, [null]);
 });
 
 test('group attempt: requests are spread over the holders', (context) => {
-  const standing = new WorkerHealth(() => {});
+  const health = new WorkerHealth(() => {});
   const counts = new Map<string, number>();
   for (let request = 0; request < 30; request += 1) {
-    const [asked = ''] = new Trial(context, ['abc'], standing).asked;
+    const [asked = ''] = new Trial(context, ['abc'], health).asked;
     counts.set(asked, (counts.get(asked) ?? 0) + 1);
   }
   assert.deepEqual([...counts.values()], [10, 10, 10]);

@@ -13,9 +13,9 @@ function holdsFor(node: FilterNode, values: readonly Json[], properties: JsonObj
   const holds = compileTest(node, reads);
   const layout = layoutOf([{ sourceGroup: null, indexes: [], reads: [['id'], ...reads.paths] }]);
   const inLayout = layout.projection.map((path) => path.join('.'));
-  const places = reads.paths.map((path) => inLayout.indexOf(path.join('.')));
+  const positions = reads.paths.map((path) => inLayout.indexOf(path.join('.')));
   const row = project(layout, entityOf(properties));
-  return holds({ row, places, values, sets: new Map(), elements: [] });
+  return holds({ row, positions, values, sets: new Map(), elements: [] });
 }
 
 function holds(filter: string, properties: JsonObject, asking: JsonObject = {}): boolean {

@@ -16,26 +16,26 @@ import type { CodeName } from '../../../schemas/code/program.ts';
 import { SyntaxMistake } from '../../../schemas/language/reader.ts';
 import { literalText, textParts } from '../../delivered-types/written-text.ts';
 
-/** A place in the bundle: an offset. */
+/** With its offset in the bundle. */
 type Found<T> = T & { readonly at: number };
 
 export interface Analysis {
   readonly names: readonly Found<Pick<CodeName, 'kind' | 'name'>>[];
-  /** Null: which partials is known at run time alone. */
+  /** Null if the partials are only known at run time. */
   readonly partials: readonly string[] | null;
   readonly lookups: readonly LookupRequest[];
-  readonly slips: readonly Found<{ readonly message: string; readonly advice: string }>[];
-  /** True where one of them makes code at run time: the sandbox does not even begin with it. */
-  readonly makesCode: boolean;
+  readonly findings: readonly Found<{ readonly message: string; readonly advice: string }>[];
+  /** True if one of the findings is code generation at run time, which the sandbox does not load at all. */
+  readonly generatesCode: boolean;
 }
 
-/** Of an `import(…)` whose file is not known before it runs. */
+/** For an `import(…)` whose file is only known at run time. */
 export const variableImport = {
   message: 'what is imported must be written out',
   advice: 'Use import … from "./file.ts".',
 };
 
-/** Members of `context`, by the function that is given it. */
+/** Members of `context`, by the function that receives it. */
 const contextMembers: ReadonlyMap<string, readonly string[]> = new Map([
   ['triggers', ['triggers']],
   ['routes', ['url', 'handle', 'lookup']],
@@ -43,7 +43,7 @@ const contextMembers: ReadonlyMap<string, readonly string[]> = new Map([
   ['actions', ['reprocess', 'destination']],
 ]);
 
-/** Calls whose first argument names something. */
+/** Calls whose first argument is the name of something, by function. */
 const namingCalls: ReadonlyMap<string, CodeName['kind']> = new Map([
   ['triggers', 'source group'],
   ['sourceGroup', 'source group'],
@@ -56,19 +56,19 @@ const namingCalls: ReadonlyMap<string, CodeName['kind']> = new Map([
 export function analyse(tree: Program): Analysis {
   const names: Found<Pick<CodeName, 'kind' | 'name'>>[] = [];
   const lookups: LookupRequest[] = [];
-  const slips: Found<{ message: string; advice: string }>[] = [];
+  const findings: Found<{ message: string; advice: string }>[] = [];
   const literalPartials: string[] = [];
   const constants = constantTexts(tree);
   let partialMentions = 0;
-  let makesCode = false;
+  let generatesCode = false;
   full(tree, (node) => {
     if (node.type === 'Identifier' && (node as { name?: string }).name === 'partial') partialMentions += 1;
     if (node.type === 'Literal' && (node as { value?: unknown }).value === 'partial') partialMentions += 1;
-    // Of a destructuring `{ partial }` key and value are one word.
+    // In a destructuring `{ partial }`, key and value are two identifiers in one place.
   });
   const refuseCode = (at: number, message: string, advice: string) => {
-    makesCode = true;
-    slips.push({ message, advice, at });
+    generatesCode = true;
+    findings.push({ message, advice, at });
   };
   const refuseEval = ({ callee }: CallExpression | NewExpression) => {
     if (callee.type !== 'Identifier' || callee.name !== 'eval') return;
@@ -94,7 +94,7 @@ export function analyse(tree: Program): Analysis {
         lookups.push(lookup.request);
       } catch (error) {
         if (!(error instanceof SyntaxMistake)) throw error;
-        if (lookup.isLiteral) slips.push({ message: error.message, advice: error.advice, at: lookup.at });
+        if (lookup.isLiteral) findings.push({ message: error.message, advice: error.advice, at: lookup.at });
       }
     },
     ImportExpression(node) {
@@ -102,20 +102,20 @@ export function analyse(tree: Program): Analysis {
     },
     MetaProperty(node) {
       if (node.meta.name !== 'import') return;
-      slips.push({ message: 'there is no import.meta in a schema', advice: 'Remove it.', at: node.start });
+      findings.push({ message: 'there is no import.meta in a schema', advice: 'Remove it.', at: node.start });
     },
   });
-  for (const [name, member] of exportedFunctions(tree)) slips.push(...contextSlips(name, member));
+  for (const [name, member] of exportedFunctions(tree)) findings.push(...contextFindings(name, member));
   return {
     names,
     partials: partialMentions > partialCallMentions(tree) ? null : literalPartials,
     lookups,
-    slips,
-    makesCode,
+    findings,
+    generatesCode,
   };
 }
 
-/** Mentions of the word `partial` that are calls with a literal alias, or take it out of the context for such. */
+/** Counts the mentions of `partial` in calls with a literal alias, and in destructurings of the context. */
 function partialCallMentions(tree: Program): number {
   let count = 0;
   full(tree, (node) => {
@@ -142,7 +142,7 @@ function calledName({ callee }: CallExpression): string | null {
   return callee.property.type === 'Identifier' ? callee.property.name : null;
 }
 
-/** The literals that an expression can have: also both of `a ? 'x' : 'y'`, and constants of the file. */
+/** The string literals that an expression can evaluate to, such as both of `a ? 'x' : 'y'`, and constants of the file. */
 function namesIn(node: Expression, constants: ReadonlyMap<string, string>): Found<{ name: string }>[] {
   const text = node.type === 'Identifier' ? (constants.get(node.name) ?? null) : literalText(node);
   if (text !== null) return [{ name: text, at: node.start }];
@@ -153,7 +153,7 @@ function namesIn(node: Expression, constants: ReadonlyMap<string, string>): Foun
   return [...namesIn(node.left, constants), ...namesIn(node.right, constants)];
 }
 
-/** Variables of the file that are texts from their only declaration on. */
+/** Top-level variables that are declared once, with a string literal, and never reassigned. */
 function constantTexts(tree: Program): Map<string, string> {
   const texts = new Map<string, string>();
   for (const statement of tree.body) {
@@ -165,7 +165,7 @@ function constantTexts(tree: Program): Map<string, string> {
   }
   if (texts.size === 0) return texts;
   const seen = new Set<string>();
-  // A name that is declared or assigned to twice may mean something else.
+  // A name that is declared or assigned twice may have another value.
   full(tree, (node, _state, type) => {
     const { name } = node as { name?: string };
     if (type !== 'VariablePattern' || name === undefined) return;
@@ -192,20 +192,20 @@ function lookupOf(
   return { request, isLiteral, at: first?.start ?? node.start };
 }
 
-/** A filter with any value for each that is known at run time alone; null for what is not a string. */
+/** The filter, with placeholders for values that are only known at run time; null if it is not a string. */
 function filterText(node: Expression): string | null {
   const parts = textParts(node);
   if (parts === null || parts.every((part) => part === null)) return null;
   let text = '';
   for (const part of parts) {
-    // Within quotes anything is a text; elsewhere a number is a value of any list or comparison.
+    // Any placeholder is valid within quotes; elsewhere a number is valid in every list and comparison.
     if (part === null) text += (text.split("'").length - 1) % 2 === 1 ? 'any' : '0';
     else text += part;
   }
   return text;
 }
 
-/** Options in the rest of a call chain: `.orderBy({…}).sourceGroup('…')`. */
+/** Options later in the call chain: `.orderBy({…}).sourceGroup('…')`. */
 function narrowedBy(ancestors: readonly AnyNode[]): Pick<LookupRequest, 'orderBy' | 'sourceGroup'> {
   let orderBy: LookupRequest['orderBy'] = null;
   let sourceGroup: string | null = null;
@@ -231,7 +231,7 @@ function orderOf(node: Expression): LookupRequest['orderBy'] {
   return null;
 }
 
-/** The functions of the default export that are written in it. */
+/** The functions that are written inline in the default export. */
 function exportedFunctions(tree: Program): [name: string, member: FunctionNode][] {
   const functions: [string, FunctionNode][] = [];
   for (const statement of tree.body) {
@@ -251,15 +251,15 @@ function exportedFunctions(tree: Program): [name: string, member: FunctionNode][
   return functions;
 }
 
-function contextSlips(name: string, member: FunctionNode): Analysis['slips'] {
+function contextFindings(name: string, member: FunctionNode): Analysis['findings'] {
   const known = contextMembers.get(name);
   const context: Pattern | undefined = member.params[name === 'triggers' ? 0 : 1];
   if (known === undefined || context === undefined) return [];
-  const slips: Found<{ message: string; advice: string }>[] = [];
+  const findings: Found<{ message: string; advice: string }>[] = [];
   const check = (used: string, at: number) => {
     if (known.includes(used)) return;
     const message = `context has no member ${JSON.stringify(used)} in ${name}`;
-    slips.push({ message, advice: adviceForUnknown(used, known), at });
+    findings.push({ message, advice: adviceForUnknown(used, known), at });
   };
   if (context.type === 'ObjectPattern') {
     for (const property of context.properties) {
@@ -267,7 +267,7 @@ function contextSlips(name: string, member: FunctionNode): Analysis['slips'] {
         check(property.key.name, property.start);
     }
   }
-  if (context.type !== 'Identifier') return slips;
+  if (context.type !== 'Identifier') return findings;
   ancestor(member.body, {
     MemberExpression(node, _state: unknown, ancestors: AnyNode[]) {
       const { object, property } = node;
@@ -277,10 +277,10 @@ function contextSlips(name: string, member: FunctionNode): Analysis['slips'] {
       check(property.name, property.start);
     },
   });
-  return slips;
+  return findings;
 }
 
-/** True for a function that has a parameter of that name. */
+/** True for a function with a parameter of that name. */
 function redeclares(node: AnyNode, name: string): boolean {
   const isFunction =
     node.type === 'FunctionExpression' ||

@@ -1,4 +1,4 @@
-/** Makes one text of a schema in JavaScript or TypeScript and all that it imports from its tenant's folder. */
+/** Bundles a JavaScript or TypeScript schema with everything that it imports from its tenant's folder. */
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -15,25 +15,22 @@ import { ModuleRefused, type ReadModule } from '../compiler-protocol.ts';
 import { variableImport } from './analysis.ts';
 
 export interface Bundle {
-  /** Body of a function that returns the default export. */
+  /** The body of a function that returns the default export. */
   readonly code: string;
   readonly map: string;
-  /** The file and what it imports. */
+  /** The file and its imports. */
   readonly files: readonly string[];
-  /** Syntax tree of the code, before its export became a return. */
+  /** Syntax tree of the code, before its export is replaced by a return. */
   readonly tree: Program;
 }
 
 const namespace = 'tenant';
 const typesModule = 'millrace/schema';
 const language = { ecmaVersion: 2022, sourceType: 'module' } as const;
-/**
- * Source maps of the sources are not followed: of several comments that name one, the last counts, and this one has
- * nothing in it.
- */
+/** Keeps esbuild from following source maps of the sources: the last such comment in a file counts, and this one is empty. */
 const noSourceMap = '\n//# sourceMappingURL=data:application/json,{"version":3,"sources":[],"mappings":""}';
 
-/** @param file path of the schema, relative to CONFIG_DIR @param issues gets every mistake, with line and column */
+/** @param file path of the schema, relative to CONFIG_DIR @param issues receives every mistake, with line and column */
 export async function bundle(file: string, read: ReadModule, issues: ConfigIssue[]): Promise<Bundle | null> {
   const tenantFolder = file.split('/').slice(0, 2).join('/');
   const texts = new Map<string, string>();
@@ -77,7 +74,7 @@ function returning(
   if (tree === null) return null;
   let code = text;
   let hasDefault = false;
-  // From the end, so that places before stay.
+  // From the end, so that earlier offsets stay valid.
   for (const node of [...tree.body].reverse()) {
     let replacement: string | null = null;
     if (node.type === 'ExportDefaultDeclaration') {
@@ -99,7 +96,7 @@ function returning(
   return null;
 }
 
-/** The bundle takes what it does not look into: regular expressions that are none, and what is newer than the language here. */
+/** esbuild accepts some code that this parser rejects, such as invalid regular expressions and newer syntax. */
 function parsed(
   text: string,
   bundled: { readonly file: string; readonly map: string },
@@ -123,14 +120,14 @@ function parsed(
   }
 }
 
-/** Sources by their paths relative to CONFIG_DIR. */
+/** The source map with source paths relative to CONFIG_DIR. */
 function mapOf(map: string): string {
   const { sources, mappings, names } = JSON.parse(map) as Record<'sources' | 'mappings' | 'names', string[]>;
   const paths = sources.map((source) => source.slice(source.indexOf(`${namespace}:`) + namespace.length + 1));
   return JSON.stringify({ version: 3, sources: paths, names, mappings });
 }
 
-/** @param texts gets the texts that are loaded, by their paths */
+/** @param texts receives the loaded texts by path */
 function tenantFiles(tenantFolder: string, read: ReadModule, texts: Map<string, string>): Plugin {
   const find = async (path: string): Promise<string | null> => {
     for (const candidate of moduleCandidates(path)) {
@@ -172,7 +169,7 @@ function tenantFiles(tenantFolder: string, read: ReadModule, texts: Map<string, 
 }
 
 const pluginOfImports = 'tenant-files';
-/** Added by esbuild when it searches for the files of an import with a variable. */
+/** The end of an error that esbuild adds when it looks for the files that an import with a variable may mean. */
 const withoutFiles = ': not implemented on js';
 const importsMany = /^Could not resolve (?:import|require)\(/;
 const codeAdvice = 'Correct the code there.';
@@ -196,7 +193,7 @@ function issuesOf(error: unknown, file: string, texts: ReadonlyMap<string, strin
     });
 }
 
-/** What is missing at the end of a file is missing before what was put after it. */
+/** Moves a position in the appended comment back to the end of the file, as for a missing closing brace. */
 function placeWithin(text: string, line: number, column: number): string {
   const starts = lineStartsOf(text);
   if (line <= starts.length) return `${line}:${column}`;
@@ -204,19 +201,19 @@ function placeWithin(text: string, line: number, column: number): string {
 }
 
 /*
- * esbuild without files. The native one opens what a text names, such as a source map or all files that an `import` with
- * a variable may mean, past every plugin. So this is the one in WebAssembly, for browsers: all that it can call is given
- * to it here.
+ * esbuild without file access. The native esbuild bypasses plugins and opens files that the code names, such as a source
+ * map, or all files that an `import` with a variable may mean. So this uses the WebAssembly build for browsers, which can
+ * only call the globals that it receives here.
  */
 
-/** Of the globals, what Go's runtime needs. In place of files and processes it then finds functions that only fail. */
+/** The globals that Go's runtime needs. For files and processes it then falls back to functions that always fail. */
 const reachable = {
   ...{ Object, Array, Uint8Array, Date, Error, Promise },
   ...{ TextEncoder, TextDecoder, crypto, performance },
 };
 
 declare global {
-  // Part of Node, and of its types from version 22 on.
+  // Part of Node, but missing in its types before version 22.
   namespace WebAssembly {
     function compile(bytes: Uint8Array): Promise<Module>;
   }
@@ -224,7 +221,7 @@ declare global {
 
 let starting: Promise<void> | null = null;
 
-/** Its `build` never reads or writes a file. An error other than a `BuildFailure` leaves it unusable. */
+/** Its `build` never reads or writes files. After an error other than a `BuildFailure` it is unusable. */
 export async function startedEsbuild(): Promise<Pick<typeof esbuild, 'build'>> {
   starting ??= start();
   await starting;
@@ -234,7 +231,7 @@ export async function startedEsbuild(): Promise<Pick<typeof esbuild, 'build'>> {
 async function start(): Promise<void> {
   const file = createRequire(import.meta.url).resolve('esbuild-wasm/esbuild.wasm');
   const wasmModule = await WebAssembly.compile(readFileSync(file));
-  // In a browser `self` is the global object.
+  // In browsers, `self` is the global object.
   Object.defineProperty(globalThis, 'self', { value: Object.freeze(reachable), configurable: true });
   await esbuild.initialize({ wasmModule, worker: false });
 }

@@ -1,4 +1,4 @@
-/** Compiles one file of a tenant as far as that goes without running it. */
+/** Compiles one file of a tenant without running it. */
 import type { ConfigIssue } from '../../../contract/diagnostic.ts';
 import { lineAt, lineStartsOf } from '../../../lib/text-place.ts';
 import { sourcePlace } from '../../../schemas/code/program.ts';
@@ -7,18 +7,18 @@ import { type Analysis, analyse } from './analysis.ts';
 import { type Bundle, bundle } from './bundle.ts';
 import { escapeForSandbox } from './sandbox-text.ts';
 
-/** @param file path of the schema, relative to CONFIG_DIR. @throws RangeError where it is nested too deeply */
+/** @param file path of the schema, relative to CONFIG_DIR. @throws RangeError if it is nested too deeply */
 export async function compileFile(file: string, read: ReadModule): Promise<CompiledFile> {
   const issues: ConfigIssue[] = [];
   const bundled = await bundle(file, read, issues);
   if (bundled === null) return { draft: null, issues };
   const analysis = analyse(bundled.tree);
-  const placeOf = placesIn(bundled, file);
-  for (const { message, advice, at } of analysis.slips) {
+  const placeOf = positionsIn(bundled, file);
+  for (const { message, advice, at } of analysis.findings) {
     const place = placeOf(at);
     issues.push({ file: place.file, path: place.path, message, advice });
   }
-  if (analysis.makesCode) return { draft: null, issues };
+  if (analysis.generatesCode) return { draft: null, issues };
   const draft: ProgramDraft = {
     ...{ file, files: bundled.files, ...escapeForSandbox(bundled) },
     partials: analysis.partials,
@@ -30,8 +30,8 @@ export async function compileFile(file: string, read: ReadModule): Promise<Compi
 
 type PlaceOf = (offset: number) => Pick<ConfigIssue, 'file' | 'path'> & { line: number; column: number };
 
-/** Places of the sources, by offsets in the bundle. */
-function placesIn({ code, map }: Bundle, file: string): PlaceOf {
+/** Maps offsets in the bundle to positions in the sources. */
+function positionsIn({ code, map }: Bundle, file: string): PlaceOf {
   const lineStarts = lineStartsOf(code);
   const mapped = { map };
   return (offset) => {

@@ -1,6 +1,6 @@
 /**
- * The process that reads what tenants write in JavaScript and TypeScript, and runs nothing of it. Its owner watches its
- * time and memory, and ends it.
+ * The compiler process for JavaScript and TypeScript of tenants. It never runs their code. Its owner watches its time and
+ * memory, and kills it if needed.
  */
 
 import {
@@ -35,7 +35,7 @@ async function compile(file: string): Promise<void> {
   try {
     send({ kind: 'compiled', compiled: await compileFile(file, read) });
   } catch (error) {
-    // The stack of this process was not enough. What was under way in esbuild is left half done.
+    // Stack overflow. esbuild's state is undefined after it, so the process exits.
     if (!(error instanceof RangeError)) throw error;
     send({ kind: 'compiled', compiled: tooDeep(file) }, () => process.exit());
   } finally {
@@ -60,6 +60,6 @@ process.on('message', (message: ToCompiler) => {
   else void compile(message.file);
 });
 
-// Most of esbuild is compiled when it is first used, and that is not the time of a task.
+// V8 compiles most of esbuild on first use. This warm-up keeps that time out of the first task.
 await compileFile('tenants/-/schemas/-.ts', async () => 'export default { triggers: (a: string) => [a] };');
 send({ kind: 'ready' });

@@ -1,7 +1,7 @@
 /**
- * Writes code so that the sandbox takes it. SES refuses four texts wherever they are (ses, "source-parser"): two that
- * begin a comment of HTML, `import(` and `eval(`. It does not parse, so it refuses them in a string or a name as well.
- * There they are escaped; where they are code, `analysis.ts` has refused them already.
+ * Rewrites code so that SES accepts it. SES rejects four character sequences (ses, "source-parser"): `<!--`, `-->`, `import(`
+ * and `eval(`. It does not parse the code, so it also rejects them in strings and names. This module escapes them there; as
+ * code, `analysis.ts` has already rejected them.
  */
 import { decodedMap, encodedMappings, TraceMap } from '@jridgewell/trace-mapping';
 import {
@@ -17,17 +17,17 @@ import { full } from 'acorn-walk';
 import { lineStartsOf } from '../../../lib/text-place.ts';
 import type { CodeProgram } from '../../../schemas/code/program.ts';
 
-/** Text that SES rejects, unless its last character is removed. */
+/** A text that SES rejects; escaping its last character avoids that. */
 const refused = /<!--|-->|\bimport(?=\s*(?:\(|\/[/*]))|\beval(?=\s*\()/g;
 
-/** A piece of code, and what takes its place. */
+/** A range of the code and its replacement. */
 interface Edit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** @param bundled parsed without a mistake before, and free of `eval(…)` and `import(…)` */
+/** @param bundled code that parses, without `eval(…)` and `import(…)` */
 export function escapeForSandbox({
   code,
   map,
@@ -49,12 +49,12 @@ export function escapeForSandbox({
   return edited(code, map, edits);
 }
 
-/** Offsets of the last characters of all refused texts. */
+/** Offsets of the last characters of all rejected texts. */
 function lastCharacters(code: string): number[] {
   return Array.from(code.matchAll(refused), ({ index, 0: text }) => index + text.length - 1);
 }
 
-/** In strings, regular expressions and templates a character is escaped by its code, in names by an escape of names. */
+/** Uses `\x` escapes in strings, regular expressions and templates, and `\u` escapes in names. */
 function escapesOf(found: readonly number[], tokens: readonly (Token | Comment)[], code: string): Edit[] {
   const edits: Edit[] = [];
   const inOrder = tokens.toSorted((a, b) => a.start - b.start);
@@ -82,13 +82,13 @@ function byCode(character: string): string {
 
 interface TaggedTemplates {
   readonly edits: readonly Edit[];
-  /** True for an offset within one of their texts. */
+  /** True for an offset within one of the templates. */
   hold(offset: number): boolean;
 }
 
 /**
- * The function before a template sees how its texts are written, so they cannot be escaped. It is called as a function
- * instead: f`a${b}c` is f(texts, b).
+ * The tag function of a template sees the raw text, so the text cannot be escaped. The template becomes a plain call instead:
+ * f`a${b}c` becomes f(texts, b).
  */
 function taggedTemplates(tree: Program, code: string): TaggedTemplates {
   const edits: Edit[] = [];
@@ -101,7 +101,7 @@ function taggedTemplates(tree: Program, code: string): TaggedTemplates {
       const isFirst = index === 0;
       const isLast = index === quasi.quasis.length - 1;
       const before = isFirst ? `(${textsOf(quasi.quasis)}` : ')';
-      // Lines stay where they are.
+      // Keeps the line numbers.
       const lines = '\n'.repeat(code.slice(text.start, text.end).split('\n').length - 1);
       edits.push({
         start: isFirst ? quasi.start : text.start - 1,
@@ -114,7 +114,7 @@ function taggedTemplates(tree: Program, code: string): TaggedTemplates {
   return { edits, hold: (offset) => edits.some(({ start, end }) => start <= offset && offset < end) };
 }
 
-/** The list that the function of a template gets first. */
+/** The first argument of a tag function: the strings, with `raw`. */
 function textsOf(quasis: readonly TemplateElement[]): string {
   const cooked = quasis.map(({ value }) => (value.cooked == null ? 'void 0' : stringText(value.cooked)));
   const raw = quasis.map(({ value }) => stringText(value.raw));
@@ -125,7 +125,7 @@ function stringText(text: string): string {
   return JSON.stringify(text).replace(refused, (found) => found.slice(0, -1) + byCode(found.slice(-1)));
 }
 
-/** @param edits in order; none is within another, and each has as many lines as what it replaces */
+/** @param edits sorted and not nested; each has as many lines as the text that it replaces */
 function edited(code: string, map: string, edits: readonly Edit[]): Pick<CodeProgram, 'code' | 'map'> {
   const pieces: string[] = [];
   let from = 0;
@@ -153,7 +153,7 @@ function movedMap(
         shift += edit.text.length - (edit.end - edit.start);
         next += 1;
       }
-      // Within a piece that was replaced there are no places.
+      // Drop segments inside replaced ranges.
       if ((edits[next]?.start ?? Number.POSITIVE_INFINITY) < offset) return [];
       segment[0] = offset + shift - (now[line] ?? 0);
       return [segment];

@@ -1,4 +1,4 @@
-/** Starts the compiler's own process, given the id of its owner. */
+/** Entry point of the compiler process; its argument is the process id of its owner. */
 import { Worker } from 'node:worker_threads';
 import { importOwn } from '../../../typescript/import-own.mjs';
 

@@ -1,6 +1,6 @@
 /**
- * The changes interface (docs/reference/http.md "Changes"), and the same for a management key (docs/reference/management.md
- * "Changes").
+ * The changes interface (docs/reference/http.md "Changes"), and its counterpart for management keys
+ * (docs/reference/management.md "Changes").
  */
 import type { Json } from '../../../contract/json.ts';
 import { longPollMs } from '../../../contract/limits.ts';

@@ -23,7 +23,7 @@ import {
   type RouteDefinition,
 } from '../../route-definition.ts';
 
-/** Of every list. */
+/** Parameters of all lists. */
 const paging: readonly ParameterDefinition[] = [
   {
     name: 'first',

@@ -1,6 +1,6 @@
 /**
- * What a front offers besides its interfaces: health, metrics and the document (docs/reference/http.md "Health, metrics and
- * the OpenAPI document"), the Model Context Protocol, and the console.
+ * Health, metrics and the OpenAPI document (docs/reference/http.md "Health, metrics and the OpenAPI document"), the Model
+ * Context Protocol, and the console.
  */
 import { liveShape, notReadyShape, readyShape } from '../../../contract/shapes-read.ts';
 import type { RouteDefinition } from '../../route-definition.ts';
@@ -118,7 +118,7 @@ export const mcpEndpoints: readonly RouteDefinition[] = [
   },
 ];
 
-const serving = {
+const consoleRoute = {
   method: 'get',
   tag: 'console',
   access: { kind: 'open' },
@@ -127,10 +127,10 @@ const serving = {
   problemStatuses: [404, 429, 500],
 } as const;
 
-/** The console (docs/guide/console.md): a page and its files, which ask for nothing themselves. */
+/** The console (docs/guide/console.md): a page and its files, which need no key. */
 export const consoleEndpoints: readonly RouteDefinition[] = [
   {
-    ...serving,
+    ...consoleRoute,
     name: 'console',
     path: '/console',
     summary: 'The console: a page for people who run a tenant',
@@ -138,7 +138,7 @@ export const consoleEndpoints: readonly RouteDefinition[] = [
     answers: { 200: { description: 'HTML', contentType: 'text/html; charset=utf-8' } },
   },
   {
-    ...serving,
+    ...consoleRoute,
     name: 'consoleView',
     path: '/console/{view}',
     takesSlashes: true,

@@ -1,5 +1,5 @@
 /**
- * The query interface (docs/reference/http.md "Queries"), and the same for a management key (docs/reference/management.md
+ * The query interface (docs/reference/http.md "Queries"), and its counterpart for management keys (docs/reference/management.md
  * "Queries").
  */
 import { entityTypeShape } from '../../../contract/shapes-ingest.ts';

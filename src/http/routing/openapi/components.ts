@@ -1,4 +1,4 @@
-/** The named shapes of the OpenAPI document. Each is listed once among the components, and is referred to by name elsewhere. */
+/** The named shapes of the OpenAPI document. Each is listed once among the components and referenced elsewhere. */
 import type { Shape } from '../../../contract/shape.ts';
 import { assert } from '../../../lib/assert.ts';
 
@@ -7,8 +7,8 @@ export class OpenapiComponents {
   readonly #schemas = new Map<string, object>();
 
   /**
-   * A shape as the document writes it where it is used. A shape with a name becomes a reference.
-   * @throws Error when two different shapes have one name
+   * The schema of a shape; a reference if the shape has a name.
+   * @throws Error if two different shapes have the same name
    */
   schemaOf(shape: Shape): object {
     const { component } = shape;
@@ -22,7 +22,7 @@ export class OpenapiComponents {
     return { $ref: `#/components/schemas/${component}` };
   }
 
-  /** Name -> schema of all shapes that were used, in the order of their names. */
+  /** Name -> schema of all used shapes, sorted by name. */
   get schemas(): Record<string, object> {
     return Object.fromEntries([...this.#schemas].sort(([a], [b]) => (a < b ? -1 : 1)));
   }

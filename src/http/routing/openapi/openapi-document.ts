@@ -1,4 +1,4 @@
-/** Makes the OpenAPI 3.1 document from the route table. */
+/** Generates the OpenAPI 3.1 document from the route table. */
 import { platformVersion } from '../../../config/settings/platform-version.ts';
 import type { Shape } from '../../../contract/shape.ts';
 import {
@@ -43,9 +43,9 @@ const problemStatusTexts: ReadonlyMap<number, string> = new Map([
 ]);
 
 const jsonMedia = 'application/json';
-/** Further statuses that every endpoint with a body can answer. */
+/** Additional statuses of every endpoint with a body. */
 export const bodyStatuses: readonly number[] = [411, 413, 415];
-/** Statuses of every request: a header that was sent twice. */
+/** Statuses of every endpoint: 400 for a header that was sent twice. */
 export const everyStatuses: readonly number[] = [400];
 
 const tagTexts: Readonly<Record<RouteDefinition['tag'], string>> = {
@@ -218,8 +218,8 @@ function responsesOf(route: RouteDefinition, parts: DocumentParts): Record<strin
   const own = new Set([...everyStatuses, ...route.problemStatuses, ...ofBody]);
   for (const status of [...own].sort((a, b) => a - b)) {
     const shape = problemShape(route, status);
-    // Clients that are generated from the document make one type of all errors of an operation. A text among them would
-    // hide the members of the others, so the operation's description mentions it.
+    // Generated clients make one type of all errors of an operation. A string among them would hide the members of the others,
+    // so plain text errors are only mentioned in the description.
     if (shape !== null) responses[status] ??= problemResponse(status, shape, parts);
   }
   return responses;
@@ -268,7 +268,7 @@ function problemHeadersOf(status: number): object {
   return status === 415 ? header('Accept-Encoding', 'The supported encodings') : {};
 }
 
-/** The shape of an error of this status, as `problemAnswer` writes it; null for plain text. */
+/** The shape of an error response of this status (`problemAnswer`); null for plain text. */
 export function problemShape({ problems }: Pick<RouteDefinition, 'problems'>, status: number): Shape | null {
   const ofQuery = status === 400 || status === 404;
   const style = status === 411 ? styleBefore(problems) : problems;

@@ -1,6 +1,6 @@
 /**
- * The copies of shards that a worker holds: of one group of partitions, and while the groups change, also of the one before,
- * until the workers can answer by the new ones. So there is no moment at which a query finds no complete set of shards.
+ * The copies of shards in a worker: of one group of partitions and, while the division changes, also of the former group until
+ * the workers can answer by the new division. So queries always find a complete set of shards.
  */
 import { setTimeout } from 'node:timers/promises';
 import type { Configuration } from '../../../config/configuration.ts';
@@ -15,17 +15,17 @@ import type { AnsweringShards, ShardState } from '../shard-state.ts';
 import type { OpenSnapshots } from '../snapshots/shard-snapshots.ts';
 import { type CopyContext, ShardCopy } from './shard-copy.ts';
 
-const tickMs = 500;
+const pollMs = 500;
 const leavePollMs = 50;
 
 export interface ShardCopiesOptions extends Omit<CopyContext, 'streams' | 'snapshots'> {
   /** Id of the worker, as in its heartbeat. */
   readonly workerId: string;
-  /** Workers that shall hold each partition. */
+  /** Number of workers that hold each partition. */
   readonly copies: number;
   /** Null before the first `reconfigure`. */
   readonly configuration: Configuration | null;
-  /** Absent or null: it keeps no snapshots. */
+  /** Absent or null for no snapshots. */
   readonly openSnapshots?: OpenSnapshots | null;
 }
 
@@ -35,17 +35,17 @@ interface OtherWorker extends CopiesBeat {
 
 export class ShardCopies implements AnsweringShards {
   readonly #streams: StreamSource;
-  /** By the name of their group. */
+  /** Copies by the name of their group. */
   readonly #copies = new Map<string, ShardCopy>();
   readonly #listeners: (() => void)[] = [];
   readonly #stop = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #configuration: Configuration | null;
-  /** The group that it is to hold; null before it knows the others. */
+  /** The group that this worker has to hold; null before the first poll. */
   #group: string | null = null;
-  /** Groups that all partitions are divided into. */
+  /** Number of groups of the division. */
   #groups: number | null = null;
-  /** Since when there are too few workers for so many groups; null: there are enough. */
+  /** Since when there are too few workers for this many groups; null if there are enough. */
   #tooFewSinceMs: number | null = null;
 
   constructor(private readonly options: ShardCopiesOptions) {
@@ -54,18 +54,18 @@ export class ShardCopies implements AnsweringShards {
   }
 
   start(): void {
-    this.#running = repeat(() => this.#look(), {
-      pauseMs: tickMs,
+    this.#running = repeat(() => this.#poll(), {
+      pauseMs: pollMs,
       signal: this.#stop.signal,
       onError: (error) => {
-        // The watch over the connection reports a lost Redis once.
+        // A lost connection to Redis is reported elsewhere.
         if (!(error instanceof StoreUnavailableError))
           this.options.onTrouble('shard copies stay unchanged', error);
       },
     });
   }
 
-  /** @param endsMs until when snapshots may be written, on the clock of `performance.now()`; absent: none are */
+  /** @param endsMs deadline for writing snapshots, on the clock of `performance.now()`; absent for none */
   async close(endsMs = 0): Promise<void> {
     this.#stop.abort();
     await this.#running;
@@ -75,8 +75,8 @@ export class ShardCopies implements AnsweringShards {
   }
 
   /**
-   * Waits while another worker loads the group of this one, and nobody else can answer for it. So workers may be restarted one
-   * right after the other. @param timeoutMs the most
+   * Waits while another worker is loading the group of this one and no other can answer for it. So workers can be restarted
+   * without pauses in between.
    */
   async untilReplaced(timeoutMs: number): Promise<void> {
     const endsMs = performance.now() + timeoutMs;
@@ -97,29 +97,29 @@ export class ShardCopies implements AnsweringShards {
     this.#listeners.push(listener);
   }
 
-  /** For the heartbeat; null until it knows the others. */
+  /** State for the heartbeat; null before the first poll. */
   get beat(): CopiesBeat | null {
     return this.#group === null ? null : { group: this.#group, ready: this.#ready };
   }
 
-  /** Loads that it still needs before it can answer for its group, in words. */
+  /** Descriptions of the loads that must finish before it can answer for its group. */
   get waitingFor(): string[] {
     const copy = this.#group === null ? undefined : this.#copies.get(this.#group);
     if (copy === undefined) return ['its group of partitions'];
     return copy.isReady ? [] : copy.shards.waitingFor;
   }
 
-  /** Partitions that it holds copies of. */
+  /** Number of partitions with copies here. */
   get partitions(): number {
     return new Set([...this.#copies.values()].flatMap(({ partitions }) => partitions)).size;
   }
 
-  /** See `ShardCopy`. */
+  /** Sum of `ShardCopy.commitsBehind`. */
   get commitsBehind(): number {
     return [...this.#copies.values()].reduce((sum, copy) => sum + copy.commitsBehind, 0);
   }
 
-  /** @throws what an index that cannot be built throws */
+  /** @throws an error if an index cannot be built */
   async reconfigure(configuration: Configuration): Promise<void> {
     this.#configuration = configuration;
     await Promise.all([...this.#copies.values()].map((copy) => copy.shards.reconfigure(configuration)));
@@ -137,8 +137,11 @@ export class ShardCopies implements AnsweringShards {
     );
   }
 
-  /** Looks which workers live, and holds the group that is its own among them. @throws StoreUnavailableError */
-  async #look(): Promise<void> {
+  /**
+   * Determines this worker's group among the live workers, and loads and drops copies accordingly. @throws
+   * StoreUnavailableError
+   */
+  async #poll(): Promise<void> {
     const { workerId, copies } = this.options;
     const others = await this.#others();
     if (this.#stop.signal.aborted) return;
@@ -147,13 +150,13 @@ export class ShardCopies implements AnsweringShards {
     this.#group = formatGroup({ index: placeOf(workerId, holders, groups), of: groups });
     if (!this.#copies.has(this.#group)) this.#hold(this.#group);
     for (const [name, copy] of this.#copies) {
-      if (name !== this.#group && this.#isSpare(name, copy, groups, others)) this.#drop(name, copy);
+      if (name !== this.#group && this.#isRedundant(name, copy, groups, others)) this.#drop(name, copy);
     }
   }
 
   /**
-   * Fewer groups mean that each worker holds more. A worker that is restarted must not cause that, so it begins only when a
-   * worker is away for `regroupMs`, or for less when a group has no worker left.
+   * With fewer groups, each worker holds more. A restart must not cause that, so the number is reduced only when a worker is
+   * away for `regroupMs`, or for `heartbeatLostMs` if there are fewer workers than groups.
    */
   #groupsAmong(others: readonly OtherWorker[], copies: number): number {
     const workers = others.length + 1;
@@ -190,8 +193,8 @@ export class ShardCopies implements AnsweringShards {
     copy.close();
   }
 
-  /** True when queries are answered without that copy, whatever becomes of this worker's other ones. */
-  #isSpare(name: string, copy: ShardCopy, groups: number, others: readonly OtherWorker[]): boolean {
+  /** True if queries can be answered without that copy. */
+  #isRedundant(name: string, copy: ShardCopy, groups: number, others: readonly OtherWorker[]): boolean {
     if (!copy.isReady) return true;
     const ready = new Set(others.flatMap((other) => other.ready));
     if (parseGroup(name)?.of === groups) return ready.has(name);
@@ -203,22 +206,23 @@ export class ShardCopies implements AnsweringShards {
 }
 
 /**
- * Which group of partitions each worker holds. Every worker applies this to what it hears of the others, and no one leads:
- * what they knew of each other in between decides only who loads what, never what is answered. Pure.
+ * A worker as input of the assignment of groups. Every worker computes the assignment from the heartbeats of all, without a
+ * leader. Different views of the heartbeats only affect which worker loads which group, never the answers.
  */
 export interface CopyHolder {
   readonly id: string;
-  /** The group that it says it is to hold; null: not decided yet. */
+  /** The group in its heartbeat; null if it is not decided yet. */
   readonly group: string | null;
 }
 
-/** Most groups of which each has as many workers as there shall be copies; one when there are fewer workers than copies. */
+/** The largest number of groups that leaves `copies` workers for each; 1 if there are fewer workers than copies. */
 export function groupsFor(workers: number, copies: number, partitionCount: number): number {
   return Math.min(partitionCount, Math.max(1, Math.floor(workers / copies)));
 }
 
 /**
- * The index of a worker's group. Groups have equally many workers, or one more; as few workers as possible change theirs.
+ * The index of a worker's group. The numbers of workers per group differ by at most one, and as few workers as possible change
+ * their group.
  * @param holders all live workers with copies, this one included
  */
 export function placeOf(workerId: string, holders: readonly CopyHolder[], groups: number): number {

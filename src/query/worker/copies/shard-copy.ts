@@ -1,7 +1,7 @@
 /**
- * The shards of a group of partitions in a worker that need not own them. They are loaded from Redis and follow what the
- * commits of the partitions' owners announce. Items are read later than the commits that changed them, so some may be of
- * later commits: what the shards have whole (`applied`) and what they can show (`shows`) are told apart.
+ * A copy of the shards of a group of partitions, independent of their owners. It is loaded from Redis and follows the announced
+ * commits. Items are read after the commits that changed them, so some may be of later commits. So there are two positions: the
+ * last completely applied commit (`applied`) and the last one that answers can show (`shows`).
  */
 import type { Configuration } from '../../../config/configuration.ts';
 import { type ChangedItems, changedItems, type ItemChange } from '../../../store/derived/changed-items.ts';
@@ -18,17 +18,17 @@ import { ShardSet } from '../shard-set.ts';
 import { ShardState } from '../shard-state.ts';
 import type { ShardSnapshots } from '../snapshots/shard-snapshots.ts';
 
-/** Items of one index that are read at a time. */
+/** Number of items of one index per read. */
 const itemsPerRead = 100;
-/** A copy is not an owner: its partitions are opened under no lease. */
+/** A copy has no lease on its partitions. */
 const noEpoch = 0;
 
 export interface CopyContext {
   readonly store: Store;
-  /** Where the changes of all partitions are read. */
+  /** The change streams of all partitions. */
   readonly streams: StreamSource;
   readonly autoFields: AutoFields;
-  /** Null: it keeps none. */
+  /** Null for no snapshots. */
   readonly snapshots: ShardSnapshots | null;
   onTrouble(message: string, error: unknown): void;
 }
@@ -71,7 +71,7 @@ export class ShardCopy {
     snapshots?.watch(this.shards);
   }
 
-  /** Follows nothing more, and keeps a snapshot for the next worker. @param endsMs as of `ShardSnapshots.close` */
+  /** Stops following, and writes a snapshot for the next worker. @param endsMs see `ShardSnapshots.close` */
   async keep(endsMs: number): Promise<void> {
     this.#isClosed = true;
     for (const follower of this.#followers) follower.close();
@@ -86,12 +86,12 @@ export class ShardCopy {
     for (const partition of this.partitions) this.shards.close(partition);
   }
 
-  /** All its partitions are loaded. */
+  /** True if all its partitions are loaded. */
   get isReady(): boolean {
     return this.partitions.every((partition) => this.shards.applied(partition) !== null);
   }
 
-  /** Commits that it has received and has not whole yet, of all its partitions. */
+  /** Number of received commits that are not completely applied yet, of all its partitions. */
   get commitsBehind(): number {
     return this.partitions.reduce((sum, partition) => {
       const applied = this.shards.applied(partition);
@@ -108,7 +108,7 @@ export class ShardCopy {
   }
 
   async #load(partition: number): Promise<void> {
-    // Of the commits up to this one everything is found, of later ones a part.
+    // The load finds everything up to this commit, and possibly parts of later ones.
     await this.shards.open(partition, noEpoch, await this.#lastCommit(partition));
   }
 

@@ -1,6 +1,6 @@
 /**
- * The file of a snapshot: frames of bytes, each with its length and a digest of its bytes and all before them. So a file that
- * was cut, damaged anywhere, or mixed up, also with another snapshot, is noticed before anything of it is used.
+ * The file format of snapshots: frames, each with its length and a digest that covers its bytes and all previous frames. So a
+ * file that is truncated, damaged, or mixed with another snapshot is detected before its data is used.
  */
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -8,24 +8,24 @@ import { shardSliceMs } from '../../../contract/limits.ts';
 import { Slice } from '../../../lib/slices/slice.ts';
 import { SnapshotDamagedError } from '../../../search/snapshot/parts.ts';
 
-/** Length and digest before the bytes of a frame. */
+/** Size of the digest and of the head of a frame, which has the length and the digest. */
 const digestBytes = 32;
 const headBytes = 4 + digestBytes;
-/** The digest that the first frame follows: each digest includes the one before. */
+/** The digest before the first frame: each digest includes the previous one. */
 const noDigest = Buffer.alloc(0);
-/** No frame is so large. It keeps a damaged length from taking memory. */
+/** Larger than any frame, so that a damaged length cannot allocate too much memory. */
 const frameBytesMax = 256 * 1024 * 1024;
-/** A read of the file takes as long as a frame of it: a thread has to do it. */
+/** Size of the read buffer, because each read of a file uses the thread pool. */
 const aheadBytes = 128 * 1024;
 
 /** Appends frames to a file. */
 export class FrameWriter {
-  /** Of the frame before. */
+  /** Digest of the previous frame. */
   #digest: Buffer = noDigest;
 
   constructor(private readonly file: FileHandle) {}
 
-  /** Writes bytes, which may be changed again when it resolves. The digest is taken at once. @throws what the disk says */
+  /** Writes a frame. The bytes may be changed again when it resolves. @throws I/O errors */
   async write(bytes: Uint8Array): Promise<void> {
     const head = Buffer.alloc(headBytes);
     head.writeUInt32LE(bytes.byteLength);
@@ -39,10 +39,10 @@ export class FrameWriter {
 /** Reads frames from the beginning of a file, in slices. */
 export class FrameReader {
   #count = 0;
-  /** Of the frame before. */
+  /** Digest of the previous frame. */
   #digest: Buffer = noDigest;
   readonly #head = Buffer.alloc(headBytes);
-  /** Data that was read but not consumed: from `#from` up to `#end`. */
+  /** Data that was read but not consumed, between `#from` and `#end`. */
   readonly #ahead = Buffer.allocUnsafeSlow(aheadBytes);
   #from = 0;
   #end = 0;
@@ -50,7 +50,7 @@ export class FrameReader {
 
   private constructor(private readonly file: FileHandle) {}
 
-  /** @throws what the disk says */
+  /** @throws I/O errors */
   static async open(path: string): Promise<FrameReader> {
     return new FrameReader(await open(path, 'r'));
   }
@@ -59,14 +59,14 @@ export class FrameReader {
     await this.file.close();
   }
 
-  /** The next frame, in memory of its own. @throws SnapshotDamagedError */
+  /** The next frame, in a new buffer. @throws SnapshotDamagedError */
   async next(): Promise<Buffer> {
     const bytes = Buffer.allocUnsafeSlow(await this.#nextLength());
     await this.#fill(bytes);
     return bytes;
   }
 
-  /** Reads the next frame into the beginning of an array. @returns its length @throws SnapshotDamagedError */
+  /** Reads the next frame into an array, from its beginning. @returns its length @throws SnapshotDamagedError */
   async nextInto(bytes: Uint8Array): Promise<number> {
     const length = await this.#nextLength();
     if (length > bytes.byteLength) throw new SnapshotDamagedError('a frame is too long');
@@ -91,7 +91,7 @@ export class FrameReader {
     this.#count += 1;
   }
 
-  /** Small frames come many at a time, of a large one the most goes past `#ahead`. */
+  /** Small frames are read through `#ahead`, the most of a large one directly. */
   async #read(bytes: Uint8Array): Promise<void> {
     for (let at = this.#takeAhead(bytes, 0); at < bytes.byteLength; ) {
       const left = bytes.byteLength - at;
@@ -103,7 +103,7 @@ export class FrameReader {
     }
   }
 
-  /** @returns up to where the bytes are filled */
+  /** @returns the position up to which the bytes are filled */
   #takeAhead(bytes: Uint8Array, at: number): number {
     const end = Math.min(this.#end, this.#from + bytes.byteLength - at);
     bytes.set(this.#ahead.subarray(this.#from, end), at);
@@ -119,7 +119,7 @@ export class FrameReader {
   }
 }
 
-/** @param before digest of the frame before */
+/** @param before digest of the previous frame */
 function digestOf(before: Buffer, bytes: Uint8Array): Buffer {
   return createHash('sha256').update(before).update(bytes).digest();
 }

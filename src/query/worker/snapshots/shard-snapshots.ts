@@ -1,6 +1,6 @@
 /**
- * Decides when snapshots of a worker's shards are read and written. They are a cache that is verified item by item, so a
- * damaged or lost file never changes an answer (docs/design/search.md "How a worker starts").
+ * Reads and writes snapshots of a worker's shards. They are a cache that is verified item by item, so a damaged or lost file
+ * never changes an answer (docs/design/search.md "How a worker starts").
  */
 import { setTimeout } from 'node:timers/promises';
 import type { Configuration } from '../../../config/configuration.ts';
@@ -28,7 +28,7 @@ import type { ShardSet } from '../shard-set.ts';
 import { codeDigest, openSnapshot, type SnapshotHead, writeSnapshot } from './snapshot-file.ts';
 import { goneWorkersOf, SnapshotFolder } from './snapshot-folder.ts';
 
-const lookPauseMs = 1_000;
+const pollMs = 1_000;
 
 export interface SnapshotsOptions {
   readonly store: Store;
@@ -84,9 +84,9 @@ export class ShardSnapshots {
   readonly #written = new Map<string, WrittenShard>();
   readonly #seen = new WeakMap<LiveShard, SeenShard>();
   readonly #stop = new AbortController();
-  #looking: Promise<void> = Promise.resolve();
+  #polling: Promise<void> = Promise.resolve();
   /** Writes nothing before this time, to stay within its share of time. */
-  #restsUntilMs = 0;
+  #pausesUntilMs = 0;
   #isBroken = false;
 
   constructor(private readonly options: SnapshotsOptions) {}
@@ -118,8 +118,8 @@ export class ShardSnapshots {
 
   /** Writes shards that have changed a lot, whenever they are idle. */
   watch(shards: ShardSet): void {
-    this.#looking = repeat(() => this.#look(shards), {
-      pauseMs: lookPauseMs,
+    this.#polling = repeat(() => this.#poll(shards), {
+      pauseMs: pollMs,
       signal: this.#stop.signal,
       onError: (error) => this.options.onTrouble('snapshots were not written', error),
     });
@@ -128,7 +128,7 @@ export class ShardSnapshots {
   /** Stops writing. */
   async stop(): Promise<void> {
     this.#stop.abort();
-    await this.#looking;
+    await this.#polling;
   }
 
   /**
@@ -220,13 +220,13 @@ export class ShardSnapshots {
     return JSON.stringify([this.#code, name, textOfDefinition(definition)]);
   }
 
-  async #look(shards: ShardSet): Promise<void> {
+  async #poll(shards: ShardSet): Promise<void> {
     for (const [name, live] of shards.lives) {
       if (!this.#isQuiet(live) || !this.#isDue(name, live)) continue;
       const beganMs = performance.now();
       await this.#write(name, live, () => this.#stop.signal.aborted);
       const tookMs = performance.now() - beganMs;
-      this.#restsUntilMs = performance.now() + tookMs / snapshotTimeShareMax;
+      this.#pausesUntilMs = performance.now() + tookMs / snapshotTimeShareMax;
     }
     await this.#removeOthers(shards);
   }
@@ -243,7 +243,9 @@ export class ShardSnapshots {
 
   #isDue(name: string, live: LiveShard): boolean {
     const enough = Math.max(snapshotChangesMin, live.shard.size * snapshotChangedShare);
-    return !isSmall(live) && this.#changesOf(name, live) >= enough && performance.now() >= this.#restsUntilMs;
+    return (
+      !isSmall(live) && this.#changesOf(name, live) >= enough && performance.now() >= this.#pausesUntilMs
+    );
   }
 
   /** How many changes are missing in the file of a shard. */

@@ -1,4 +1,4 @@
-/** A shard in a file: what it is a shard of, then its parts; and the digest of the code that files are made by. */
+/** The file of a shard: a head, then the parts of the shard; and the digest of the code that writes it. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
@@ -16,15 +16,15 @@ import {
 import { isClone } from '../../../typescript/clone-or-package.mjs';
 import { FrameReader, FrameWriter } from './frames.ts';
 
-/** Parts of a shard as frames: first what the part is and how long, then its numbers as they are in memory. */
+/** A part is written as frames: its kind and its length, then its numbers in their memory layout. */
 
-/** One frame takes the event loop well under 10 ms, however it is used. */
+/** Processing one frame blocks the event loop for well under 10 ms. */
 const frameBytesMax = 1024 * 1024;
 
-/** Kind of a part, by its array type. */
+/** Array types of parts; the index is the kind. */
 const kinds = [Float64Array, Int32Array, Uint32Array, Int16Array, Uint8Array] as const;
 
-/** The frames of a part. It is not copied. */
+/** The frames of a part, without copying it. */
 function* framesOf(part: Part): Generator<Uint8Array, void, undefined> {
   yield new Uint8Array(Float64Array.of(kindOf(part), part.length).buffer);
   const all = new Uint8Array(part.buffer, part.byteOffset, part.byteLength);
@@ -73,9 +73,9 @@ export function unfinished(file: string): string {
 }
 
 /**
- * Writes a snapshot part by part, under another name until it is whole. It is not written through to the disk: digests tell
- * what a power cut has left. @param isStale true once the shard has changed, or there is no more time @returns whether it
- * was written @throws what the disk says
+ * Writes a snapshot part by part, under a temporary name until it is complete. Without fsync: the digests detect what a power
+ * failure has damaged. @param isStale true once the shard has changed, or there is no more time @returns whether it was written
+ * @throws I/O errors
  */
 export async function writeSnapshot(
   file: string,
@@ -115,7 +115,7 @@ async function writeParts(
   return !isStale();
 }
 
-/** Opens a snapshot and reads its head. @throws SnapshotDamagedError; what the disk says */
+/** Opens a snapshot and reads its head. @throws SnapshotDamagedError; I/O errors */
 export async function openSnapshot(file: string): Promise<OpenSnapshot> {
   const frames = await FrameReader.open(file);
   try {
@@ -128,17 +128,20 @@ export async function openSnapshot(file: string): Promise<OpenSnapshot> {
   }
 }
 
-/** Raised when what is in a file changes in another way than by the code of `rooms`. */
+/** Increase it if the file format changes without a change of the code of `rooms`. */
 const format = 2;
-/** `src/search`, and all that it runs of others (`test/layers.test.ts` holds it): a limit says which words are indexed. */
+/**
+ * `src/search` and the rooms that it uses (checked by `test/layers.test.ts`): limits, for example, decide which words are
+ * indexed.
+ */
 const rooms = ['contract', 'lib', 'search'];
-/** The package has no TypeScript. */
+/** The code of a worker in the package, which has no TypeScript. */
 const builtWorker = 'dist/server/workers.partition.js';
 const repository = fileURLToPath(new URL('../../../../', import.meta.url));
 
 /**
- * A digest of all that decides how a shard is built from its items and laid out in memory: the code, the packages that it
- * uses, and Node with its Unicode tables, which say what a word is.
+ * A digest of everything that determines the content and memory layout of a shard: the code, the packages that it uses, and
+ * Node, whose Unicode tables define words.
  * @param root folder with the `package.json`
  */
 export function codeDigest(root: string = repository): string {

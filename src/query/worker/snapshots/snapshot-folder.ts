@@ -1,8 +1,8 @@
 /**
  * The files of snapshots: one for each index of each set of shards of each worker, `<store>-<set>-<index>.<worker>.snapshot`,
- * of which the first three are digests. Only the worker of the name writes a file, and it appears whole. A worker that starts
- * takes over the files of one that is gone, by giving them its own name: of several that try, one succeeds. While it reads
- * them they end with `.taken`, because it sends no heartbeats yet that keep others from taking them.
+ * where the first three are digests. Only the named worker writes a file, and it appears atomically. A starting worker takes
+ * over the files of a dead one by renaming them: if several try, one succeeds. Their names end with `.taken` while it reads them,
+ * because it does not send heartbeats yet.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
@@ -21,10 +21,10 @@ const digestLetters = 16;
 
 export interface SnapshotFolderOptions {
   readonly folder: string;
-  /** Tells the files of one store from those of another. */
+  /** Secret of the store, to distinguish the files of several stores. */
   readonly secret: Buffer;
   readonly workerId: string;
-  /** Tells the shards of a group of partitions from others: any text. */
+  /** Any name of the set of shards, to distinguish groups of partitions. */
   readonly set: string;
   /** Resolves with a test of whether a worker is gone. */
   readonly goneWorkers: () => Promise<(workerId: string) => boolean>;
@@ -52,7 +52,7 @@ export class SnapshotFolder {
     this.#set = shortDigest(options.set);
   }
 
-  /** The file of an index that this worker writes. @param index any text that tells one index from others */
+  /** The file that this worker writes for an index. @param index any unique name of the index */
   fileOf(index: string): string {
     return this.#ownFile(index, 'whole');
   }
@@ -62,15 +62,15 @@ export class SnapshotFolder {
     return path.join(folder, `${this.#prefix}${this.#set}-${shortDigest(index)}.${workerId}${ends[state]}`);
   }
 
-  /** Makes the folder. @throws what the disk says */
+  /** Creates the folder. @throws I/O errors */
   async make(): Promise<void> {
     await mkdir(this.options.folder, { recursive: true, mode: 0o700 });
   }
 
   /**
-   * Takes over the files of one worker that is gone, because they hold the items of the same partitions. Removes unusable
-   * files: unfinished ones, those of other indexes, and those unused for days. `keep` must follow.
-   * @returns the path of the file of each index @throws what the disk says
+   * Takes over the files of one dead worker, because they hold the items of the same partitions. Removes unusable files:
+   * unfinished ones, those of other indexes, and those unused for days. `keep` must follow.
+   * @returns index -> path of its file @throws I/O errors
    */
   async takeOver(indexes: readonly string[]): Promise<Map<string, string>> {
     const wanted = new Map(indexes.map((index) => [shortDigest(index), index]));
@@ -95,7 +95,7 @@ export class SnapshotFolder {
     return taken;
   }
 
-  /** Says that the file of an index, which was taken over, has been read. @throws what the disk says */
+  /** Must be called after the taken file of an index was read: renames it. @throws I/O errors */
   async keep(index: string): Promise<void> {
     await rename(this.#ownFile(index, 'taken'), this.fileOf(index));
   }
@@ -106,7 +106,7 @@ export class SnapshotFolder {
       await rm(this.#ownFile(index, state), { recursive: true, force: true });
   }
 
-  /** Files of this store whose worker is gone, those written last first. */
+  /** Files of this store whose worker is gone, the latest first. */
   async #leftFiles(isGone: (workerId: string) => boolean): Promise<KnownFile[]> {
     const names = await readdir(this.options.folder).catch(nothingIfAbsent);
     const left = names.map((name) => this.#parse(name)).filter((file) => file !== null);
@@ -163,7 +163,7 @@ export class SnapshotFolder {
     return this.#timeOf(file, 'mtimeMs');
   }
 
-  /** 0 for a file that is gone meanwhile. @param which `ctimeMs`: when it got its name */
+  /** 0 for a file that no longer exists. @param which `ctimeMs` for the time of the last rename */
   async #timeOf(file: KnownFile, which: 'mtimeMs' | 'ctimeMs'): Promise<number> {
     try {
       return (await stat(this.#pathOf(file)))[which];
@@ -195,7 +195,7 @@ function shortDigest(text: string | Buffer): string {
   return createHash('sha256').update(text).digest('hex').slice(0, digestLetters);
 }
 
-/** A worker is gone when it sends no heartbeats, or when it ran on this host and its process does not exist. */
+/** A worker is gone if it sends no heartbeats, or if it ran on this host and its process does not exist. */
 export async function goneWorkersOf(store: Store): Promise<(workerId: string) => boolean> {
   const living = new Set((await liveProcesses(store)).map(({ id }) => id));
   return (workerId) => !living.has(workerId) || !mayRun(workerId);
@@ -204,7 +204,7 @@ export async function goneWorkersOf(store: Store): Promise<(workerId: string) =>
 function mayRun(workerId: string): boolean {
   const [, host, pid] = /^(.*)-(\d+)-[^-]+$/.exec(workerId) ?? [];
   if (host !== hostname()) return true;
-  // In a container the next process often has the number of the former one.
+  // In a container a new process often gets the pid of the former one.
   return Number(pid) !== process.pid && isRunning(Number(pid));
 }
 

@@ -6,7 +6,7 @@ interface Article {
   authorId?: string;
 }
 
-/** Makes a page of each article. Change something and save: `dev` makes it active. */
+/** Builds a page for each article. Change something and save the file: `dev` activates it. */
 export default {
   triggers(context) {
     context.triggers('cms', ['article']);
@@ -20,7 +20,7 @@ export default {
       title: properties.title,
       words: (properties.text ?? '').split(/\s+/).length,
       text: properties.text,
-      // The author's view is inserted at delivery: a new name shows in every article.
+      // The author's view is inserted at delivery, so a new name appears in every article.
       author: context.reference('author').byOriginId(properties.authorId),
     };
   },

@@ -4,7 +4,7 @@ interface Author {
   name: string;
 }
 
-/** Makes a view of each author, with a list of the articles: a new article appears in it automatically. */
+/** Builds a view of each author, with a list of the articles: a new article appears in it automatically. */
 export default {
   triggers(context) {
     context.triggers('cms', ['author']);
