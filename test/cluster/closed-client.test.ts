@@ -15,7 +15,7 @@ const program = `
 `;
 const endMs = 30_000;
 
-test('a client that is closed while it asks who serves what lets its process end', async (context) => {
+test('cluster client: closing it during a slot lookup lets its process end', async (context) => {
   const cluster = await RedisCluster.start(1);
   context.after(() => cluster.stop());
   const words = [

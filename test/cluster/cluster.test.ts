@@ -46,7 +46,7 @@ async function keepLooking(client: Client, signal: AbortSignal): Promise<void> {
   assert.ok(await ledger.delete(client, ['looked-at']));
 }
 
-test('the platform works on a cluster, and goes on by itself after a master is killed', async (context) => {
+test('cluster: the platform works, and recovers by itself after a master is killed', async (context) => {
   const random = Random.forTest('cluster');
   const cluster = await RedisCluster.start();
   const started = System.start({ web: 1, workers: 2, jobs: 1, partitions: 12, files: files(1), cluster });

@@ -23,7 +23,7 @@ async function opened(options: StoreOptions): Promise<Store> {
   }
 }
 
-test('a shard without a replica refuses acknowledgements when CONFIRM_REPLICAS asks for one', async (context) => {
+test('cluster replicas: a shard without a replica refuses acknowledgements if CONFIRM_REPLICAS requires one', async (context) => {
   const cluster = await RedisCluster.start();
   context.after(() => cluster.stop());
   const { address } = cluster;
@@ -71,7 +71,7 @@ test('a shard without a replica refuses acknowledgements when CONFIRM_REPLICAS a
   assert.ok(await surviving(strict.replication, strict.partitions.tags, async () => true), 'work goes on');
 });
 
-test('a master that is killed is reported once, and once when a replica has taken its place', async (context) => {
+test('cluster replicas: a killed master is reported once, and once more when a replica has been promoted', async (context) => {
   const cluster = await RedisCluster.start();
   context.after(() => cluster.stop());
   const store = await opened({ address: cluster.address, partitionCount: 12, commandTimeoutMs: 5_000 });

@@ -11,7 +11,7 @@ import { RedisCluster } from './support/cluster.ts';
 
 const articleCount = 400;
 
-test('a shard is added and slots move to it while everything goes on', async (context) => {
+test('cluster resharding: a shard is added and slots move to it during normal operation', async (context) => {
   const random = Random.forTest('reshard');
   const cluster = await RedisCluster.start();
   const started = System.start({ web: 1, workers: 2, jobs: 1, partitions: 6, files: files(1), cluster });

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { root, textOf } from './support/markdown.ts';
 
-test('docs/design/data.md names every key', () => {
+test('data: docs/design/data.md names every key', () => {
   const source = readFileSync(path.join(root, 'src/store/keys.ts'), 'utf8');
   const kinds = [
     ...source.matchAll(/`(?:\$\{(?:tag|platformTag|tagOf\(list\))\}|\{process:\S+\}):([a-z-]+)/g),

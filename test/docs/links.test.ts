@@ -28,7 +28,7 @@ describe('the links of', () => {
   }
 });
 
-test('every page under docs is reached from the README', () => {
+test('links: every page under docs can be reached from the README', () => {
   const reached = new Set(['README.md']);
   for (const from of reached) {
     for (const { target } of relativeLinksOf(textOf(from))) {
@@ -43,7 +43,7 @@ test('every page under docs is reached from the README', () => {
   );
 });
 
-test('the index of docs leads to every page beside it', () => {
+test('links: the index of docs links to every other page there', () => {
   const linked = new Set(
     relativeLinksOf(textOf('docs/README.md')).map(({ target }) =>
       path.posix.join('docs', target.split('#')[0] ?? ''),
@@ -56,7 +56,7 @@ test('the index of docs leads to every page beside it', () => {
   );
 });
 
-test('mistakes in links are found', () => {
+test('links: errors are found', () => {
   assert.equal(mistakeOf('README.md', 'docs/guide/first-site.md#1-install'), null);
   assert.match(mistakeOf('README.md', 'docs/guide/no-site.md') ?? '', /no such file/);
   assert.match(mistakeOf('README.md', '#no-such-heading') ?? '', /no such heading/);

@@ -56,7 +56,7 @@ function isThere(file: string): boolean {
   return [...places, template].some((place) => existsSync(path.join(root, place)));
 }
 
-describe('what is named is there:', () => {
+describe('documented names exist:', () => {
   for (const file of documents()) {
     test(file, () => {
       const text = textOf(file);
@@ -89,7 +89,7 @@ describe('what is named is there:', () => {
   }
 });
 
-test('names that are not there are found', () => {
+test('names: missing ones are found', () => {
   assert.deepEqual(scriptsIn('`npm run nothing`, npm start'), ['nothing', 'start']);
   assert.deepEqual(optionsIn('`npm run verify -- --repair --nothing`'), [
     'verify --repair',
@@ -101,7 +101,7 @@ test('names that are not there are found', () => {
   );
 });
 
-test('every promise names a test', () => {
+test('names: every promise names a test', () => {
   const promises = textOf('docs/promises.md')
     .split(/\n(?=\*\*|## )/)
     .filter((part) => part.startsWith('**'));
@@ -112,12 +112,12 @@ test('every promise names a test', () => {
   );
 });
 
-test(`the README has at most ${readmeLinesMax} lines`, () => {
+test(`names: the README has at most ${readmeLinesMax} lines`, () => {
   const lines = textOf('README.md').trimEnd().split('\n');
   assert.ok(lines.length <= readmeLinesMax, `${lines.length} lines`);
 });
 
-test('no table is padded', () => {
+test('names: no table is padded', () => {
   const padded = documents()
     .filter((file) => file === 'README.md' || file.startsWith('docs/'))
     .flatMap((file) =>

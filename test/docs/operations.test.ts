@@ -49,7 +49,7 @@ function chunkedBody(text: string): ReadableStream {
   return new Blob([text]).stream();
 }
 
-test('through nginx chunked and large bodies come in, paths without a key do not, and idle connections end there first', async (context) => {
+test('operations: nginx accepts chunked and large bodies, rejects paths without a key, and closes idle connections first', async (context) => {
   const dataDir = await temporaryFolder(context);
   const platform = await Platform.start(context, { DATA_DIR: dataDir });
   await platform.ready();
@@ -128,7 +128,7 @@ function asSystemdFillsIn(line: string, instance: string): string {
   return line.replaceAll(/%%|%i|\$\$/g, (sign) => texts[sign] ?? '');
 }
 
-test('an instance of the unit runs the line of the Procfile that its name begins with', async () => {
+test('operations: an instance of the unit runs the line of the Procfile that its name begins with', async () => {
   const [, script = ''] =
     /^ExecStart=\/bin\/sh -c '(.*)'$/m.exec(textOf('docs/operations/millrace@.service')) ?? [];
   assert.match(script, /\bexec\b/);
@@ -151,7 +151,7 @@ test('an instance of the unit runs the line of the Procfile that its name begins
   }
 });
 
-test('the workflow for pull requests calls commands with the options that they have', () => {
+test('operations: the workflow for pull requests calls commands with existing options', () => {
   const lines = [
     ...textOf('docs/operations/configuration.github.yml').matchAll(/npx millrace (\w+)([^>\n]*)/g),
   ];

@@ -45,7 +45,7 @@ function sources(): string {
     .join('\n');
 }
 
-test('each alert names a part of the runbook, and that part names the alert', () => {
+test('runbook: each alert links to a section of the runbook, and that section names the alert', () => {
   const rules = alertRules();
   assert.ok(rules.length > 10);
   for (const { name, runbook } of rules) {
@@ -67,7 +67,7 @@ const composed: Readonly<Record<string, string>> = {
   'The last lines of redis:': 'The last lines of $',
 };
 
-test('each log line that the runbook quotes is written somewhere', () => {
+test('runbook: each quoted log line exists in the code', () => {
   const lines = quotedLines();
   assert.ok(lines.length > 20, lines.join('\n'));
   const written = sources();

@@ -24,7 +24,7 @@ function walksIn(text: string): Walk[] {
   }));
 }
 
-test('the walks of ARCHITECTURE.md are as short as they should be, through files that are there', () => {
+test('walks: the walks of ARCHITECTURE.md are short enough, through existing files', () => {
   const walks = walksIn(textOf('ARCHITECTURE.md'));
   assert.equal(walks.length, filesMax.length);
   for (const [at, { fileCount, files }] of walks.entries()) {

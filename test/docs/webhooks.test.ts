@@ -85,13 +85,13 @@ await import('./snippet.mjs');`,
   };
 }
 
-test('what the platform sends is believed with either secret', async (context) => {
+test('webhooks guide: requests of the platform are accepted with either secret', async (context) => {
   const run = await program(context);
   const request = await received();
   for (const known of [secret, nextSecret]) assert.equal(await run(request, known), 'narrow,wide');
 });
 
-test('what is altered, of another secret, or old, is not', async (context) => {
+test('webhooks guide: altered, foreign or old requests are not accepted', async (context) => {
   const run = await program(context);
   const request = await received();
   const refused = /WebhookVerificationError/;

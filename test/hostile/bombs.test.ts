@@ -70,7 +70,7 @@ const smallEndpoints = [
   ['POST', '/ingest/v2/a', apiKeys.source],
 ] as const;
 
-test('1 MB that would be 1 GB is stopped at the limit, however many come at once', async () => {
+test('bombs: 1 MB that would be 1 GB is stopped at the limit, however many arrive at the same time', async () => {
   const packed = [
     ['gzip', bomb('{"handles":["', 19)],
     ['br', brotliCompressSync(filler, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })],
@@ -89,7 +89,7 @@ test('1 MB that would be 1 GB is stopped at the limit, however many come at once
   assert.ok(growth < growthMax, `${Math.round(growth / mebibyte)} MiB`);
 });
 
-test('10 MB that would be 10 GB is stopped at the limit of a bulk save', async () => {
+test('bombs: 10 MB that would be 10 GB is stopped at the limit of a bulk save', async () => {
   const body = bomb('[{"originId":"a","type":"t","properties":{"a":"', 200);
   assert.ok(body.length < 12 * mebibyte);
   const growth = await growthDuring(async () => {
@@ -101,7 +101,7 @@ test('10 MB that would be 10 GB is stopped at the limit of a bulk save', async (
   assert.ok(growth < growthMax, `${Math.round(growth / mebibyte)} MiB`);
 });
 
-test('packed bytes out of which nothing comes end at the limit too', async () => {
+test('bombs: compressed bytes without output end at the limit too', async () => {
   const empty = gzipSync('');
   const body = Buffer.concat(Array<Buffer>(Math.floor((2 * mebibyte) / empty.length)).fill(empty));
   assert.equal(await send('POST', '/v2', apiKeys.client, body), 413);

@@ -180,7 +180,7 @@ async function live(goesOn: () => boolean): Promise<string> {
   return `${rounds} rounds, the longest of ${Math.round(longestMs)} ms`;
 }
 
-test('whatever schemas of one tenant do, another tenant of the same partition is served on', async (context) => {
+test('code schemas: whatever the schemas of one tenant do, another tenant of the same partition is served', async (context) => {
   await live(() => false);
   const store = await system.store();
   const epochs = async () => (await readOwners(store)).map(({ epoch, workerId }) => [epoch, workerId]);
@@ -208,7 +208,7 @@ test('whatever schemas of one tenant do, another tenant of the same partition is
   assert.equal(system.process('worker.1').pid, pid);
 });
 
-test('what a stopped schema did not make is made by itself, without another change', async () => {
+test('code schemas: outputs missed by a stopped schema are built automatically, without another change', async () => {
   await save('odd', 'loops', 'moody', { loops: true });
   for (const number of [1, 2, 3]) await save('odd', `fine${number}`, 'moody', { n: number });
   for (const number of [1, 2, 3]) {
@@ -217,7 +217,7 @@ test('what a stopped schema did not make is made by itself, without another chan
   }
 });
 
-test('no way leads out of a schema', async () => {
+test('code schemas: nothing outside of a schema is accessible', async () => {
   const version = await save('odd', 'x', 'escapes', { text: 'x' });
   let found: JsonObject | undefined;
   await until(
@@ -237,7 +237,7 @@ test('no way leads out of a schema', async () => {
   assert.deepEqual(got, []);
 });
 
-test('verify finds nothing, and a worker that comes back takes the schemas up again', async () => {
+test('code schemas: verify finds nothing, and a worker that returns runs the schemas again', async () => {
   await system.kill('worker.1');
   await system.restart('worker.1');
   await system.ready();

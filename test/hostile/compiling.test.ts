@@ -120,7 +120,7 @@ for (const [name, comment] of Object.entries(commentsNaming)) {
   });
 }
 
-test('preview: no device, large file or secret file harms others or leaks', {
+test('preview: no device, large file or secret file affects others or leaks', {
   timeout: 120_000,
 }, async () => {
   for (const file of ['/dev/ptmx', sparse]) {
@@ -203,7 +203,9 @@ test('preview: nested groups of a regular expression fail alone', { timeout: 120
   await assertOthersAreServed();
 });
 
-test('preview: a huge name and a huge regular expression harm nobody', { timeout: 120_000 }, async () => {
+test('preview: a huge name and a huge regular expression affect nobody else', {
+  timeout: 120_000,
+}, async () => {
   for (const expression of [
     'a'.repeat(2_000_000),
     `/${'a|'.repeat(1_000_000)}/`,
@@ -232,7 +234,7 @@ test('preview: what takes longer than 2 s is refused, and others do not wait for
   assert.ok(performance.now() - startMs < patienceMs);
 });
 
-test('put: a configuration that kills the compiler is refused, and the next one is taken', {
+test('put: a configuration that kills the compiler is refused, and the next one is accepted', {
   timeout: 180_000,
 }, async () => {
   const evil = await put('evil', { 'schemas/a.full.js': `export default ${'['.repeat(300_000)}` });

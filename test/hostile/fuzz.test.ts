@@ -17,7 +17,7 @@ const megabyte = 1024 * 1024;
 const foundMax = 20;
 
 /** `MILLRACE_SECONDS=3600 MILLRACE_SEED=7 node --import ./src/typescript/loader.mjs --test test/hostile/fuzz.test.ts` is an hour. */
-test('no request breaks anything: random requests to every endpoint', async () => {
+test('fuzz: random requests to every endpoint break nothing', async () => {
   const random = Random.forTest('fuzz');
   const system = await System.start({ web: 1, workers: 1, jobs: 0, partitions: 4, files: hostileSite });
   try {

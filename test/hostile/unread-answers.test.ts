@@ -117,7 +117,7 @@ describe('clients that do not read', { concurrency: false }, () => {
     ['mistakes', get('/v2', `X-Api-Key: ${apiKeys.client}\r\n`)],
     ['wrong methods', get('/v2').replace('GET', 'OPTIONS')],
   ] as const) {
-    test(`1 MB of requests for ${name} on each of ten connections does not keep the others waiting`, async (context) => {
+    test(`1 MB of requests for ${name} on each of ten connections does not delay others`, async (context) => {
       await exchange(front.port, [getPage('small')]);
       const burst = request.repeat(Math.ceil(mebibyte / request.length));
       const turns = new LongestTurn(context);
@@ -132,7 +132,7 @@ describe('clients that do not read', { concurrency: false }, () => {
     });
   }
 
-  test('whoever sends one request after the other and reads nothing is answered up to what the connection takes', async () => {
+  test('a client that sends requests and reads nothing is answered until the connection is full', async () => {
     const socket = mute('');
     const answeredBefore = await metric('millrace_http_requests_total', 'endpoint="openapi"');
     for (let sent = 0; sent < 3_000 && !socket.destroyed; sent += 1) {
@@ -144,7 +144,7 @@ describe('clients that do not read', { concurrency: false }, () => {
     assert.ok(answered > 0 && answered < 500, `${answered} answers of 56 KB`);
   });
 
-  test('a front holds so much and no more; who does not read is cut off, who reads slowly is not', async () => {
+  test('a front holds a bounded amount; clients that do not read are disconnected, slow readers are not', async () => {
     const cutOffBefore = await metric('millrace_http_unsent_cut_off_total');
     const steady = readSlowly(getPage('slow', 'Connection: close\r\n'), 13_000);
     const idle = mute(getPage('large'));

@@ -58,7 +58,7 @@ function answerOf(client: Redis, [name = '', ...words]: readonly string[]): Prom
   return sendRaw(client, name, bytes).catch((error: Error) => new ErrorReply(error.message));
 }
 
-test('a real Redis answers what the simulated one answers, command by command', async (context) => {
+test('simulated Redis: a real Redis returns the same replies, command by command', async (context) => {
   let compared = 0;
   for (let seed = 1; seed <= runs(3); seed += 1) {
     const asked: Asked[] = [];
@@ -139,7 +139,7 @@ const wholeState = allKeys.flatMap((name) => [
   ['GET', name],
 ]);
 
-test('a real Redis makes of lists what the simulated one makes of them', async () => {
+test('simulated Redis: a real Redis stores the same lists', async () => {
   const client = new Redis(redis.url, { protocol: 2 });
   const property = fc.asyncProperty(
     fc.array(commandOfLists, { maxLength: 60, size: 'max' }),

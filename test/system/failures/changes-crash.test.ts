@@ -143,7 +143,7 @@ function allRun(system: System): boolean {
   );
 }
 
-test('every copy equals the environment, whatever was killed', async (context) => {
+test('changes: every copy equals the environment, whatever was killed', async (context) => {
   const system = await System.start({ web: 2, workers: 2, jobs: 1, partitions: 4, files });
   const followers = (['once', 'long-poll', 'sse', 'sse'] as const).map((way) => new Follower(system, way));
   const stopFollowers = () => {

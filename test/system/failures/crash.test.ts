@@ -125,7 +125,7 @@ const redisOptions =
 
 for (const role of ['web', 'worker', 'jobs', 'redis']) {
   test(
-    `after a SIGKILL of ${role} under ingest nothing acknowledged is lost and nothing else is there`,
+    `crash: after a SIGKILL of ${role} during ingest nothing acknowledged is lost and nothing else exists`,
     role === 'redis' ? redisOptions : {},
     async (context) => {
       for (let round = 0; round < runs(1); round += 1) {

@@ -97,7 +97,7 @@ async function assertSavesAreRefused(client: Client): Promise<void> {
   }
 }
 
-test('a full Redis takes in nothing new, and all else goes on', oneRedisOnly, async (context) => {
+test('full Redis: it accepts nothing new, and everything else continues', oneRedisOnly, async (context) => {
   const random = Random.forTest('full redis');
   const system = await start(context);
   const client = system.client();

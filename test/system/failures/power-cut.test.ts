@@ -156,7 +156,7 @@ async function cutAndCheck(context: TestContext, { appendFsync, machine, check }
   );
 }
 
-test('what is not synced is told by the order of system calls', () => {
+test('power cut: the order of system calls shows what is not synced', () => {
   const begun = [
     '11 write(9, ""..., 100) = 100',
     '12 fdatasync(9 <unfinished ...>',
@@ -169,7 +169,7 @@ test('what is not synced is told by the order of system calls', () => {
   assert.equal(unsyncedBytes([...ended, '11 write(9, ""..., 7) = 7', '11 fdatasync(9) = 0']), 0);
 });
 
-test('with appendfsync always a power cut takes nothing that was acknowledged', { skip }, (context) =>
+test('power cut: with appendfsync always nothing acknowledged is lost', { skip }, (context) =>
   cutAndCheck(context, {
     appendFsync: 'always',
     machine: 'everybody',
@@ -178,13 +178,13 @@ test('with appendfsync always a power cut takes nothing that was acknowledged', 
 );
 
 test(
-  'with appendfsync everysec a power cut takes the last writes alone, and what is left is whole',
+  'power cut: with appendfsync everysec only the last writes are lost, and the rest is consistent',
   { skip },
   (context) => cutAndCheck(context, { appendFsync: 'everysec', machine: 'everybody', check: () => {} }),
 );
 
 test(
-  'when Redis alone comes back without its last writes, nobody goes on with what it has forgotten',
+  'power cut: when only Redis restarts without its last writes, no process uses what it has lost',
   { skip },
   (context) => cutAndCheck(context, { appendFsync: 'everysec', machine: 'redis', check: () => {} }),
 );

@@ -163,7 +163,7 @@ async function capacity(system: System, flood: Flood): Promise<number> {
 }
 
 test(
-  'ten times the ingest that the worker can do is refused in time, and what was accepted is done',
+  'pressure: ten times the ingest that the worker can process is refused in time, and accepted work is done',
   oneRedisOnly,
   async (context) => {
     const system = await start(context, {
