@@ -353,7 +353,7 @@ test('client: a request that fails while the next entity is awaited fails the wh
   const refused = createClient<Site>({ url: `http://127.0.0.1:${port}`, key: 'any', sourceKey: 'any' });
   const entities = async function* () {
     for (let number = 0; number <= 50; number += 1) yield page(`never-${number}`);
-    // The first request has failed by then; where it has not, the test is easier, not wrong.
+    // The first request has usually failed by then; otherwise the test is only easier.
     await sleep(300);
   };
   await assert.rejects(refused.saveMany(entities()), { status: 401 });
@@ -372,7 +372,7 @@ test('client: changes start from the beginning, each once, also over broken conn
     if (seen.length === 10) cut();
     const copies = seen.filter(isCopy);
     if (copies.length === count) {
-      // It is cut off while something changes, and hears of it all the same.
+      // It is disconnected while something changes, and still receives the change.
       cut();
       await client.save('copy-7', { ...page('copy-7'), properties: { title: 'changed' } });
       await client.remove('copy-8');
@@ -383,7 +383,7 @@ test('client: changes start from the beginning, each once, also over broken conn
   const later = copies.slice(count);
   assert.equal(new Set(copies.slice(0, count).map(({ id }) => id)).size, count);
   assert.deepEqual(
-    // What is in different partitions becomes true in any order.
+    // Changes in different partitions become visible in any order.
     later.map(({ originId, action, urls, left }) => [originId, action, urls, left.urls]).sort(),
     [
       ['copy-7', 'set', ['/copy-7'], []],

@@ -1,6 +1,6 @@
 /**
- * The search client of InstantSearch.js over a platform with some cities: what it answers to requests, and the page of
- * docs/guide/search-page.md in a real browser. It needs processes because it is about the answers of fronts and workers.
+ * The search client of InstantSearch.js with a platform and some cities: its responses to requests, and the page of
+ * docs/guide/search-page.md in a real browser. It needs processes because it tests the answers of fronts and workers.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -141,7 +141,7 @@ test('instantsearch: facets ignore their own selections and apply all others', a
     assert.deepEqual([chosen.nbHits, chosen.facets.continent], [40, all]);
     assert.deepEqual(chosen.facets.country, { '-Odd': 20, Even: 20 });
   }
-  // A filter that has to hold narrows its own facet as well.
+  // A filter that is required narrows its own facet as well.
   const must = await one({ facets, facetFilters: ['continent:Europe', 'country:\\-Odd', 'isCapital:false'] });
   assert.deepEqual([must.nbHits, must.facets.continent], [10, { Europe: 10 }]);
   assert.equal((await one({ facetFilters: 'country:-Even' })).nbHits, 30);

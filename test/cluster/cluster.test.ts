@@ -19,7 +19,7 @@ const articleCount = 800;
 const recoveryMs = 30_000;
 const slot = 0;
 
-/** A page that is written and looked at: what its writer was promised to see it must see, whatever breaks meanwhile. */
+/** A page that is written and read: a writer must see what the responses promised, whatever fails meanwhile. */
 async function keepLooking(client: Client, signal: AbortSignal): Promise<void> {
   const ledger = new Ledger({ key: sourceKey, sourceId });
   for (let round = 0; !signal.aborted; round += 1) {

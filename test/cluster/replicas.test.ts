@@ -12,7 +12,7 @@ import { openStore, type Store, type StoreOptions } from '../../src/store/store.
 import { until } from '../support/until.ts';
 import { RedisCluster } from './support/cluster.ts';
 
-/** Opens a store as processes do, which try again while Redis does not answer in time. */
+/** Opens a store like a process, which retries while Redis does not reply in time. */
 async function opened(options: StoreOptions): Promise<Store> {
   for (;;) {
     try {
@@ -58,7 +58,7 @@ test('cluster replicas: a shard without a replica refuses acknowledgements if CO
   await assert.rejects(acknowledgedBy(strict), StoreUnavailableError);
   await until('it does not count', async () => (await readServerState(strict)).replicas === 0);
   await replica?.process.signal('SIGKILL');
-  // Without the setting a shard goes on once the cluster has given its replica up.
+  // Without the setting a shard continues once the cluster has given its replica up.
   await until('the cluster has given the replica up', () => acknowledgedBy(lenient).catch(() => false));
   assert.equal((await findShortages(lenient)).missingReplicas, 0);
   await assert.rejects(acknowledgedBy(strict), StoreUnavailableError);

@@ -31,7 +31,7 @@ test('cluster resharding: a shard is added and slots move to it during normal op
     const master = await cluster.join();
     const replica = await cluster.join();
     await cluster.attach(replica, master.id);
-    // One partition of every shard, and what belongs to no partition.
+    // One partition of every shard, and the keys that belong to no partition.
     const tags = store.partitions.tags.filter((_, partition) => partition % 2 === 0);
     for (const tag of [...tags, '{millrace}']) {
       const startMs = performance.now();

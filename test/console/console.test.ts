@@ -1,4 +1,4 @@
-/** The console in a real browser, over the demo's configuration and some of its places. */
+/** The console in a real browser, with the demo's configuration and some of its places. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -21,7 +21,7 @@ const receiver = new Receiver();
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const scriptBytesMax = 150_000;
 
-/** Markup, a word that no screen holds, Hebrew, and a character that turns the direction of what follows it. */
+/** Markup, a word that is too long for any screen, Hebrew, and a bidirectional control character. */
 const bad = {
   originId: 'city-<img src=x>/%2F ü',
   type: 'city',
@@ -46,10 +46,10 @@ const badQuery = {
   facets: [{ field: 'country' }],
 };
 
-/** Views that are not there: a 404 in the log is right. */
+/** Views that do not exist: a 404 in the log is expected. */
 const viewsOfNothing = [viewPath('city-no-such', 'city'), viewPath(scheduled.originId, 'city')] as const;
 
-/** Each page, and words that it shows only when it is whole. */
+/** Each page, and words that it shows only when it is complete. */
 const pages: readonly (readonly [path: string, words: string])[] = [
   ['', 'Partitions'],
   ['/content', 'auto-indexed'],
@@ -108,7 +108,7 @@ before(async () => {
     const headers = { 'X-Service-Min-Version': String(saved.headers['x-service-version']) };
     await until('it is processed', async () => {
       const read = await client.get('/v2?url=/europe/france', { key: 'environment-atlas-demo', headers });
-      // A front that waited too long for the version says 503.
+      // A front that waited too long for the version returns 503.
       return read.status === 200;
     });
   }
@@ -123,11 +123,11 @@ after(async () => {
 const asJson = (entities: readonly object[]) => JSON.parse(JSON.stringify(entities)) as Json;
 
 interface OpenedOptions extends NonNullable<Parameters<Browser['newContext']>[0]> {
-  /** Statuses of answers that the test asks for by mistakes of its own. */
+  /** Statuses of responses that the test provokes by its own errors. */
   readonly expected?: readonly number[];
 }
 
-/** A tab that the console was opened in. What the page does wrong, and any error in the log of the browser, fails the test. */
+/** A tab with the console. Any error of the page, and any error in the log of the browser, fails the test. */
 async function opened({ expected = [], ...options }: OpenedOptions = {}): Promise<{
   readonly page: Page;
   readonly context: BrowserContext;
@@ -145,7 +145,7 @@ async function opened({ expected = [], ...options }: OpenedOptions = {}): Promis
     }
   });
   page.on('requestfailed', (request) => {
-    // A page that is left takes its requests back.
+    // Leaving a page aborts its requests.
     const reason = request.failure()?.errorText ?? '';
     if (reason !== 'net::ERR_ABORTED') wrong.push(`${request.url()}: ${reason}`);
   });
@@ -251,7 +251,7 @@ const hiddenThings = `(() => {
   return found;
 })()`;
 
-/** What axe-core, which the page has loaded, finds and calls serious. */
+/** The serious violations that axe-core, loaded in the page, finds. */
 async function seriousFindings(page: Page): Promise<string[]> {
   const found = await page.evaluate(async () => {
     const axe = Reflect.get(globalThis, 'axe') as {
@@ -285,7 +285,7 @@ test('console: a scan of all entities shows its progress, can be stopped, and re
   const held = new Promise<void>((resolve) => {
     letGo = resolve;
   });
-  // The overview that opened looks through the entities already: the look that counts begins behind it.
+  // The overview that opened already scans the entities: the scan under test starts after it.
   await page.goto(`${front}/console/urls`);
   await page.route('**/management/v1/diagnostics*', async (route) => {
     const url = new URL(route.request().url());
@@ -293,7 +293,7 @@ test('console: a scan of all entities shows its progress, can be stopped, and re
     if (asked.length > 1) await held;
     // A page ends after one finding, so that few entities make several pages.
     url.searchParams.set('first', '1');
-    // Whoever stops the look takes the request back.
+    // Stopping the scan aborts the request.
     await route.continue({ url: url.href }).catch(() => {});
   });
   await page.goto(`${front}/console`);
@@ -519,7 +519,7 @@ test('console: a page is explained, with its dependents and the effect of a new 
   await page.goBack();
   const item = page.getByRole('region', { name: 'How world:city would change' });
   await item.getByText('"name": "Lugdunum"').waitFor();
-  // The address holds what was supposed.
+  // The URL contains the assumption.
   assert.equal(await page.getByLabel('were').inputValue(), 'Lugdunum');
   assert.deepEqual(wrong, []);
   await context.close();

@@ -11,7 +11,7 @@ const leftOut = path.join('test', 'docs');
 /** A page, and a heading of it in quotes, which may stand behind a comma, and on the next line of the comment. */
 const citationPattern =
   /((?:docs\/[\w/-]+|bench\/README|README|ARCHITECTURE|CHANGELOG)\.md),?(?:(?: |\s*\n\s*(?:\*|--)\s*)"([^"\n]+)")?/g;
-/** Papers that are not in this repository. */
+/** Documents that are not in this repository. */
 const elsewherePattern = /\b(?:contract|specification),? (?:end of )?(?:sections?|endpoints?|") ?\w*/gi;
 
 function sourceFiles(): string[] {

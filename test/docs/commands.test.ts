@@ -1,6 +1,6 @@
 /**
- * What a reader copies works: the shell blocks of documents are run one after the other, and their answers are as shown.
- * `docs/guide/first-site.md` is followed in `test/cli/package.test.ts`, which tries the package that the page installs.
+ * The commands that a reader copies work: the shell blocks of documents are run in order, and their output is as shown.
+ * `docs/guide/first-site.md` is followed in `test/cli/package.test.ts`, which tests the package that the page installs.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -9,7 +9,7 @@ import { textOf } from './support/markdown.ts';
 import { followPage, npmFolders, readersTools, startAs } from './support/reader.ts';
 import { answerPattern, perform, startsThePlatform, stepsOf } from './support/shell.ts';
 
-/** Pages that ask the demo which the README starts. */
+/** Pages that use the demo which the README starts. */
 const demoPages = [
   'docs/reference/indexes-and-queries.md',
   'docs/guide/schemas.md',

@@ -1,4 +1,7 @@
-/** The container files name what exists: settings, roles, commands, ports, paths and scripts. No container is started here. */
+/**
+ * The container files refer to existing things: settings, roles, commands, ports, paths and scripts. No container is started
+ * here.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** The page about the data names every key that stands in Redis, by the word behind its tag. */
+/** The page about the data names every key in Redis, by the word after its tag. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -17,7 +17,7 @@ const [tenant = ''] = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text
 const programs = programsOf(page);
 const draftRoute = 'app/api/draft/route.ts';
 
-/** A redirect ends the handler by an error, as in Next.js. */
+/** A redirect ends the handler by throwing, as in Next.js. */
 const nextModules = {
   'headers.mjs':
     'export const enabled = []; export const draftMode = async () => ({ enable: () => enabled.push(1) });',

@@ -1,11 +1,11 @@
-/** Every relative link of every document leads to a file that is there, and to a heading that it has. */
+/** Every relative link of every document leads to an existing file and heading. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { anchorsOf, documents, relativeLinksOf, root, textOf } from './support/markdown.ts';
 
-/** What is wrong with a link, or null. @param from the document that has it, relative to the repository */
+/** The error in a link, or null. @param from the document that contains it, relative to the repository */
 function mistakeOf(from: string, target: string): string | null {
   const [file = '', anchor] = target.split('#');
   const to = file === '' ? from : path.posix.join(path.posix.dirname(from), file);

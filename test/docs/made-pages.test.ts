@@ -1,6 +1,6 @@
 /**
- * Pages that are made from the code: what stands between their markers is what the code says.
- * `MILLRACE_WRITE_PAGES=1 npm test -- test/docs/made-pages.test.ts` writes them anew.
+ * Pages that are generated from the code: the text between their markers equals the code. `MILLRACE_WRITE_PAGES=1 npm test --
+ * test/docs/made-pages.test.ts` rewrites them.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

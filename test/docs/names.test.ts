@@ -1,4 +1,4 @@
-/** Commands, options, settings and test files that documents name are there. */
+/** Commands, options, settings and test files named in documents exist. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -9,9 +9,9 @@ import { documents, root, textOf } from './support/markdown.ts';
 const readmeLinesMax = 150;
 const { scripts }: { scripts: Record<string, string> } = JSON.parse(textOf('package.json'));
 const benches = readdirSync(path.join(root, 'bench')).flatMap((file) => /^(.+)\.ts$/.exec(file)?.[1] ?? []);
-/** Those of Node's test runner, and of `npm ci`, are theirs. */
+/** Options of Node's test runner and of `npm ci`. */
 const optionPattern = /npm (?:run )?([a-z]+) --((?: +[^\s`|;&#]+)+)/g;
-/** Names in documents that stand for any. */
+/** Placeholder names in documents. */
 const placeholders = new Set(['FILE', 'NAME']);
 
 /** Scripts of package.json that a text runs. */

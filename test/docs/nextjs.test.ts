@@ -212,7 +212,7 @@ async function save(originId: string, properties: JsonObject): Promise<void> {
   requireOk(await system.client().post(`/ingest/v2/${originId}`, entity, { key: sourceKey }));
 }
 
-/** Asks for a page as visitors do, until it is as wanted. */
+/** Requests a page like a visitor, until it is as expected. */
 async function untilPage(url: string, isWanted: (view: View | null) => boolean): Promise<void> {
   await until(`the page ${url}`, async () => isWanted((await site.cached(url)).view), 60_000);
 }

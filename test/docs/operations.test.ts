@@ -44,7 +44,7 @@ async function keptMs(frontUrl: string): Promise<number> {
   return performance.now() - askedMs;
 }
 
-/** A body without a length, as a program sends one that it still writes. */
+/** A body without a length, as sent by a program that is still writing it. */
 function chunkedBody(text: string): ReadableStream {
   return new Blob([text]).stream();
 }
@@ -122,7 +122,7 @@ test('operations: nginx accepts chunked and large bodies, rejects paths without 
   await platform.stop();
 });
 
-/** A line of a unit as systemd hands it on. */
+/** A line of a unit as systemd passes it on. */
 function asSystemdFillsIn(line: string, instance: string): string {
   const texts: Readonly<Record<string, string>> = { '%%': '%', '%i': instance, $$: '$' };
   return line.replaceAll(/%%|%i|\$\$/g, (sign) => texts[sign] ?? '');
@@ -144,7 +144,7 @@ test('operations: an instance of the unit runs the line of the Procfile that its
     jobs: 'jobs',
     small: 'small',
   })) {
-    // Told in place of being run.
+    // Printed instead of being run.
     const told = asSystemdFillsIn(script, instance).replace('exec', 'echo');
     const { stdout } = await run('sh', ['-c', told]);
     assert.equal(stdout.trim(), procfile.get(role));

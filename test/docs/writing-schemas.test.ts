@@ -35,7 +35,7 @@ test('writing schemas: there is an example of each kind', async () => {
 });
 
 test('writing schemas: the examples agree with the types of millrace/schema, and invalid ones do not', async () => {
-  // Inside the package, so that its own name leads to its types.
+  // Inside the package, so that its own name resolves to its types.
   const folder = mkdtempSync(path.join(root, 'test/docs/support/examples-'));
   after(() => rmSync(folder, { recursive: true, force: true }));
   const options = [

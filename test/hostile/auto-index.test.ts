@@ -1,4 +1,4 @@
-/** Whoever ingests chooses the names of types and properties: an auto-indexed source must not grow without bound by them. */
+/** Clients of ingest choose the names of types and properties, which must not let an auto-indexed source grow without bound. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Json, JsonObject } from '../../src/contract/json.ts';

@@ -1,4 +1,4 @@
-/** Bodies that JSON's syntax allows and programs stumble over, and those that only look like JSON. */
+/** Bodies that are valid JSON but hard to process, and those that only look like JSON. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { readEntities } from '../../src/store/entities/entities.ts';
@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => front.stop());
 
-/** What takes time with the square of its size would take an hour: the runner ends it. */
+/** Quadratic time would take an hour, and the runner ends it. */
 const patience = { timeout: 120_000 };
 
 const entity = (properties: string) => `{"originId":"a","type":"t","properties":${properties}}`;

@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 
 const mebibyte = 1024 * 1024;
 const sampleMs = 20;
-/** What all bombs of a test together may make the process grow by, clients included. */
+/** Maximum growth of the process during all bombs of a test, clients included. */
 const growthMax = 500 * mebibyte;
 
 let front: TestFront;
@@ -21,7 +21,7 @@ after(() => front.stop());
 const filler = Buffer.alloc(50 * mebibyte, 'a');
 const member = gzipSync(filler);
 
-/** A gzip file of many members is all of them, one after the other: so a bomb needs no time to be made. */
+/** A gzip file of many members is all of them, one after the other, so creating a bomb takes no time. */
 function bomb(start: string, times: number): Buffer {
   return Buffer.concat([gzipSync(start), ...Array<Buffer>(times).fill(member)]);
 }
@@ -44,7 +44,7 @@ async function heldBytes(): Promise<number> {
   return Number(/^millrace_http_body_bytes\{[^}]*\} (\d+)/m.exec(text)?.[1]);
 }
 
-/** The most that the process grows by while something is done, in bytes. Others are answered meanwhile. */
+/** The maximum growth of the process while something is done, in bytes. Others are served meanwhile. */
 async function growthDuring(act: () => Promise<void>): Promise<number> {
   const before = process.memoryUsage.rss();
   let most = before;

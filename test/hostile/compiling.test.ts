@@ -10,7 +10,7 @@ import type { Answer, Client } from '../system/support/client.ts';
 import { System } from '../system/support/processes/system.ts';
 import { managementKey, siteFiles } from '../system/support/site.ts';
 
-/** The limit of a preview, and what a busy machine adds: the start of a compiler and of a sandbox. */
+/** The limit of a preview, with a margin for a busy machine: the start of a compiler and of a sandbox. */
 const patienceMs = 60_000;
 const prefixes = { good: 'good-', evil: 'evil-' };
 type TenantName = keyof typeof prefixes;
@@ -91,7 +91,7 @@ function isOpenedBySomebody(): boolean {
   }
 }
 
-/** Runs the work, and says whether the pipe was opened meanwhile. */
+/** Runs the work, and reports whether the pipe was opened meanwhile. */
 async function opensPipe(work: Promise<unknown>): Promise<boolean> {
   let isDone = false;
   const done = work.finally(() => {

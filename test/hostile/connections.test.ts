@@ -1,4 +1,4 @@
-/** Connections that lie, stop half-way, send too much, or never end. */
+/** Connections that send false lengths, stop halfway, send too much, or never end. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startFront, type TestFront } from '../http/support/front.ts';

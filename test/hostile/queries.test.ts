@@ -1,4 +1,4 @@
-/** Queries and items built to blow up time or memory, and members of queries that are nothing like what they should be. */
+/** Queries and items built to explode in time or memory, and members of queries that are completely invalid. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '../../src/contract/json.ts';

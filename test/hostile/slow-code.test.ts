@@ -1,4 +1,4 @@
-/** Schemas in JavaScript that are slow, or leave work behind, on a whole platform: who waits for them, and who does not. */
+/** Schemas in JavaScript that are slow, or leave work behind, on a whole platform: what waits for them, and what does not. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { JsonObject } from '../../src/contract/json.ts';
@@ -8,7 +8,7 @@ import { System } from '../system/support/processes/system.ts';
 import { clientKey, siteFiles, sourceKey } from '../system/support/site.ts';
 import { differencesFoundByVerify } from '../system/support/verify.ts';
 
-/** On a machine that does much else. */
+/** On a busy machine. */
 const patienceMs = 300_000;
 /** What another tenant's page and its view in JavaScript may take, on a quiet machine. */
 const jsonMs = 1_000;
@@ -125,7 +125,7 @@ async function seenAfter(tenant: TenantName, type: string, originId: string, n: 
   return performance.now() - startMs;
 }
 
-/** Reads with a version until it is not 503. @returns the view that came with 200 */
+/** Reads with a version until it is not 503. @returns the view of the 200 */
 async function readWith(tenant: TenantName, handle: string, version: string): Promise<JsonObject | null> {
   let view: JsonObject | null = null;
   await until(
@@ -174,7 +174,7 @@ test('slow builds: a read with a version waits for them too, and their outputs a
   const { status, view } = await read('evil', 'slow-s0', version);
   assert.ok(status === 503 || view?.n === 'changed', `${status} ${JSON.stringify(view)}`);
   assert.equal((await readWith('evil', 'slow-s0', version))?.n, 'changed');
-  // The version stands for all that its front wrote before.
+  // The version covers everything that its front wrote before.
   assert.equal((await read('evil', 'slow-s19')).view?.n, 's19');
 });
 
@@ -195,7 +195,7 @@ test('slow builds: a worker that is killed during them leaves none behind', asyn
   await system.ready();
   assert.equal((await readWith('evil', 'slow-k5', version))?.n, 'k5');
   for (const originId of slow) assert.equal((await read('evil', `slow-${originId}`)).view?.n, originId);
-  // What follows builds everything again, some of it twice: few slow entities are enough for it.
+  // The following steps build everything again, some of it twice, so a few slow entities are enough.
   await removeAll('evil', [...slow.slice(1), ...ids('s', 20), ...ids('a', 10)]);
 });
 
@@ -225,7 +225,7 @@ test('slow builds: the first build that reads a property at run time is awaited,
   await save('evil', 'plain', 'red', { n: 'red', colour: 'red' });
   const asked = await save('evil', 'asking', 'q', { n: 1, of: 'colour', is: 'red' });
   assert.deepEqual(await readWith('evil', 'asking-q', asked), { n: 1, found: ['red'] });
-  // A view that is there shows its old state until the index of another property is whole.
+  // An existing view shows its old state until the index of another property is complete.
   const again = await save('evil', 'asking', 'q', { n: 2, of: 'size', is: 'large' });
   assert.deepEqual(await readWith('evil', 'asking-q', again), { n: 2, found: [] });
 });

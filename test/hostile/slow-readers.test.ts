@@ -85,7 +85,7 @@ class SlowReader {
   readonly #socket: Socket;
   readonly #timer: NodeJS.Timeout;
 
-  /** @param bytes that it reads every so many milliseconds */
+  /** @param bytes that it reads at each interval of so many milliseconds */
   constructor(request: string, bytes: number, everyMs: number) {
     const onread = {
       buffer: Buffer.alloc(bytes),

@@ -1,4 +1,4 @@
-/** Values that mean something to a program on the way: stored, delivered, listed and found as they were sent. */
+/** Values with a special meaning in some program: stored, delivered, listed and found as they were sent. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
@@ -45,7 +45,7 @@ const read = () => ({ key: apiKeys.client, headers: seen });
 const deliver = (body: Json) => postPatiently('/v2', body);
 const query = (path: string, body: Json) => postPatiently(path, body);
 
-/** A busy machine may need longer than a request waits for a state: then it is 503, and asked again. */
+/** A busy machine may need longer than a request waits for a state: then it is 503, and retried. */
 async function postPatiently(path: string, body: Json): ReturnType<Client['post']> {
   for (let attempt = 1; ; attempt += 1) {
     const answer = await client.post(path, body, read());
@@ -53,7 +53,7 @@ async function postPatiently(path: string, body: Json): ReturnType<Client['post'
   }
 }
 
-/** No longer than an originId may be. */
+/** No longer than the maximum length of an originId. */
 const originIds = awkwardTexts.filter(({ length }) => length <= 1024);
 
 test('values: every awkward originId and handle identifies one view, one route and one item', async () => {
@@ -83,7 +83,7 @@ test('values: every awkward originId and handle identifies one view, one route a
 });
 
 test('values: an awkward originId in a path is the intended one, and deleting it deletes nothing else', async () => {
-  // RFC 3986 calls these two segments something else, and every client takes them away.
+  // RFC 3986 gives these two segments another meaning, and every client removes them.
   const inPaths = originIds.filter((originId) => originId !== '..' && originId !== '.');
   await save([{ originId: 'stays', type: 'page', properties: { title: 'stays' } }]);
   const pathOf = (originId: string) => `/ingest/v2/${encodeURIComponent(originId)}`;
@@ -113,7 +113,7 @@ test('values: an awkward originId in a path is the intended one, and deleting it
 });
 
 test('values: every awkward URL leads to its page, is listed as it was sent, and redirects too', async () => {
-  // Characters that end the path of a URL make it the same page as its beginning.
+  // Characters that end the path of a URL make it the same page as its prefix.
   const texts = awkwardTexts.filter(
     (text) => text.length < 2000 && !/[?#]|^\.\.$|^\/|\/$/.test(text) && text !== '%',
   );

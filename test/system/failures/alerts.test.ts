@@ -1,6 +1,6 @@
 /**
- * Each alert rule fires when what it watches is broken, and not before. The rules are evaluated over what a front really
- * answers under /metrics. Logs have a line when the trouble begins, and one when it ends.
+ * Each alert rule fires when what it monitors is broken, and not before. The rules are evaluated on the real /metrics of a
+ * front. The logs have a line when the problem starts, and one when it ends.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -54,7 +54,7 @@ after(async () => {
   receiver.close();
 });
 
-/** What Prometheus has of one front. */
+/** The samples that Prometheus has of one front. */
 class Prometheus {
   readonly #scrapes: Scrape[] = [];
 
@@ -80,7 +80,7 @@ class Prometheus {
   }
 }
 
-/** Waits until nothing of the kind is wrong, breaks something, and waits until the alerts fire. */
+/** Waits until no such problem exists, breaks something, and waits until the alerts fire. */
 async function firesWhen(
   names: readonly string[],
   breakIt: () => unknown,
@@ -116,7 +116,7 @@ function logged(name: string, line: string): number {
   return system.process(name).output.split(`"msg":"${line}"`).length - 1;
 }
 
-/** @param before how often the line was there before */
+/** @param before how often the line was logged before */
 async function logsOnce(line: string, name = 'web.1', before = 0): Promise<void> {
   await until(`${name} logs ${line}`, () => logged(name, line) > before);
   assert.equal(logged(name, line), before + 1, line);
@@ -209,7 +209,7 @@ test('alerts: a missing worker, with failing queries', async () => {
 });
 
 test('alerts: a front that is busy for a long time', async () => {
-  // The percentile is that of the time since the last scrape, whoever made it: it is frozen before each.
+  // The percentile is that of the time since the last scrape by anyone, so it is frozen before each scrape.
   const freeze = async () => {
     await system.process('web.1').signal('SIGSTOP');
     const frozenMs = performance.now();
@@ -221,7 +221,7 @@ test('alerts: a front that is busy for a long time', async () => {
 
 test('alerts: a Redis that does not reply', oneRedisOnly, async () => {
   const prometheus = await firesWhen(['MillraceNotReady'], async () => {
-    // Counted before and after: a histogram of one scrape has no rate.
+    // Counted before and after, because a histogram of a single scrape has no rate.
     await system.client().get('/v2?url=/b', { key: clientKey });
     await system.kill('redis', 'SIGSTOP');
   });
@@ -242,7 +242,7 @@ test('alerts: a missing front', async () => {
   await ends('MillraceFrontDown', prometheus);
 });
 
-/** What is hard to break on purpose: figures on both sides of the threshold, in place of scraped ones. */
+/** Conditions that are hard to cause: figures on both sides of the threshold replace the scraped ones. */
 const figures: Readonly<Record<string, readonly [quiet: Figures, wrong: Figures]>> = {
   MillraceChangesWait: [
     [{ millrace_stream_lag_entries: 5_000 }, { millrace_stream_lag_entries: 10 }],

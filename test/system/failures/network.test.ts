@@ -1,4 +1,4 @@
-/** Networks that are slow, stand still and break, between the processes and Redis, and clients that are no better. */
+/** Networks that are slow, stall and break, between the processes and Redis, and equally bad clients. */
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
