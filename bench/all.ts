@@ -1,4 +1,4 @@
-/** `npm run bench -- all`: every benchmark, one after the other. Exit code 1 when one of them broke. */
+/** `npm run bench -- all`: every benchmark, one after the other. Exit code 1 if one of them failed. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { typeScriptWords } from '../src/typescript/clone-or-package.mjs';

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- big`: five million cities from their import to their restore. It takes hours and 24 GB, so it is not part of
- * `all`. MILLRACE_BENCH_ENTITIES makes it smaller.
+ * `npm run bench -- big`: five million cities from import to restore. It takes hours and 24 GB, so it is not part of `all`.
+ * MILLRACE_BENCH_ENTITIES makes it smaller.
  */
 import { statSync } from 'node:fs';
 import path from 'node:path';
@@ -21,7 +21,7 @@ import { runBench } from './support/run.ts';
 
 const tenths = 10;
 const settledEntities = 300;
-/** Two workers share the index, because it is larger than the heap that one Node takes by itself. */
+/** Two workers share the index, because it is larger than the default heap of one Node process. */
 const workers = 2;
 const kinds = [
   'a page by its URL',
@@ -33,7 +33,7 @@ const kinds = [
 type Kind = (typeof kinds)[number];
 type P50s = Readonly<Record<Kind, number>>;
 
-/** A page gets a member more, so every city is made again. */
+/** Pages get another member, so every city is rebuilt. */
 const changedTenant: BenchTenant = {
   ...citiesTenant,
   schemas: {
@@ -45,10 +45,10 @@ const changedTenant: BenchTenant = {
 await runBench({
   name: 'big',
   question:
-    'Does it carry five million cities? Their import in ten parts, each until all that is made of it is visible; pages and queries, no two of them the same, over one connection, at 100,000 cities and at the end; a start of the workers; a change of a schema that makes every city again; a backup, and its restore into an empty store.',
+    'Can it handle five million cities? Their import in ten parts, each until all its outputs are visible; pages and queries, all different, over one connection, at 100,000 cities and at the end; a start of the workers; a change of a schema that rebuilds every city; a backup, and its restore into an empty store.',
   unfair: [
     'Millrace is compared with itself, on one machine: the importer, two workers, the front and Redis share its cores.',
-    'The cities of the data set come again and again with new ids, URLs and names, so there are as few different alternative names as in the data set.',
+    'The cities of the data set are repeated with new ids, URLs and names, so there are as few different alternative names as in the data set.',
   ],
   minutesMax: 360,
   async run(context) {
@@ -128,7 +128,7 @@ function withProperty(schema: JsonObject, name: string, value: string): JsonObje
   return { ...schema, properties: { ...Object(schema.properties), [name]: value } };
 }
 
-/** Imports a range of the cities, with all places before the first. @returns cities a second until all of it is visible */
+/** Imports a range of the cities, with all places before the first. @returns cities per second until all of it is visible */
 async function add(client: Client, cities: ManyCities, from: number, to: number): Promise<number> {
   if (from === 0) await client.importEntities(cities.places);
   const seconds = await secondsOf(async () => {

@@ -1,4 +1,4 @@
-/** `npm run bench -- capacity`: what one entity, page and query cost, for the plan in docs/guide/capacity.md. */
+/** `npm run bench -- capacity`: the cost of one entity, page and query, for the plan in docs/guide/capacity.md. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '../src/contract/json.ts';
 import type { BenchContext } from './support/bench.ts';
@@ -15,32 +15,32 @@ import type { Table } from './support/report/table.ts';
 import { figure } from './support/report/table.ts';
 import { runBench } from './support/run.ts';
 
-/** Stores entities and makes nothing of them. */
+/** Stores entities without outputs. */
 const bareTenant: BenchTenant = { alias: 'bare', schemas: {} };
-/** Requests at once. With more of them, calls would share more of their cost. */
+/** Concurrent requests. With more of them, calls would share more of their cost. */
 const lanes = 32;
-/** Queries asked before those that are counted. */
+/** Queries sent before the measured ones. */
 const warmUps = 100;
-/** What a load leaves to do is done by then: garbage, and the snapshots of indexes that have rested for ten seconds. */
+/** Work left by a load ends within this time: garbage collection, and the snapshots of indexes without changes for ten seconds. */
 const restMs = 15_000;
-/** How long the idle platform is watched. */
+/** How long the idle platform is measured. */
 const idleMs = 10_000;
 
 interface Cost {
   readonly what: string;
-  /** Processor time for one of them, in microseconds. */
+  /** Processor time per operation, in microseconds. */
   readonly us: Readonly<Record<Room, number>>;
 }
 
 await runBench({
   name: 'capacity',
   question:
-    'How much of what? Processor time and memory for each entity, page and query: cities over HTTP, 50 a request, each with one view, a URL and an index item of 11 fields; then their pages, each asked for twice, and queries of four kinds, no two of them the same.',
+    'What does one operation cost? Processor time and memory for each entity, page and query: cities over HTTP, 50 a request, each with one view, a URL and an index item of 11 fields; then their pages, each requested twice, and queries of four kinds, all different.',
   unfair: [
-    'Processor time is that of the process, whatever else the machine does. It says nothing about waiting. Nobody fills a machine to its last microsecond, so plan with half.',
+    'Processor time is that of the process, whatever else the machine does. It does not include waiting. No machine can be used completely, so plan with half.',
     'Under full load, calls share reads and writes, and each costs less than here.',
-    'The share of the idle processes is subtracted from the cost of pages and queries, so a very small figure is as good as none.',
-    'Bytes in Redis and in the worker are the growth of memory divided by the number of entities. The worker is started again for both.',
+    'The share of the idle processes is subtracted from the cost of pages and queries, so a very small figure means zero.',
+    'Bytes in Redis and in the worker are the growth of memory divided by the number of entities. The worker is restarted for both.',
   ],
   async run(context) {
     const entities = await cityEntities(context.quick ? 2_000 : 20_000);
@@ -128,7 +128,7 @@ async function inLanes<T>(things: readonly T[], act: (thing: T) => Promise<unkno
   await Promise.all(Array.from({ length: lanes }, lane));
 }
 
-/** Kinds below a byte for each entity, and keys that are of no tenant, are in the last row. */
+/** Kinds below one byte per entity, and keys without a tenant, are in the last row. */
 function kindsTable(kinds: ReadonlyMap<string, number>, allBytes: number, count: number): Table {
   const named = [...kinds].filter(([, bytes]) => bytes >= count);
   const rest = allBytes - named.reduce((sum, [, bytes]) => sum + bytes, 0);

@@ -1,4 +1,4 @@
-/** `npm run bench -- delivery-writes`: what readers notice of writers. */
+/** `npm run bench -- delivery-writes`: the effect of writers on readers. */
 import type { BenchContext, BenchResult } from './support/bench.ts';
 import { deliveryLoad, measureLoad, pageUrls, startPages, writePages } from './support/delivery/load.ts';
 import { PageWriter } from './support/delivery/page-writer.ts';
@@ -11,7 +11,7 @@ import { ratioTarget, spreadsOf, throughputTable } from './support/report/throug
 import { inRounds } from './support/rounds.ts';
 import { runBench } from './support/run.ts';
 
-/** Seconds of changes that are made before a round. Further ones are made as they are sent. */
+/** Seconds of changes that are prepared before a round. Later ones are prepared as they are sent. */
 const writtenSecondsPerRound = 7;
 /** Right after a start the worker spends a quarter of its time on compiling new code. */
 const warmUpSeconds = 20;
@@ -23,12 +23,12 @@ const whereTheTimeGoes =
 await runBench({
   name: 'delivery-writes',
   question:
-    'Do readers notice writers? The load of `delivery` alone, and while 200 articles a second change, spread over all pages; each change makes its page and the pages that tease it stale.',
+    'Do writers slow down readers? The load of `delivery` alone, and while 200 articles a second change, spread over all pages; each change invalidates its page and the pages with a teaser of it.',
   unfair: [
-    'Changes come ten in a request every 50 ms, as from a system that gathers the changes of its editors and importers. A change alone would cost more. The requests are made before the rounds, like those of the load, so that the writer takes little time from the processes that are measured.',
+    'Changes are sent ten in a request every 50 ms, as from a system that batches the changes of its editors and importers. A single change would cost more. The requests are prepared before the rounds, like those of the load, so that the writer takes little time from the measured processes.',
     'Millrace is compared with itself. Writer, worker and Redis take processor time from wrk and the front while there are writes, because no process is pinned.',
-    `${warmUpSeconds} s of writes under the same load go before the rounds, while Node compiles its code.`,
-    'After each round the pages are asked for with X-Service-Min-Version and must show the last revision that was written.',
+    `${warmUpSeconds} s of writes under the same load precede the rounds, while Node compiles its code.`,
+    'After each round the pages are requested with X-Service-Min-Version and must show the last revision that was written.',
   ],
   async run(context) {
     const wrk = requireWrk(context);

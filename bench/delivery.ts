@@ -1,4 +1,4 @@
-/** `npm run bench -- delivery`: warm delivery against servers that send the same bytes with the least possible work. */
+/** `npm run bench -- delivery`: warm delivery, compared with servers that send the same bytes with minimal work. */
 
 import { startNginx } from './support/contenders/nginx.ts';
 import { writeResponseHeaders } from './support/contenders/response-headers.ts';
@@ -33,8 +33,8 @@ await runBench({
     'How fast is a delivered page, compared with a static file? GET by URL of 1,000 pages of 1.5 kB with 3 resolved references, 32 connections, one serving process, caches warm.',
   unfair: [
     'For us: nginx reads files (open_file_cache is on), and we read memory. nginx could add worker processes, and we could add fronts.',
-    'Against us: only Millrace checks an API key, matches a URL by host and path, sends an ETag, and knows when its bytes became stale.',
-    '“Prepared bytes and heads” takes the same requests as Millrace (key, query) and sends the same heads (ETag, Vary). The difference between it and us is what we decide. The other contenders take and send short heads.',
+    'Against us: only Millrace checks an API key, matches a URL by host and path, sends an ETag, and invalidates its cache.',
+    '“Prepared bytes and heads” reads the same requests as Millrace (key, query) and sends the same heads (ETag, Vary). The difference from us is the cost of our decisions. The other contenders read and send short heads.',
     'The serving process has core 0. wrk, Redis and the worker share core 1. This is the same for every contender.',
   ],
   async run(context) {

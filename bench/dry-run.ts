@@ -1,4 +1,4 @@
-/** `npm run bench -- dry-run`: how long `npm run apply -- --dry-run` takes, and what readers notice meanwhile. */
+/** `npm run bench -- dry-run`: how long `npm run apply -- --dry-run` takes, and its effect on readers. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchContext, BenchResult } from './support/bench.ts';
 import { citiesTenant } from './support/data/cities-tenant.ts';
@@ -12,7 +12,7 @@ import { figure } from './support/report/table.ts';
 import { runBench } from './support/run.ts';
 
 const asked = 100;
-/** A rebuild of the same length, or shorter, is enough to compare with. */
+/** A rebuild of the same length, or shorter, is enough for a comparison. */
 const rebuildMsMax = 40_000;
 
 /** The cities, with places that are found by handles. @param label of each city */
@@ -35,11 +35,11 @@ const after = tenantWith('{p.name} ({p.country})');
 await runBench({
   name: 'dry-run',
   question:
-    'How long does it take to hear what a changed schema would change of every city, and do readers notice? One reader asks for places in the cache and for places that are computed for each request: alone, during the dry run, and during the rebuild of the same change.',
+    'How long does it take to predict what a changed schema would change in every city, and does it slow down readers? One reader requests places in the cache and places that are computed for each request: alone, during the dry run, and during the rebuild of the same change.',
   unfair: [
     'Millrace is compared with itself, in one round. The command, the jobs, the worker and Redis share the cores with the front and the reader.',
-    'The reader asks 200 times a second. So it measures how long an answer takes, and not how many there can be.',
-    `The rebuild is watched for at most ${rebuildMsMax / 1000} s.`,
+    'The reader sends 200 requests a second. So it measures the latency of a response, and not the throughput.',
+    `The rebuild is measured for at most ${rebuildMsMax / 1000} s.`,
   ],
   run: measured,
 });

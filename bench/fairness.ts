@@ -1,4 +1,4 @@
-/** `npm run bench -- fairness`: what others notice while one source imports as fast as it can. */
+/** `npm run bench -- fairness`: the effect on others while one source imports as fast as it can. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ import { figure, spreadFigure } from './support/report/table.ts';
 import { inRounds } from './support/rounds.ts';
 import { runBench } from './support/run.ts';
 
-/** One in this many of all entities is imported before the clock runs. */
+/** One in this many of all entities is imported before the measurement. */
 const warmUpShare = 14;
 const measuredRooms = ['front', 'worker', 'Redis'] as const;
 const quietMs = 4_000;
@@ -29,12 +29,12 @@ const importing: BenchTenant = { ...citiesTenant, alias: 'importing' };
 const importingAlone: BenchTenant = { ...citiesTenant, alias: 'importing-alone' };
 const warmUpTenant: BenchTenant = { ...citiesTenant, alias: 'warm-up' };
 
-/** The promises (docs/promises.md "Load and outages"), in milliseconds: median and p99. */
+/** The guarantees (docs/promises.md "Load and outages"), in milliseconds: median and p99. */
 const promised = { saved: [50, 300], seen: [200, 500], page: [null, 100], query: [null, 100] } as const;
 
 interface Imported {
   readonly entitiesPerSecond: number;
-  /** Processor time an entity, in microseconds. */
+  /** Processor time per entity, in microseconds. */
   readonly us: Readonly<Record<Room, number>>;
 }
 
@@ -54,11 +54,11 @@ interface EntityFile {
 await runBench({
   name: 'fairness',
   question:
-    'Does anybody wait behind an import? `npm run import` of the data set cities, 50 a request, 8 requests at once, alone and while another tenant and the same source save single entities and read them with their versions, and the other tenant asks for a page every 4 ms and a query every 20 ms.',
+    'Does an import delay others? `npm run import` of the data set cities, 50 a request, 8 concurrent requests, alone and while another tenant and the same source save single entities and read them with their versions, and the other tenant requests a page every 4 ms and a query every 20 ms.',
   unfair: [
     'Millrace is compared with itself. The importer, the front, one worker, Redis and the measuring process share the two cores.',
-    'Each import goes into a tenant of its own on one platform. Which import comes first changes with the rounds.',
-    'The rate is that of the whole command with the start of its process, until every entity has its route and every city is in the index.',
+    'Each import goes into a separate tenant on one platform. Their order changes with the rounds.',
+    'The rate is that of the whole command including the start of its process, until every entity has its route and every city is in the index.',
   ],
   async run(context) {
     const entities = await cityEntities(context.quick ? 4_000 : Number.POSITIVE_INFINITY);

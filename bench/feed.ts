@@ -16,12 +16,12 @@ const here = 'on the loopback address';
 await runBench({
   name: 'feed',
   question:
-    'How many can follow the feed of one front? Followers by server-sent events, each on a connection of its own; then single entities are saved, and the time counts from the answer to a save until a follower has its change.',
+    'How many clients can follow the feed of one front? Followers by server-sent events, each with its own connection; then single entities are saved, and the time counts from the response to a save until a follower has its change.',
   unfair: [
-    'Raw uWebSockets.js writes prepared bytes when it is asked to, and its time counts from the request: it computes no view, reads no log and keeps no promise. It is the limit of the library and of the kernel, which takes one call for each follower.',
-    'Followers are sockets of a Node process on the same machine. It would take a processor from the server if it read 10,000 sockets while the server still writes. So it reads one in twenty at once, evenly spread, and these are timed; the others have their change in the buffers of the kernel by then, and are seen to have it before the next change.',
+    'Raw uWebSockets.js writes prepared bytes on request, and its time counts from the request: it computes no view, reads no log and gives no guarantees. It is the limit of the library and of the kernel, which needs one call for each follower.',
+    'Followers are sockets of a Node process on the same machine. It would take a processor from the server if it read 10,000 sockets while the server still writes. So it reads one in twenty immediately, evenly spread, and these are timed; the others have their change in the buffers of the kernel by then, and must have it before the next change.',
     'Followers "elsewhere" are in a network namespace of their own, behind a pair of virtual Ethernet devices. The server has the first processor. The kernel receives its messages on the others, as another machine would (receive packet steering), and what the followers acknowledge on the first. For each message the server interrupts another processor, where it would ring the bell of a network card. The processors of the followers are also those of Redis, worker and measuring process. Without root, followers are on the loopback address alone.',
-    'Memory is the resident memory that a server has more than before, with what Node has not given back. Buffers of sockets in the kernel are not in it.',
+    'Memory is the growth of the resident memory of a server, including what Node has not released. Buffers of sockets in the kernel are not included.',
   ],
   async run(context) {
     const place = placeFollowers(context);
@@ -54,7 +54,7 @@ interface Sides {
   readonly raw: Followed;
 }
 
-/** Both servers with all followers, and what each change took. */
+/** Both servers with all followers, and the time of each change. */
 async function follow(context: BenchContext, place: FollowerPlacement): Promise<Sides> {
   const count = context.quick ? 500 : 10_000;
   const changes = context.quick ? 5 : 40;
@@ -79,7 +79,7 @@ async function follow(context: BenchContext, place: FollowerPlacement): Promise<
   await save('Before');
   const front = new Followed(context, place, ports.millrace, system.frontPid);
   await front.open(count);
-  // In turns, so that both have the same machine.
+  // Alternating, so that both run under the same conditions.
   for (let turn = 0; turn < changes; turn += 1) {
     await raw.hear(async () => {
       const askedMs = nowMs();

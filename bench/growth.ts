@@ -19,7 +19,7 @@ import { runBench } from './support/run.ts';
 
 const portion = 2_000;
 const quickCities = 3_000;
-/** Time for measuring at one size, and a little more. */
+/** Time for measuring at one size, with a margin. */
 const measuringMs = 60_000;
 
 interface Measurement {
@@ -33,13 +33,13 @@ interface Measurement {
 await runBench({
   name: 'growth',
   question:
-    'What changes when an index grows from 10,000 to 1,000,000 items, and what does each part of it cost? Cities repeated with new ids and varied words; at each size five portions of 2,000 items more, and the same queries over one connection.',
+    'What changes when an index grows from 10,000 to 1,000,000 items, and what does each part of it cost? Cities repeated with new ids and varied words; at each size five more portions of 2,000 items, and the same queries over one connection.',
   unfair: [
-    'Millrace is compared with itself. Sizes follow one another in one run, so other work on the machine can hit one of them.',
-    'Every query is run. The front answers none from its kept answers.',
-    'A p50 over HTTP has a constant part, the way to the worker. The shard alone is in `query-overhead`.',
+    'Millrace is compared with itself. Sizes follow one another in one run, so other work on the machine can affect one of them.',
+    'Every query is executed. The front answers none from its cache.',
+    'A p50 over HTTP has a constant part, the round trip to the worker. The shard alone is in `query-overhead`.',
     'Bytes for each item are the resident memory of the worker less that of an empty one, garbage included.',
-    'Bytes of the parts are those of the heap of a process without garbage, less those of the first row. A part that costs nothing is made from the rows of a page, or from what is there.',
+    'Bytes of the parts are those of the heap of a process without garbage, minus those of the first row. A part without cost is computed from the rows of a page, or from existing structures.',
   ],
   async run(context) {
     const wrk = requireWrk(context);

@@ -1,4 +1,4 @@
-/** `npm run bench -- ingest`: from a file to delivered and queryable, against PostgreSQL. */
+/** `npm run bench -- ingest`: from a file to delivered and queryable, compared with PostgreSQL. */
 import { CommandStop } from '../src/cli/terminal/command-line.ts';
 import type { BenchContext, Target } from './support/bench.ts';
 import {
@@ -25,12 +25,12 @@ import { spreadFigure } from './support/report/table.ts';
 import { type Contender, inRounds } from './support/rounds.ts';
 import { runBench } from './support/run.ts';
 
-/** One in this many of all entities is loaded by all before the clock runs. */
+/** One in this many of all entities is loaded by all before the measurement. */
 const warmUpShare = 14;
 const warmUpTenant: BenchTenant = { ...citiesTenant, alias: 'warm-up' };
 const millrace = 'Millrace';
 
-/** What PostgreSQL does, and the least that our rate is to be of its. */
+/** The job of PostgreSQL, and the minimum ratio of our rate to its rate. */
 const jobs: readonly { readonly job: string; readonly storage: EntityStorage; readonly least: number }[] = [
   { job: 'plain rows', storage: plainRows, least: 0.6 },
   { job: 'the same job', storage: wholeSite, least: 1 },
@@ -38,13 +38,13 @@ const jobs: readonly { readonly job: string; readonly storage: EntityStorage; re
 
 interface Measured {
   readonly first: LoadCost;
-  /** A part of the entities, right after the start; absent where nothing was started. */
+  /** Some of the entities, right after the start; absent if nothing was started. */
   readonly warmUp?: LoadCost;
-  /** The same file once more; absent where it was not tried. */
+  /** The same file again; absent if it was not tried. */
   readonly again?: LoadCost;
 }
 
-/** The same questions are asked of both after each load. */
+/** The same queries are sent to both after each load. */
 const checks = [
   { ours: {}, sql: 'true' },
   {
@@ -64,13 +64,13 @@ const checks = [
 await runBench({
   name: 'ingest',
   question:
-    'How fast do entities come in? The data set cities as NDJSON over HTTP, 50 a request, 8 requests at once, until every entity has its route and every city is in the index; then the same file again.',
+    'How fast can entities be imported? The data set cities as NDJSON over HTTP, 50 a request, 8 concurrent requests, until every entity has its route and every city is in the index; then the same file again.',
   unfair: [
-    'For plain rows: they are stored and indexed, and nothing is made of them. Millrace also makes a page and an index item of each city, and a page and a card of everything else, with routes and redirects, and tells fronts what changed. Its requests are HTTP, and the names of all properties are checked.',
+    'For plain rows: they are stored and indexed, and nothing is derived from them. Millrace also builds a page and an index item of each city, and a page and a card of everything else, with routes and redirects, and notifies fronts of changes. Its requests are HTTP, and the names of all properties are checked.',
     'The same job: beside the rows PostgreSQL keeps the JSON of each view, tables of URLs and of redirects with a unique key and an index on their entity, trigrams of the names of cities, and an outbox. A function does all of a batch in one call and one transaction; what changed again gives its URLs, redirects and views up first. Before the first round every URL of 5,000 entities is asked for from both, then again when 50 have taken the URLs of each other. For PostgreSQL: its client makes the views, which costs 8 µs for each entity, while SQL that makes them takes PostgreSQL 25 µs more. It keeps no list of who refers to a view nor of the entities of a type, has no foreign keys, runs no schemas that can be changed, serves nothing, and forgets who came second to a URL.',
     `For us: PostgreSQL makes its data durable and visible in one step. Millrace accepts first and processes at the same time. The clock runs until both are done. PostgreSQL: ${postgresSettingsText}; 8 connections, 50 entities a transaction, prepared statements.`,
-    'All have taken one entity in 14 before the clock runs (into another tenant, and into tables that are dropped). PostgreSQL needs no time to get warm and runs through all rounds. Millrace is started in each round, and Node compiles its code then. The table shows its rate during that time too.',
-    'Each client is one Node process that parses the same lines. Ours passes bytes on. That of PostgreSQL must build parameters.',
+    'All have stored one entity in 14 before the measurement (in another tenant, and in tables that are dropped). PostgreSQL needs no warm-up and runs through all rounds. Millrace is started in each round, and Node compiles its code then. The table shows its rate during that time too.',
+    'Each client is one Node process that parses the same lines. Ours forwards bytes. That of PostgreSQL must build parameters.',
     'Redis writes its append-only file through to the disk at every call (appendfsync always), and PostgreSQL its log.',
   ],
   async run(context) {
@@ -152,11 +152,11 @@ interface Load extends EntityFile {
 }
 
 interface IngestContender extends Contender<Measured> {
-  /** The least that our rate is to be of its rate; null for ours. */
+  /** The minimum ratio of our rate to its rate; null for ours. */
   readonly least: number | null;
 }
 
-/** Millrace, and PostgreSQL in two ways if it is there. They have been compared. */
+/** Millrace, and two variants of PostgreSQL if it is available. Their results have been compared. */
 async function startContenders(context: BenchContext, load: Load): Promise<IngestContender[]> {
   const ours = { name: millrace, least: null, measure: () => measureMillrace(context, load) };
   const postgres = await startPostgres(context);

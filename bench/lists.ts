@@ -1,4 +1,4 @@
-/** `npm run bench -- lists`: lists of pages with what they refer to, against SQL by hand. */
+/** `npm run bench -- lists`: lists of pages with their references, compared with hand-written SQL. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { BenchContext, Target } from './support/bench.ts';
@@ -46,20 +46,20 @@ const kinds: readonly ListKind[] = [
 interface SqlServer {
   readonly name: string;
   readonly port: number;
-  /** Of the processes whose time it takes. */
+  /** The processes whose time counts. */
   readonly pids: readonly number[];
 }
 
 await runBench({
   name: 'lists',
   question:
-    'How fast is a list of pages, the kind that every site has? Cities in a range of population, the largest first, each with its whole page, and with its country and region, or with these and all that they refer to (region, country, continent: three levels). 20,000 cities, 32 connections, no two requests the same.',
+    'How fast is a list of pages, the kind that every site has? Cities in a range of population, the largest first, each with its whole page, and with its country and region, or with these and all their references (region, country, continent: three levels). 20,000 cities, 32 connections, all requests different.',
   unfair: [
-    "Against us: SQLite searches in the process that speaks HTTP. Our queries go to a worker in another process and back, a key is checked, and everything shown is followed, so that no list shows an old view. PostgreSQL's go to another process too.",
-    'For us: front, worker and Redis are processes of their own, so we use both cores, as PostgreSQL does. The processor time of all of them is in the tables.',
+    "Against us: SQLite searches in the process that serves HTTP. Our queries go to a worker in another process and back, a key is checked, and all dependencies are tracked, so that no list shows an old view. PostgreSQL's go to another process too.",
+    'For us: front, worker and Redis are separate processes, so we use both cores, as PostgreSQL does. The processor time of all of them is in the tables.',
     'SQLite (better-sqlite3) is in memory. Both have an index on population and two prepared statements for a request: the count and the list, which PostgreSQL gets at once over one of 8 connections.',
     `PostgreSQL runs with ${postgresSettingsText}.`,
-    'The cities of lists repeat, as on a site. After a second most of what our lists show was listed before, and is kept in the front.',
+    'The cities of lists repeat, as on a site. After a second most of what our lists show was listed before, and is cached in the front.',
   ],
   async run(context) {
     const wrk = requireWrk(context);
@@ -158,7 +158,7 @@ function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** The servers whose engines can be had here, all with the same cities. */
+/** The servers whose engines are available, all with the same cities. */
 async function startServers(context: BenchContext, entities: readonly Entity[]): Promise<SqlServer[]> {
   const file = path.join(context.folder, 'entities.json');
   writeFileSync(file, JSON.stringify(entities));

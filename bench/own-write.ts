@@ -1,4 +1,4 @@
-/** `npm run bench -- own-write`: how soon a writer sees its own change, and what the time is spent on. */
+/** `npm run bench -- own-write`: how soon writers see their own changes, and where the time goes. */
 import type { BenchContext, Target } from './support/bench.ts';
 import { citiesTenant } from './support/data/cities-tenant.ts';
 import { cityEntities, type Entity } from './support/data/sets.ts';
@@ -20,11 +20,11 @@ type Sync = (typeof syncs)[number];
 await runBench({
   name: 'own-write',
   question:
-    'How soon does a writer see its own change? A country is renamed, and a page of one of its cities is read until it shows the new name, one rename after the other on an idle platform; with every command written through to the disk, and with the disk once a second.',
+    'How soon do writers see their own changes? A country is renamed, and a page of one of its cities is read until it shows the new name, one rename after the other on an idle platform; with every command synced to the disk, and with one sync a second.',
   unfair: [
     'Millrace is compared with itself. The front, one worker, Redis and the measuring process share the two cores.',
-    'Each time has at least two requests over HTTP in it.',
-    'With `everysec` a power cut loses up to a second of what was acknowledged. Its rows are there to tell the share of the disk.',
+    'Each time includes at least two HTTP requests.',
+    'With `everysec` a power cut loses up to a second of acknowledged writes. Its rows show the share of the disk.',
   ],
   async run(context) {
     const all = await cityEntities(context.quick ? 1_000 : 20_000);

@@ -1,4 +1,4 @@
-/** `npm run bench -- postings`: what FlexSearch could do for a text index, part by part, beside what we have. */
+/** `npm run bench -- postings`: FlexSearch as a text index, part by part, compared with ours. */
 
 import type { Index, IndexOptions } from 'flexsearch';
 import type { TextRules } from '../src/schemas/definition/index-texts.ts';
@@ -25,7 +25,7 @@ const makers: Readonly<Record<string, () => PostingLists>> = {
   ),
 };
 
-/** Microseconds of a call, in the mean over the arguments. */
+/** Mean time of a call over the arguments, in microseconds. */
 function timeOf<T>(run: (argument: T, at: number) => unknown, args: readonly T[]): number {
   const startedMs = performance.now();
   for (const [at, argument] of args.entries()) run(argument, at);
@@ -38,7 +38,7 @@ interface Filled {
   readonly bytes: number;
 }
 
-/** Time and memory for each text. */
+/** Time and memory per text. */
 function fill(make: () => PostingLists, texts: readonly string[]): Filled {
   const before = heapBytes();
   const lists = make();
@@ -59,7 +59,7 @@ function figuresOf(make: () => PostingLists, texts: readonly string[]): Figures 
   const removed = Array.from({ length: Math.min(removedMax, texts.length) }, (_, doc) => doc);
   const { lists, microseconds, bytes } = fill(make, texts);
   const { findBeginning } = lists;
-  // The first search for a beginning puts our terms in order, in slices of other searches where a platform runs.
+  // The first prefix search sorts our terms; on a platform that happens in slices between other searches.
   findBeginning?.('zzzz');
   return [
     microseconds,
@@ -86,7 +86,7 @@ function comparison({ name, items }: ItemSet, rounds: number): Table {
   };
 }
 
-/** Each contender once in each round; medians of the figures. */
+/** Each contender once per round; medians of the figures. */
 function inRounds<T>(
   contenders: Readonly<Record<string, T>>,
   rounds: number,
@@ -109,7 +109,7 @@ function inRounds<T>(
   ]);
 }
 
-/** An index that is exported, and one that is filled by that beside one that is filled from texts. */
+/** An index that is exported, and one that is imported from it, compared with one that is filled from texts. */
 function exports({ name, items }: ItemSet): Table {
   const texts = items.map(({ text }) => text);
   return {
@@ -138,7 +138,7 @@ function importInto(index: Index, parts: readonly (readonly [key: string, data: 
   for (const [key, data] of parts) index.import(key, data);
 }
 
-/** Rounds over the texts before a writing is timed: the compiler needs some. */
+/** Rounds over the texts before an encoder is timed: the compiler needs some. */
 const warmTexts = 2_000;
 
 function words({ name, items }: ItemSet): Table {
@@ -183,12 +183,12 @@ function costOfParts({ name, items }: ItemSet, rounds: number): Table {
 await runBench({
   name: 'postings',
   question:
-    'What can FlexSearch do for a text index? The words of city names and of package descriptions: in lists of our own and in its `Index`, all words cut by its encoder; as its normalizers and its language pack write them; an index of its `export`. And what folding, a language and synonyms cost.',
+    'What can FlexSearch do for a text index? The words of city names and of package descriptions: in our own lists and in its `Index`, all words tokenized by its encoder; as its normalizers and its language pack write them; an index from its `export`. And the cost of folding, a language and synonyms.',
   unfair: [
     'Against FlexSearch: its index also knows which docs there are and ranks them; our shard does both elsewhere, for all fields at once.',
-    'Against us: a search here is a look at one list, and its `search` copies the ids.',
-    'Removal is of some texts one after the other; ours sweeps them together, as a shard does.',
-    'Against FlexSearch: what is promised of English is what the stemmer of Snowball does, which is ours. A pair of words that only the language pack brings together may be a good one.',
+    'Against us: a search here is a lookup of one list, and its `search` copies the ids.',
+    'Some texts are removed one by one; ours sweeps them together, like a shard.',
+    'Against FlexSearch: the guarantee for English is the behavior of the Snowball stemmer, which is ours. A pair of words that only the language pack matches may be a good one.',
   ],
   async run(context) {
     const cities = await cityItems(context.quick ? 3_000 : Number.POSITIVE_INFINITY);

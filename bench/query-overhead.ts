@@ -1,4 +1,4 @@
-/** `npm run bench -- query-overhead`: what the way over HTTP and to the worker adds to a query. */
+/** `npm run bench -- query-overhead`: the overhead that HTTP and the round trip to the worker add to a query. */
 
 import { cityItems, itemsTenant } from './support/data/items.ts';
 import { load, prepareRequests, requireWrk } from './support/load/wrk.ts';
@@ -27,14 +27,14 @@ const names = {
 await runBench({
   name: 'query-overhead',
   question:
-    'What does the way to the shard cost? A mix of all four kinds of queries over the names of cities, no two of them the same: the shard called in a loop, and the same queries over HTTP through front and worker, one a request and several.',
+    'What does the round trip to the shard cost? A mix of all four kinds of queries over the names of cities, all different: the shard called in a loop, and the same queries over HTTP through front and worker, one a request and several.',
   unfair: [
     `Several queries a request are a multi-query, which there is for source groups alone: an auto-indexed one with the same items, whose shard holds each text as a keyword too. Its rows stand beside a loop over such a shard. Its p50 and p99 are of requests, of ${queriesPerRequest} queries each.`,
-    '"Kept answers" is not part of the comparison. It has 30 queries of each kind that come again and again, and the front answers them from its kept answers.',
-    "Against HTTP: the loop in process does not parse or check a query, and writes no answer. It has the processor's caches for itself, while wrk, front and worker take turns on the same cores.",
+    '"Kept answers" is not part of the comparison. It repeats 30 queries of each kind, and the front answers them from its cache.',
+    "Against HTTP: the loop in process does not parse or check a query, and writes no answer. It has the processor's caches for itself, while wrk, front and worker alternate on the same cores.",
     'For HTTP: wrk, front and worker have two cores. The loop uses one.',
-    'What front and worker take without the search holds the garbage that they collect. It also holds what a search takes a worker longer than the loop, whose caches are its own.',
-    'A query with typos takes the shard a hundred times as long as the others, so the rates of the mix are mostly theirs.',
+    'The overhead of front and worker includes their garbage collection. It also includes the additional time of a search in a worker, because the loop has caches for itself.',
+    'A query with typos takes the shard a hundred times as long as the others, so it dominates the rates of the mix.',
   ],
   async run(context) {
     const wrk = requireWrk(context);

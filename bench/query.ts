@@ -1,4 +1,4 @@
-/** `npm run bench -- query`: queries over HTTP against search libraries behind the same front, and PostgreSQL. */
+/** `npm run bench -- query`: queries over HTTP, compared with search libraries behind the same front, and PostgreSQL. */
 
 import type { BenchContext, BenchResult, Target } from './support/bench.ts';
 import { postgresSettingsText, startPostgres } from './support/contenders/postgres.ts';
@@ -42,16 +42,16 @@ const least: Readonly<Record<QueryKind, number>> = {
 await runBench({
   name: 'query',
   question:
-    'How fast are queries? Ten kinds over HTTP, 8 connections, up to 40,000 queries each, no two of them the same, on the names of cities, and four of the kinds on the descriptions of Debian packages.',
+    'How fast are queries? Ten kinds over HTTP, 8 connections, up to 40,000 queries each, all different, on the names of cities, and four of the kinds on the descriptions of Debian packages.',
   unfair: [
-    '"Kept answers" is not part of the comparison. It has 30 queries of each kind that come again and again, and the front answers them from its kept answers until an item of their index changes. In all other rows every query is a new one: an item is changed before each load, so no kept answer is left.',
-    'One word, search and facet, beginnings and highlights: if a set has fewer words than there are queries, a word comes again with another page size (5 to 15, ten in the mean).',
-    '"Has none": MiniSearch has no highlights, no patterns and no places, and Orama no highlights and no patterns. Neither they nor PostgreSQL find misspelt beginnings; Orama has a tolerance, and is asked.',
+    '"Kept answers" is not part of the comparison. It repeats 30 queries of each kind, and the front answers them from its cache until an item of their index changes. In all other rows every query is new: an item is changed before each load, so no cached answer is left.',
+    'One word, search and facet, prefixes and highlights: if a set has fewer words than there are queries, a word is repeated with another page size (5 to 15, ten on average).',
+    '"Has none": MiniSearch has no highlights, no patterns and no geo search, and Orama no highlights and no patterns. Neither they nor PostgreSQL find misspelt prefixes; Orama has a tolerance, which is used.',
     'Of highlights the marked words are compared, and not the texts. Ours escapes `& < > " \'` in them, PostgreSQL (ts_headline, whole texts) does not, and its parser takes hosts and paths for one word.',
     'Places: within 50 km, the nearest first. PostgreSQL has earthdistance with a GiST index and our radius of the earth, and pg_trgm with a GIN index for parts of names.',
     'Against us: the others search in the process that speaks HTTP. Our queries go to a worker in another process and back, and a key is checked. Our shard follows changes meanwhile.',
     'For us: front and worker are two processes, so we use both cores, as PostgreSQL does. MiniSearch and Orama use one.',
-    'Every contender gets our words, so that totals can be the same. The order by relevance is its own, and is not compared. Sorting and facets are written around MiniSearch in plain JavaScript.',
+    'All contenders use our tokenizer, so that totals can be the same. The order by relevance is their own, and is not compared. Sorting and facets are added to MiniSearch in plain JavaScript.',
     `PostgreSQL ranks with ts_rank without positions, and looks up words with typos in a vocabulary table with levenshtein_less_equal; ${postgresSettingsText}.`,
     'Peers count a swap of two letters as two edits, and Millrace as one. Answers are compared where that makes no difference, 75 of each kind. A contender is not timed on a kind if its totals, facets or sorted pages differ from a plain scan, or if it needs more than a second for one query.',
   ],
@@ -125,7 +125,7 @@ async function measureSet(
   return { ...report(set, contenders, results), notes };
 }
 
-/** Of the items with places all, because the run would not be done in its time with all of both. */
+/** Only the items with places, because a run with all items of both sets would exceed its time. */
 function kindsOf({ items }: ItemSet): readonly QueryKind[] {
   return items[0]?.place === undefined ? queryKinds : allKinds;
 }

@@ -1,4 +1,4 @@
-/** `npm run bench -- rebuild-delivery`: how fast `npm run apply` rebuilds every city, and what readers notice of it. */
+/** `npm run bench -- rebuild-delivery`: how fast `npm run apply` rebuilds every city, and its effect on readers. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchContext, Target } from './support/bench.ts';
 import { citiesTenant, cityIndex } from './support/data/cities-tenant.ts';
@@ -12,7 +12,7 @@ import { spreadFigure } from './support/report/table.ts';
 import { inRounds, rotated } from './support/rounds.ts';
 import { runBench } from './support/run.ts';
 
-/** Cities a second, and what the reader waited for answers. */
+/** Cities per second, and the latencies of the reader. */
 interface Measurement {
   readonly importRate: number;
   readonly aloneRate: number;
@@ -24,7 +24,7 @@ interface Measurement {
 const rounds = 3;
 const citiesMax = 60_000;
 const asked = 100;
-/** A rebuild goes at least at these shares of the rate of an import: without readers, and with the reader. */
+/** Minimum rates of a rebuild as a share of the rate of an import: without readers, and with the reader. */
 const shareMin = { alone: 0.5, beside: 0.25 };
 /** Delivery latency stays within twice its quiet value. */
 const slowerMax = 2;
@@ -47,10 +47,10 @@ function tenantOf(generation: number): BenchTenant {
 await runBench({
   name: 'rebuild-delivery',
   question:
-    'How fast is every city rebuilt after `npm run apply` of a changed schema, beside the rate at which the same cities were imported, and does a reader notice it? The reader asks 200 times a second for places, in turn one in the cache and one that is computed for the request. Each round imports the cities into a fresh platform, then rebuilds them twice: with nobody reading, and beside the reader.',
+    'How fast is every city rebuilt after `npm run apply` of a changed schema, compared with the import of the same cities, and does it slow down a reader? The reader sends 200 requests a second for places, alternately for one in the cache and one that is computed for the request. Each round imports the cities into a fresh platform, then rebuilds them twice: without a reader, and with the reader.',
   unfair: [
     'Millrace is compared with itself. The command that applies, the jobs, the worker and Redis share the cores with the front and the reader. No process is pinned.',
-    'The rate of a rebuild counts from the command until its end: its start, what processes tell each other, and the last look at every record are in it.',
+    'The rate of a rebuild counts from the command until its end: its start, the messages between processes, and the last check of every record are included.',
   ],
   async run(context) {
     const entities = await cityEntities(context.quick ? 400 : citiesMax);

@@ -1,4 +1,4 @@
-/** `npm run bench -- rebuild`: what it costs that views stay true by themselves. */
+/** `npm run bench -- rebuild`: the cost of keeping views up to date automatically. */
 
 import type { BenchContext, BenchResult } from './support/bench.ts';
 import { megabytes } from './support/platform/memory.ts';
@@ -16,10 +16,10 @@ const quietChanges = 20;
 await runBench({
   name: 'rebuild',
   question:
-    'What does it cost that views follow what they look up? A parent whose page lists its children while they come in; a renamed entity that very many pages looked up; cities that no page shows.',
+    'What does it cost that views follow their lookups? A parent whose page lists its children while they are added; a renamed entity that very many pages looked up; cities that no page shows.',
   unfair: [
     'Millrace is compared with itself. Other products leave this work to their users, so there is no peer to measure.',
-    'A lookup gives at most 1,000 results, so the list of 10,000 children has the first 1,000 by rank.',
+    'A lookup returns at most 1,000 results, so the list of 10,000 children has the first 1,000 by rank.',
     'The rename is measured until its version is visible, which covers every page that was rebuilt because of it. A sample of the pages is read to prove it.',
   ],
   async run(context) {

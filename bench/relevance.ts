@@ -1,4 +1,4 @@
-/** `npm run bench -- relevance`: how good the first results are, with and without typos. */
+/** `npm run bench -- relevance`: the quality of the first results, with and without typos. */
 
 import type { BenchResult, Target } from './support/bench.ts';
 import { random } from './support/data/random.ts';
@@ -16,7 +16,7 @@ import { runBench } from './support/run.ts';
 
 const seed = 38;
 
-/** What the rankings of an engine are worth, without typos and with one in each word. */
+/** The scores of an engine, without typos and with one in each word. */
 interface Ranked {
   readonly engine: RankingEngine;
   readonly plain: Worth;
@@ -97,11 +97,11 @@ function resultOf(measured: ReadonlyMap<string, readonly Ranked[]>): BenchResult
 await runBench({
   name: 'relevance',
   question:
-    'Are the best results first? nDCG@10 and recall@100 on collections with judgements of relevance, with the queries as they are, and with one random edit in each word of three letters and more.',
+    'Are the best results first? nDCG@10 and recall@100 on collections with relevance judgements, with the original queries, and with one random edit in each word of three or more letters.',
   unfair: [
-    'Queries are cut at 256 characters, for all engines.',
-    'Ours is asked in process, by the code of a worker: the order is the same over HTTP.',
-    'SQLite and PostgreSQL know no typos. MiniSearch and Orama are asked for fuzzy matches in both runs, as ours always is.',
+    'Queries are truncated to 256 characters, for all engines.',
+    'Ours is called in process, with the code of a worker: the order is the same over HTTP.',
+    'SQLite and PostgreSQL have no typo tolerance. MiniSearch and Orama use fuzzy matches in both runs, as ours always does.',
     'PostgreSQL ranks without the frequency of words in the whole collection.',
   ],
   async run(context) {

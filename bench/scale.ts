@@ -1,4 +1,4 @@
-/** `npm run bench -- scale`: what more fronts and workers are worth, each with a fixed share of a processor. */
+/** `npm run bench -- scale`: the effect of more fronts and workers, each with a fixed share of a processor. */
 import { availableParallelism } from 'node:os';
 import { CommandStop } from '../src/cli/terminal/command-line.ts';
 import type { Target } from './support/bench.ts';
@@ -24,13 +24,13 @@ const layouts: readonly Layout[] = [
   { name: '4 and 4, each worker has all items (`SHARD_COPIES=4`)', processes: 4, shardCopies: 4 },
 ];
 const most = Math.max(...layouts.map(({ processes }) => processes));
-/** Processors that are left to Redis, jobs and the clients. */
+/** Processors reserved for Redis, jobs and the clients. */
 const coresForOthers = 0.8;
 const share = Math.round((100 * Math.max(0.5, availableParallelism() - coresForOthers)) / (2 * most)) / 100;
 const roundsMax = 3;
 const least = 0.8;
 
-/** Killed amid this many queries a second, a worker must fail none. */
+/** Minimum rate at which killing a worker must fail no query. */
 const killedRateMin = 2_000;
 
 const scaled = ['ingest', 'queries'] as const;
@@ -39,13 +39,13 @@ type Results = ReadonlyMap<Layout, LayoutFigures>;
 
 await runBench({
   name: 'scale',
-  question: `What are more machines worth? 1, 2 and 4 fronts with as many workers, each limited to ${share} of a processor, beside one Redis that is not limited: cities as NDJSON over all fronts until all that is made of them is visible, then queries of all four kinds over 20,000 other items, no two of them the same.`,
+  question: `What do more machines add? 1, 2 and 4 fronts with as many workers, each limited to ${share} of a processor, with one Redis that is not limited: cities as NDJSON over all fronts until all their outputs are visible, then queries of all four kinds over 20,000 other items, all different.`,
   unfair: [
-    'Everything is on one machine: no network is between them, and they share its caches. Their shares are given out every 20 ms, so what is asked of several processes waits for those that have used up theirs. This takes more time, not more processor time.',
+    'Everything is on one machine: there is no network between processes, and they share its caches. Their shares are allotted every 20 ms, so a request to several processes waits for those that have used up theirs. This takes more time, not more processor time.',
     'Redis, jobs and the clients are not limited. All fronts and workers share Redis: its column says how much of one core it would take at that rate. An import can grow until Redis fills a core, then by a cluster.',
-    'By processor time: the share of proportional by what fronts or workers, whichever take more, take for each thing done. Where they used less than their shares, the machine had no more for them, and this column is the one to go by. It holds what an idle process takes, which more of them take more often.',
+    'By processor time: the share of proportional by the processor time of fronts or workers, whichever is larger, for each operation. Where they used less than their shares, the machine had no more for them, and this column is the relevant one. It includes the cost of idle processes, which more processes pay more often.',
     'Four platforms that share nothing show what this machine gives to eight busy processes and their caches. No design can come closer to proportional than they do.',
-    'A platform is started for each layout, warmed up without a limit, then measured several times. Layouts do not take turns, so a drift of the machine counts.',
+    'A platform is started for each layout, warmed up without a limit, then measured several times. Layouts do not alternate, so a drift of the machine counts.',
     'A query costs each worker that is asked something, whatever it finds: a request to read, a search to begin, an answer to write. Without shard copies all workers are asked. So more workers share what grows with the items, and fronts and shard copies what grows with the readers.',
   ],
   async run(given) {
@@ -105,7 +105,7 @@ function ratesTable(results: Results): Table {
   };
 }
 
-/** What is shared, and what is full. */
+/** What is shared, and what is saturated. */
 function costTable(results: Results): Table {
   return {
     title: 'Processor time of all processes of a kind for each entity and query, in microseconds (medians)',
@@ -138,7 +138,7 @@ function costRow(name: string, { processes }: Layout, loads: readonly Measured[]
   ];
 }
 
-/** Its rates by as many times those of one front and one worker as it has of each. */
+/** Its rates relative to one front and one worker, divided by the number of each. */
 function shareOfProportional(results: Results, layout: Layout, what: Scaled): number[] {
   const [one] = results.values();
   return ratiosOf(ratesOf(results.get(layout), what), ratesOf(one, what)).map(
@@ -151,8 +151,8 @@ function ratesOf(figures: LayoutFigures | undefined, what: Scaled): number[] {
 }
 
 /**
- * What the rates would be of proportional if fronts or workers used up their shares: by the processor time of the kind that takes
- * more of it. It holds however busy the machine is with other things.
+ * The share of proportional rates if fronts or workers used up their shares, by the processor time of the kind that takes more
+ * of it. It is valid however busy the machine is with other things.
  */
 function shareByProcessorTime(results: Results, layout: Layout, what: Scaled): number[] {
   const [one] = results.values();

@@ -1,4 +1,4 @@
-/** `npm run bench -- schedule`: how late a moment is seen, and what many at one moment cost. */
+/** `npm run bench -- schedule`: how late a publication is visible, and the cost of many at the same time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { BenchContext, Target } from './support/bench.ts';
@@ -19,10 +19,10 @@ const plain: BenchTenant = { ...citiesTenant, alias: 'plain' };
 const scheduled: BenchTenant = { ...citiesTenant, alias: 'scheduled' };
 const waiting: BenchTenant = { ...citiesTenant, alias: 'waiting' };
 const bare: BenchTenant = { alias: 'bare', schemas: {} };
-/** Single moments of a round, so far apart. */
+/** Interval between the single publications of a round. */
 const moments = 40;
 const momentEveryMs = 250;
-/** Between the end of the import and the moment of the burst. */
+/** Between the end of the import and the time of the burst. */
 const restMs = 3_000;
 const farAway = '2999-01-01T00:00:00Z';
 const bytesMax = 100;
@@ -38,12 +38,12 @@ interface Measured {
 await runBench({
   name: 'schedule',
   question:
-    'How late is a moment seen, and does anybody wait for a burst? Single pages (cities) that are published at moments 250 ms apart on an idle platform; then all entities at one moment, while another tenant saves, reads and queries, as beside an import of them; and what a waiting entity takes in Redis.',
+    'How late is a publication visible, and does a burst delay anybody? Single pages (cities) that are published 250 ms apart on an idle platform; then all entities at the same time, while another tenant saves, reads and queries, compared with an import of them; and the memory of a scheduled entity in Redis.',
   unfair: [
     'Millrace is compared with itself. The front, one worker, Redis and the measuring process share the two cores.',
-    'A single moment is seen by asking for the page again and again, so its figure has the time of a request in it.',
-    'The rate of the burst counts from the moment, that of the import from its first request, each until every route is there.',
-    'Bytes are what the records of entities and the schedule grow by for entities with a time, without what they grow by for the same entities without one.',
+    'A single publication is detected by polling the page, so its figure includes the time of a request.',
+    'The rate of the burst counts from the publication time, that of the import from its first request, each until every route exists.',
+    'Bytes are the growth of the records of entities and the schedule for entities with a time, minus the growth for the same entities without one.',
   ],
   async run(context) {
     const all = await cityEntities(context.quick ? 4_000 : Number.POSITIVE_INFINITY);
@@ -157,7 +157,7 @@ async function singleMoments(
   return late;
 }
 
-/** Milliseconds of an import or a burst, until all routes are there, and what another tenant notices of it. */
+/** Milliseconds of an import or a burst, until all routes exist, and its effect on another tenant. */
 interface Beside {
   readonly perSecond: number;
   readonly noticed: ProbeLatencies;
@@ -210,7 +210,7 @@ async function burstOf(
   });
 }
 
-/** What the records of entities and the schedule grow by, for entities with a time and for the same ones without. */
+/** Growth of the records of entities and the schedule, for entities with a time and for the same ones without. */
 async function bytesOfTime(
   context: BenchContext,
   system: System,

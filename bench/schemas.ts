@@ -98,7 +98,7 @@ function linesOf(entities: readonly Entity[]): Buffer {
   return Buffer.from(entities.map((entity) => `${JSON.stringify(entity)}\n`).join(''));
 }
 
-/** Entities a second, until each has its route. */
+/** Entities per second, until each has its route. */
 async function rateOf(
   context: BenchContext,
   tenant: BenchTenant,
@@ -157,10 +157,10 @@ const contenders = [
 await runBench({
   name: 'schemas',
   question:
-    'What does a schema in JavaScript cost? The same mapping of ten members in JSON and in JavaScript, without lookups and with two: entities come in over HTTP until each has its view and route.',
+    'What does a schema in JavaScript cost? The same mapping of ten members in JSON and in JavaScript, without lookups and with two: entities are saved over HTTP until each has its view and route.',
   unfair: [
     'Millrace is compared with itself.',
-    'For JavaScript: its process has a core beside the worker, as far as the machine has one.',
+    'For JavaScript: its process has its own core besides the worker, if the machine has enough.',
   ],
   async run(context) {
     const entities = pages(context.quick ? 2_000 : 20_000);

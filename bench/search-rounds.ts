@@ -1,4 +1,4 @@
-/** `npm run bench -- search-rounds`: what the second round of a ranked search costs where two workers hold the index. */
+/** `npm run bench -- search-rounds`: the cost of the second round of a ranked search with two workers. */
 import { unscoredItemsMax } from '../src/contract/limits.ts';
 import type { BenchContext, Target } from './support/bench.ts';
 import { cityItems, type ItemSet, itemEntity, itemIndex, itemsTenant } from './support/data/items.ts';
@@ -17,11 +17,11 @@ const kinds = ['one word', 'two words, typos', 'search + facet'] as const;
 type Kind = (typeof kinds)[number];
 const searchesPerRound = 400;
 const pageSize = 10;
-/** From here on one of the two workers has too many to send them unscored, so there is a second round. */
+/** From this number on, one of the two workers has too many results to send them unscored, so there is a second round. */
 const manyMin = 2 * unscoredItemsMax + 1;
 const addedMsMax = 0.25;
 
-/** One search: how long its first page and the next one took, in ms. */
+/** One search: the times of its first page and the next one, in ms. */
 interface Times {
   readonly found: number;
   readonly first: number;
@@ -34,10 +34,10 @@ const isMany = ({ found }: Times) => found >= manyMin;
 await runBench({
   name: 'search-rounds',
   question:
-    'What does the second round of a ranked search cost? Two workers hold the index; each search is asked once, for its first page and for the next one. The token of the next page has the statistics, so it needs one round. One connection, differing searches over the names of cities.',
+    'What does the second round of a ranked search cost? Two workers hold the index; each search is sent once, for its first page and for the next one. The token of the next page contains the statistics, so it needs one round. One connection, different searches over the names of cities.',
   unfair: [
     'Front, two workers and Redis share the two cores with the measuring process.',
-    'The next page also reads its token, and compares with where the last page ended: so it does a little more than the second round alone.',
+    'The next page also reads its token, and compares with the end of the last page: so it does a little more than the second round alone.',
     `Only searches that find more than ${pageSize} items have a next page.`,
   ],
   async run(context) {
@@ -109,7 +109,7 @@ async function ask(line: RequestLine, query: object) {
   return { ms, totalResults, nextPageToken };
 }
 
-/** The rounds that have such searches, each with these alone. */
+/** The rounds that have such searches, each with only these. */
 function chosenOf(rounds: readonly (readonly Times[])[], isOf: (times: Times) => boolean): Times[][] {
   return rounds.map((round) => round.filter(isOf)).filter((round) => round.length > 0);
 }

@@ -25,15 +25,15 @@ interface Measurement {
   readonly memory: ProcessMemory | null;
 }
 
-/** Time that is left for the restarts at the larger size. */
+/** Time reserved for the restarts at the larger size. */
 const restartsMs = 210_000;
 
 await runBench({
   name: 'start',
   question:
-    'How long does a worker take to be ready? The only worker is stopped and started again, and /health/ready is asked until it says yes: all partitions owned, all index items loaded from Redis, with the snapshot that the stopped worker left, or with none.',
+    'How long does a worker take to become ready? The only worker is stopped and started again, and /health/ready is polled until it succeeds: all partitions owned, all index items loaded from Redis, with the snapshot that the stopped worker wrote, or without one.',
   unfair: [
-    'Millrace is compared with itself. The figure holds the start of Node and of the TypeScript loader. It also holds heartbeats: a ready worker is noticed up to a second later.',
+    'Millrace is compared with itself. The figure includes the start of Node and of the TypeScript loader. It also includes heartbeats: a ready worker is noticed up to a second later.',
     'Redis runs all the time. Loading its own file is not measured.',
   ],
   async run(context) {

@@ -6,16 +6,16 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
-/** The rooms of `src` from the ground up; a room may import from lower floors, and from itself. */
+/** The rooms of `src` from the bottom up; a room may import from lower floors, and from itself. */
 const floors: readonly (readonly string[])[] = [
-  // What runs all the others.
+  // Runs all the others.
   ['typescript'],
-  // What runs in browsers, and knows the platform by its HTTP alone.
+  // Runs in browsers, and uses the platform only through HTTP.
   ['client'],
   ['console'],
-  // Makes the documentation's site, and knows nothing of the product.
+  // Builds the documentation site, and is independent of the product.
   ['docs-site'],
-  // What knows nothing of the product.
+  // Independent of the product.
   ['lib'],
   ['contract'],
   ['schemas', 'search'],
@@ -24,16 +24,16 @@ const floors: readonly (readonly string[])[] = [
   ['store'],
   ['actors', 'query', 'feed'],
   ['verify'],
-  // Builds outputs to look at them, and stores none.
+  // Builds outputs to inspect them, and stores none.
   ['trial'],
   ['webhooks'],
   ['jobs'],
   ['http', 'cli'],
-  // What the entry points in `workers` are made of.
+  // The code of the entry points in `workers`.
   ['process'],
 ];
 
-/** Packages that these rooms alone may know. */
+/** Packages that only these rooms may use. */
 const packageRooms: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['store'],
   bullmq: ['store'],
@@ -45,9 +45,9 @@ const packageRooms: Readonly<Record<string, readonly string[]>> = {
   htmlparser2: ['search'],
 };
 
-/** Rooms that read their input and nothing else: no files, no network, no clock, no chance. */
+/** Rooms that read only their input: no files, no network, no clock, no randomness. */
 const pureRooms = new Set(['contract', 'schemas', 'search']);
-/** Modules of Node that compute and nothing more; `node:module` loads a package when it is first needed. */
+/** Modules of Node without side effects; `node:module` loads a package when it is first needed. */
 const pureModules = new Set(['node:assert', 'node:buffer', 'node:crypto', 'node:module', 'node:util']);
 const impurePattern =
   /\b(?:Date\.now|performance\.now|Math\.random|setTimeout|setInterval|process\.[a-z]+)\b|\bnew Date\(\)/;
@@ -81,7 +81,7 @@ interface Import {
   readonly room: string;
   readonly specifier: string;
   readonly isTypeOnly: boolean;
-  /** Room of `src` that it leads to; null for packages and files outside. */
+  /** The room of `src` that an import leads to; null for packages and files outside. */
   readonly target: string | null;
 }
 
@@ -123,12 +123,12 @@ function mayImport({ room, target, isTypeOnly, specifier }: Import): boolean {
   if (room === 'search' && target === 'schemas') return isTypeOnly;
   // The console shares the types of answers, and of code only what names views.
   if (room === 'console' && target === 'contract') return isTypeOnly || specifier.endsWith('/view-title.ts');
-  // Others serve its files, and know nothing of what is in them.
+  // Others serve its files without knowing their content.
   if (target === 'console') return specifier.endsWith('/console/files.mjs');
   return floorOf(target) < floorOf(room);
 }
 
-test('every room of src has its floor', () => {
+test('layers: every room of src has its floor', () => {
   const rooms = readdirSync(path.join(root, 'src'));
   assert.deepEqual(
     rooms.filter((room) => floorOf(room) === -1),
@@ -137,11 +137,11 @@ test('every room of src has its floor', () => {
   assert.ok(imports.length > 100, 'imports are found at all');
 });
 
-test('imports lead downwards only', () => {
+test('layers: imports lead downwards only', () => {
   assert.deepEqual(told(imports.filter((entry) => !mayImport(entry))), []);
 });
 
-test('only the store knows Redis, only http knows uWebSockets.js, only search knows FlexSearch', () => {
+test('layers: only the store uses Redis, only http uWebSockets.js, only search FlexSearch', () => {
   const wrong = imports.filter(({ specifier, room }) => {
     const owners = packageRooms[specifier];
     return owners !== undefined && !owners.includes(room);
@@ -149,7 +149,7 @@ test('only the store knows Redis, only http knows uWebSockets.js, only search kn
   assert.deepEqual(told(wrong), []);
 });
 
-test('schemas and search are pure', () => {
+test('layers: schemas and search are pure', () => {
   const wrong = imports.filter(
     ({ room, specifier }) =>
       pureRooms.has(room) && specifier.startsWith('node:') && !pureModules.has(specifier),
@@ -165,7 +165,7 @@ function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
 }
 
-test('the import graph of src has no cycles, types included', () => {
+test('layers: the import graph of src has no cycles, types included', () => {
   const edges = new Map<string, string[]>();
   for (const { file, specifier } of imports) {
     if (!specifier.startsWith('.')) continue;
@@ -194,11 +194,11 @@ function findCycle(edges: ReadonlyMap<string, readonly string[]>): string[] {
   return [];
 }
 
-test('the folders of a room import one way', () => {
+test('layers: the folders of a room import in one direction', () => {
   assert.deepEqual(circlesOf(folderEdges()), []);
 });
 
-test('circles of folders are found', () => {
+test('layers: cycles of folders are found', () => {
   const edges = new Map([
     ['a', new Set(['b'])],
     ['b', new Set(['c', 'd'])],
@@ -222,7 +222,7 @@ function folderEdges(): Map<string, Set<string>> {
   return edges;
 }
 
-/** Sets of nodes each of which reaches all others of its set. */
+/** Sets of nodes that can all reach each other. */
 function circlesOf(edges: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   const reached = new Map([...edges.keys()].map((node) => [node, reachedFrom(node, edges)]));
   const circles = new Map<string, string[]>();
@@ -246,7 +246,7 @@ function reachedFrom(node: string, edges: ReadonlyMap<string, ReadonlySet<string
   return reached;
 }
 
-test('the table of rooms in ARCHITECTURE.md has every room, and all folders of a room of which it names one', () => {
+test('layers: the table of rooms in ARCHITECTURE.md has every room, and all folders of a room or none', () => {
   const text = readFileSync(path.join(root, 'ARCHITECTURE.md'), 'utf8');
   const rows = new Map(
     [...text.matchAll(/^\| `src\/([\w-]+)\/` \| (.*) \|$/gm)].map(([, room, has]) => [room, has]),
@@ -266,7 +266,7 @@ test('the table of rooms in ARCHITECTURE.md has every room, and all folders of a
   }
 });
 
-test('the top level holds what a newcomer expects and nothing else', () => {
+test('layers: the top level has what a newcomer expects and nothing else', () => {
   const ignored = readFileSync(path.join(root, '.gitignore'), 'utf8')
     .split('\n')
     .filter((line) => line !== '')

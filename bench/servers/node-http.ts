@@ -1,7 +1,4 @@
-/**
- * A server as anybody would write it by hand: node:http answers from a Map that is built before. `node-http.ts PORT
- * FOLDER`
- */
+/** A typical hand-written server: node:http answers from a prebuilt Map. `node-http.ts PORT FOLDER` */
 import http from 'node:http';
 import { readStaticFiles } from '../support/contenders/static-files.ts';
 import { host } from '../support/ports.ts';

@@ -15,7 +15,7 @@ const headers: ResponseHeaders = JSON.parse(readFileSync(headersFile, 'utf8'));
 const pages = new Map(
   [...readStaticFiles(folder)].map(([url, bytes]) => {
     const [[name, value] = ['', ''], ...others] = headers[url] ?? [];
-    // All headers are one text, as our front hands them over.
+    // All headers are one string, as our front passes them.
     const text = [value, ...others.map((header) => header.join(': '))].join('\r\n');
     return [deliveryPath(url), { name, text, bytes }];
   }),

@@ -1,7 +1,7 @@
 /**
- * Lists of cities as anybody would write them by hand: node:http and SQL. `sql-lists.ts PORT ENGINE FILE`; ENGINE is sqlite or
- * postgres, FILE holds the entities as JSON. A request is `{from, to, size, levels}`: cities with a population between the two,
- * the largest first.
+ * Typical hand-written lists of cities: node:http and SQL. `sql-lists.ts PORT ENGINE FILE`; ENGINE is sqlite or postgres, FILE
+ * contains the entities as JSON. A request is `{from, to, size, levels}`: cities with a population between the two, the largest
+ * first.
  */
 import { readFileSync } from 'node:fs';
 import http from 'node:http';

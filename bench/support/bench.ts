@@ -15,7 +15,7 @@ export interface Bench {
 }
 
 export interface BenchContext {
-  /** A smoke run. It does everything once, with little data, and its figures say nothing. */
+  /** A smoke run. It does everything once, with little data, and its figures mean nothing. */
   readonly quick: boolean;
   readonly rounds: number;
   /** A folder that is removed after the run. */

@@ -1,4 +1,4 @@
-/** Interleaved rounds: every contender has a turn in every round, so that other work on the machine hits all of them. */
+/** Interleaved rounds: every contender runs in every round, so that other work on the machine affects all of them. */
 import type { BenchContext } from './bench.ts';
 
 export interface Contender<T> {
@@ -7,9 +7,8 @@ export interface Contender<T> {
 }
 
 /**
- * Runs the rounds of the context. Each round begins with another contender. When the time does not suffice for one more
- * round, the run ends early and says so.
- * @returns the measurements of each contender, in the order of the rounds
+ * Runs the rounds of the context. Each round starts with another contender. If there is no time for another one, the run ends
+ * early and reports it. @returns the measurements of each contender, in the order of the rounds
  */
 export async function inRounds<T>(
   context: BenchContext,
@@ -35,10 +34,7 @@ export async function inRounds<T>(
   return results;
 }
 
-/**
- * As `inRounds`, for loads that do not touch each other's answers. A smoke run, whose figures say nothing, runs all at
- * once.
- */
+/** Like `inRounds`, for loads that do not affect each other. A smoke run, whose figures mean nothing, runs all at once. */
 export async function loadsInRounds<T>(
   context: BenchContext,
   contenders: readonly Contender<T>[],
@@ -50,7 +46,7 @@ export async function loadsInRounds<T>(
   return new Map(measured);
 }
 
-/** The items in their order, from another one on. */
+/** The items in their order, starting with another one. */
 export function rotated<T>(items: readonly T[], by: number): T[] {
   const start = by % Math.max(1, items.length);
   return [...items.slice(start), ...items.slice(0, start)];

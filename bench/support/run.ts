@@ -1,5 +1,5 @@
 /**
- * Runs one benchmark: reads its arguments, makes its folder, limits its time, prints its results and writes them to
+ * Runs one benchmark: parses its arguments, creates its folder, limits its time, prints its results and writes them to
  * `bench/`.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -11,13 +11,13 @@ import { dataNote } from './data/sets.ts';
 import { printReport, writeReport } from './report/section.ts';
 
 const minutesMaxDefault = 8;
-/** Time that is left for the end of a run, to stop everything and write charts. */
+/** Time reserved for the end of a run, to stop everything and write charts. */
 const reserveMs = 15_000;
 const fullRounds = 5;
 
 /**
- * Runs a benchmark and ends the process. The exit code is 0 when it ran through, whatever the figures; 1 when
- * contenders disagree or something broke; 130 when stopped.
+ * Runs a benchmark and ends the process. The exit code is 0 if it completed, whatever the figures; 1 if contenders disagree or
+ * something failed; 130 if stopped.
  */
 export async function runBench(bench: Bench): Promise<void> {
   const isQuick = readArguments('bench').values.quick === true;
@@ -62,7 +62,7 @@ export async function runBench(bench: Bench): Promise<void> {
     for (const cleanUp of cleanUps.toReversed()) await cleanUp();
     rmSync(folder, { recursive: true, force: true });
   }
-  // Work that was broken off may still hold sockets. All our processes have ended.
+  // Aborted work may still hold sockets. All our processes have ended.
   process.exit();
 }
 

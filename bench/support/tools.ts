@@ -1,4 +1,4 @@
-/** Finds programs of the operating system with which benchmarks compare or measure. */
+/** Finds programs of the operating system that benchmarks compare or measure with. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -8,8 +8,8 @@ const extraFolders = ['/usr/sbin', '/usr/local/sbin', ...postgresFolders()];
 const policyFile = '/usr/sbin/policy-rc.d';
 
 /**
- * Path of a program, which is installed from the packages of the operating system if it is missing. Null when that
- * fails, after a line that says why and what to do.
+ * Path of a program, which is installed from the packages of the operating system if it is missing. Null if that fails, after
+ * printing why and what to do.
  */
 export function findTool(program: string, packageName: string, say: (text: string) => void): string | null {
   const found = pathOf(program);
@@ -48,7 +48,7 @@ function postgresFolders(): string[] {
     .map((version) => path.join(root, version, 'bin'));
 }
 
-/** Installs a package. @returns null when it went well, else the reason */
+/** Installs a package. @returns null on success, otherwise the reason */
 function install(packageName: string, say: (text: string) => void): string | null {
   const byHand = `install it by hand: apt-get install ${packageName}`;
   if (pathOf('apt-get') === null) return `it is not installed, and this system has no apt-get; ${byHand}`;
@@ -56,7 +56,7 @@ function install(packageName: string, say: (text: string) => void): string | nul
   if (prefix.length > 0 && !succeeds([...prefix, 'true']))
     return `it is not installed, and that needs root; ${byHand}`;
   say(`installing ${packageName} from the packages of this system`);
-  // Debian starts a service as soon as it is installed, which nobody asked for.
+  // Debian starts a service as soon as it is installed, which is not wanted.
   const guarded = prefix.length === 0 && !existsSync(policyFile);
   if (guarded) writeFileSync(policyFile, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
   try {

@@ -1,4 +1,4 @@
-/** Who is rebuilt when an entity changes: one test for each way in which a lookup's result can change. */
+/** Which outputs are rebuilt when an entity changes: one test for each way in which a lookup's result can change. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { SourceEntity } from '../../src/contract/entity.ts';
@@ -72,7 +72,7 @@ class Site {
     return site;
   }
 
-  /** Makes another configuration the active one; no job rebuilds what it changes. */
+  /** Activates another configuration; no job rebuilds what it changes. */
   async configure(files: Files): Promise<void> {
     const generation = await publishDocuments(this.store, documentsOf(files));
     await until('all workers run it', async () => {
@@ -81,7 +81,7 @@ class Site {
     });
   }
 
-  /** Saves, and waits as a request with `X-Service-Min-Version` does. */
+  /** Saves, and waits like a request with `X-Service-Min-Version`. */
   async save(
     entities: readonly SourceEntity[],
     sourceId: SourceId = 'src-cms',
@@ -107,7 +107,7 @@ class Site {
     return (await storedViews(this.store, tenant, environmentId)).get(`${sourceId}:${alias}:${originId}`);
   }
 
-  /** Stream entries that there ever were: each write of a partition is one, and each portion of marks. */
+  /** Number of stream entries ever added: one for each write of a partition, and one for each portion of invalidations. */
   async streamEntries(): Promise<number> {
     const { client, partitions } = this.store;
     const ends = await Promise.all(partitions.tags.map((tag) => client.hget(keys.clock(tag), 'stream')));
@@ -154,7 +154,7 @@ async function children(site: Site, parent: string): Promise<Json | undefined> {
   return view === undefined ? undefined : ((view as JsonObject).children ?? null);
 }
 
-test('a list follows entities that enter, change and leave', async (context) => {
+test('dependencies: a list follows entities that are added, changed and removed', async (context) => {
   const site = await Site.open(context, family);
   await site.save([entity('p', 'parent', {}), child('a', 'A', 'p')]);
   assert.deepEqual(await children(site, 'p'), ['A']);
@@ -166,7 +166,7 @@ test('a list follows entities that enter, change and leave', async (context) => 
   assert.deepEqual(await children(site, 'p'), ['B']);
 });
 
-test('a list follows entities that are deleted, and that come back', async (context) => {
+test('dependencies: a list follows entities that are deleted and created again', async (context) => {
   const site = await Site.open(context, family);
   await site.save([entity('p', 'parent', {}), child('a', 'A', 'p'), child('b', 'B', 'p')]);
   await site.remove(['a']);
@@ -175,7 +175,7 @@ test('a list follows entities that are deleted, and that come back', async (cont
   assert.deepEqual(await children(site, 'p'), ['A again', 'B']);
 });
 
-test('an entity whose type is forced to another one leaves the lists of the first and enters those of the second', async (context) => {
+test('dependencies: an entity with a forced type change leaves the lists of the old type and joins those of the new one', async (context) => {
   const site = await Site.open(context, {
     schemas: {
       ...family.schemas,
@@ -201,7 +201,7 @@ test('an entity whose type is forced to another one leaves the lists of the firs
   assert.equal(await site.view('parent', 'p'), undefined);
 });
 
-test('an entity that moves to another parent leaves one list and enters the other', async (context) => {
+test('dependencies: an entity that moves to another parent leaves one list and joins the other', async (context) => {
   const site = await Site.open(context, family);
   await site.save([entity('p', 'parent', {}), entity('q', 'parent', {}), child('a', 'A', 'p')]);
   await site.save([child('a', 'A', 'q')]);
@@ -209,7 +209,7 @@ test('an entity that moves to another parent leaves one list and enters the othe
   assert.deepEqual(await children(site, 'q'), ['A']);
 });
 
-test('it makes no difference whether an entity comes before or after those who look it up', async (context) => {
+test('dependencies: it does not matter whether an entity is saved before or after those that look it up', async (context) => {
   const site = await Site.open(context, family);
   await site.save([child('a', 'A', 'p')]);
   await site.save([entity('p', 'parent', {})]);
@@ -219,7 +219,7 @@ test('it makes no difference whether an entity comes before or after those who l
   assert.deepEqual(await children(site, 'q'), ['B']);
 });
 
-test('a list over another source group follows that group, and no entity of the same name elsewhere', async (context) => {
+test('dependencies: a list over another source group follows that group, and no entity of the same name elsewhere', async (context) => {
   const site = await Site.open(context, {
     schemas: {
       page: {
@@ -240,12 +240,12 @@ test('a list over another source group follows that group, and no entity of the 
   const before = await site.streamEntries();
   await site.save([entity('a', 'product', { name: 'not A', page: 'p' })]);
   assert.deepEqual(await site.view('page', 'p'), { products: ['A'] });
-  assert.equal(await site.streamEntries(), before + 1, 'a write and no mark');
+  assert.equal(await site.streamEntries(), before + 1, 'a write and no invalidation');
   await site.remove(['a'], 'src-shop');
   assert.deepEqual(await site.view('page', 'p'), { products: [] });
 });
 
-test('a lookup inside the items of a lookup is followed, and forgotten with its item', async (context) => {
+test('dependencies: a lookup inside the items of a lookup is tracked, and dropped with its item', async (context) => {
   const nested = {
     type: 'array',
     input: { $lookup: { ...childrenLookup, sourceEntityType: 'parent' } },
@@ -274,10 +274,10 @@ test('a lookup inside the items of a lookup is followed, and forgotten with its 
   assert.deepEqual(await site.view('grand', 'g'), { parents: [] });
   const before = await site.streamEntries();
   await site.save([child('a', 'A3', 'p')]);
-  assert.equal(await site.streamEntries(), before + 1, 'nobody looks it up any more');
+  assert.equal(await site.streamEntries(), before + 1, 'nothing looks it up any more');
 });
 
-test('lookups of partials inside partials are followed, however many follow from each other', async (context) => {
+test('dependencies: lookups in nested partials are tracked, at any depth', async (context) => {
   const depth = 28;
   const site = await Site.open(context, {
     schemas: {
@@ -313,7 +313,7 @@ test('lookups of partials inside partials are followed, however many follow from
   }
 });
 
-test('an index item follows what its lookups match', async (context) => {
+test('dependencies: an index item follows what its lookups match', async (context) => {
   const site = await Site.open(context, {
     schemas: {},
     indexes: {
@@ -330,16 +330,16 @@ test('an index item follows what its lookups match', async (context) => {
   assert.deepEqual(items.get('p')?.fields, { names: ['A'] });
 });
 
-test('a view that is to be rebuilt and has no schema any more goes', async (context) => {
+test('dependencies: a view that should be rebuilt but has no schema any more is removed', async (context) => {
   const site = await Site.open(context, family);
   await site.save([entity('p', 'parent', {}), child('a', 'A', 'p')]);
   await site.configure({ schemas: {} });
   await site.save([child('b', 'B', 'p')]);
-  assert.equal(await site.view('parent', 'p'), undefined, 'nobody would know later that it missed a change');
+  assert.equal(await site.view('parent', 'p'), undefined, 'it would never learn of a missed change');
 });
 
-test('a rebuild asks for no other rebuild, even where the rebuilt views look each other up', async (context) => {
-  // Each shows the one before it: a change of the first changes the view of the second, and what that shows is an entity.
+test('dependencies: a rebuild causes no other rebuild, even if the rebuilt views look each other up', async (context) => {
+  // Each shows the previous one: a change of the first changes the view of the second, and lookups read entities.
   const chain = 12;
   const site = await Site.open(context, {
     schemas: {
@@ -366,9 +366,9 @@ test('a rebuild asks for no other rebuild, even where the rebuilt views look eac
     await site.save([link(0, `changed ${change}`)]);
     assert.deepEqual(await site.view('link', 'l1'), { name: 'L1', before: [`changed ${change}`] });
   }
-  // A worker counts when it has the answer to its commit, which others may see before.
+  // A worker counts after the reply to its commit, which others may see earlier.
   await until('the one that shows it is rebuilt once for each change', async () => {
     return (await site.rebuilds()) === rebuilds + changes;
   });
-  assert.equal(await site.streamEntries(), entries + 2 * changes, 'a write and one mark each');
+  assert.equal(await site.streamEntries(), entries + 2 * changes, 'a write and one invalidation each');
 });

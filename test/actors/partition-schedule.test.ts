@@ -14,7 +14,7 @@ const redis = await TestRedis.start();
 const told = { checkpoint: 0, pendingRebuilds: new Map(), downstream: [], digests: Buffer.alloc(0) };
 const sourceIds = ['a', 'b', 'c'] as const;
 
-/** The naive schedule: the next moment of each entity, beside the schedule of an owner that is given the same commits. */
+/** The naive schedule: the next time of each entity, compared with the schedule of an owner with the same commits. */
 class Pair {
   readonly naive = new Map<string, number>();
   schedule: Schedule;
@@ -33,13 +33,13 @@ class Pair {
     return new Pair(store, lease);
   }
 
-  /** As another owner takes over. */
+  /** As when another owner takes over. */
   async reload(): Promise<void> {
     this.schedule = new Schedule(this.store, this.lease.tag);
     await this.schedule.load();
   }
 
-  /** Commits the next moment of entities; null: none. */
+  /** Commits the next time of entities; null: none. */
   async move(moves: readonly (readonly [name: string, atMs: number | null])[]): Promise<void> {
     const writes = new PartitionWrites();
     const changes: ScheduleChange[] = [];
@@ -77,7 +77,7 @@ class Pair {
 }
 
 for (const seed of [1, 2, 3, 4]) {
-  test(`schedule: gives what is due, as a naive one does, also where a turn moves nothing (seed ${seed})`, async () => {
+  test(`partition schedule: returns what is due, like a naive one, also if a turn moves nothing (seed ${seed})`, async () => {
     const dice = new Dice(seed);
     const pair = await Pair.open();
     let nowMs = 1000;
@@ -94,7 +94,7 @@ for (const seed of [1, 2, 3, 4]) {
         const due = pair.dueAt(nowMs);
         const taken = await pair.take(nowMs, 1 + dice.below(8));
         for (const one of taken) assert.ok(due.includes(one), `${one} is due at ${nowMs}`);
-        // A commit may be missing, and a turn may find by a clock set back that nothing is due.
+        // A commit may be missing, and after the clock was set back a turn may find that nothing is due.
         const moved = taken.filter(() => dice.chance(70));
         await pair.move(moved.map((one) => [one, dice.chance(30) ? nowMs + dice.below(20) : null] as const));
       }
@@ -117,7 +117,7 @@ for (const seed of [1, 2, 3, 4]) {
   });
 }
 
-test('schedule: sources take turns, so that a burst of one delays no other', async () => {
+test('partition schedule: sources take turns, so that a burst of one delays no other', async () => {
   const pair = await Pair.open();
   await pair.move(Array.from({ length: 50 }, (_, number) => [`a:e${number}`, 10] as const));
   await pair.move([['b:only', 20]]);

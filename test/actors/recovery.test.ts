@@ -1,4 +1,4 @@
-/** What may happen to a store and its workers, and what must be true afterwards. */
+/** Faults of a store and its workers, and what must be true afterwards. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { processBatch } from '../../src/actors/batch/batch.ts';
@@ -104,7 +104,7 @@ function inOrder<T>(map: ReadonlyMap<string, T>): [string, T][] {
   return [...map].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-test('workers wait out a Redis that was killed, and go on by themselves', async (context) => {
+test('recovery: workers wait for a killed Redis, and continue without help', async (context) => {
   const site = await Site.open(context, 3);
   await site.fleet.add();
   await site.ingest(page(0, 'home'), page(1, 'one'));
@@ -115,14 +115,14 @@ test('workers wait out a Redis that was killed, and go on by themselves', async 
   await site.check();
 });
 
-test('what was accepted before Redis was full is done, also by a worker that takes over then', async (context) => {
+test('recovery: writes accepted before Redis was full are processed, also by a worker that takes over then', async (context) => {
   const site = await Site.open(context, 2);
   const first = await site.fleet.add();
   await site.ingest(page(0, 'home'), page(1, 'one'));
   await site.check();
   await site.store.client.config('SET', 'maxmemory-policy', 'noeviction');
   context.after(() => site.store.client.config('SET', 'maxmemory', '0'));
-  // Work is under way when the room ends.
+  // Work is in progress when memory runs out.
   await site.ingest(page(1, 'uno'), page(2, 'two'));
   await site.store.client.config('SET', 'maxmemory', '1mb');
   await assert.rejects(site.ingest(page(3, 'three')), StoreFullError);
@@ -134,7 +134,7 @@ test('what was accepted before Redis was full is done, also by a worker that tak
   await site.check();
 });
 
-test('entities whose stream entries were lost are found again', async (context) => {
+test('recovery: entities whose stream entries were lost are found again', async (context) => {
   const site = await Site.open(context, 2);
   for (let number = 0; number < 10; number += 1) await site.ingest(page(number, `t${number}`));
   for (const tag of site.store.partitions.tags) {
@@ -142,13 +142,13 @@ test('entities whose stream entries were lost are found again', async (context) 
   }
   await site.fleet.add();
   await site.check();
-  assert.match(String(site.fleet.troubles), /were not all there/, 'and somebody is told');
+  assert.match(String(site.fleet.troubles), /were not all there/, 'it is reported');
 });
 
 const scope = { tenant: 'acme', environmentId: 'env-1' };
 const goneField = claimField.url('/gone');
 
-/** Notes and puts a claim for an entity that is not there, as an owner does that goes away before its commit. */
+/** Records an intent and puts a claim for a missing entity, like an owner that dies before its commit. */
 async function putAndGo(store: Store): Promise<void> {
   const lease = await takeLease(store, 0, 'former', 10_000);
   assert.ok(lease !== null);
@@ -169,7 +169,7 @@ async function checkTakenBack({ store }: Site): Promise<void> {
   assert.equal(await store.client.exists(keys.intents(store.partitions.tag(0))), 0);
 }
 
-test('what was put for an entity that is gone is taken back, though the entries about it were lost', async (context) => {
+test('recovery: claims for a deleted entity are removed, though its stream entries were lost', async (context) => {
   const site = await Site.open(context, 1);
   await putAndGo(site.store);
   for (let number = 0; number < 3; number += 1) await site.ingest(page(number, `t${number}`));
@@ -179,7 +179,7 @@ test('what was put for an entity that is gone is taken back, though the entries 
   await checkTakenBack(site);
 });
 
-test('what was put for an entity is taken back by the next owner, though no entry is about it', async (context) => {
+test('recovery: claims for an uncommitted entity are removed by the next owner, without a stream entry', async (context) => {
   const site = await Site.open(context, 1);
   await putAndGo(site.store);
   await site.fleet.add();
@@ -197,7 +197,7 @@ async function snapshot(store: Store): Promise<Map<string, Buffer>> {
   return taken;
 }
 
-test('workers of a store that went back to an earlier state do its work again, and skip nothing new', async (context) => {
+test('recovery: workers of a store that was rolled back repeat its work, and skip nothing new', async (context) => {
   const site = await Site.open(context, 2);
   await site.fleet.add();
   for (let number = 0; number < 6; number += 1) await site.ingest(page(number, `t${number}`));
@@ -207,7 +207,7 @@ test('workers of a store that went back to an earlier state do its work again, a
   for (let number = 0; number < 12; number += 1) await site.ingest(page(number, `lost ${number}`));
   await site.check();
 
-  // As after a failover to a replica that had not heard of the last seconds.
+  // As after a failover to a replica without the last seconds.
   const transaction = site.store.client.multi();
   for (const key of await site.store.client.keys('{p*')) transaction.del(key);
   for (const [key, dumped] of earlier) transaction.restore(key, 0, dumped);
@@ -218,7 +218,7 @@ test('workers of a store that went back to an earlier state do its work again, a
 
   for (let number = 4; number < 8; number += 1) await site.ingest(page(number, `new ${number}`));
   await until(
-    'the views follow the store that is',
+    'the views match the current store',
     async () => {
       const stored = await storedViews(site.store, 'acme', 'env-1');
       return JSON.stringify(inOrder(stored)) === JSON.stringify(inOrder(site.world.views('env-1')));
@@ -227,7 +227,7 @@ test('workers of a store that went back to an earlier state do its work again, a
   );
 });
 
-test('a worker that lost its lease cannot commit', async (context) => {
+test('recovery: a worker that lost its lease cannot commit', async (context) => {
   const site = await Site.open(context, 1);
   const member = await site.fleet.add();
   await site.ingest(page(0, 'home'));
@@ -249,7 +249,7 @@ test('a worker that lost its lease cannot commit', async (context) => {
   assert.equal((views.get('src-cms:page:e0') as { title: string }).title, 'home');
 });
 
-test('a handle that went, a crash before the commit, and the handle is back: it is claimed', async (context) => {
+test('recovery: a handle that is dropped and restored around a crash before the commit is claimed', async (context) => {
   const site = await Site.open(context, 1);
   const { store } = site;
   const withSlug = { ...page(0, 'home'), properties: { title: 'home', rank: 0, slug: 'welcome' } };
@@ -299,7 +299,7 @@ test('a handle that went, a crash before the commit, and the handle is back: it 
   assert.deepEqual(await claimants(), ['e0']);
 });
 
-test('a worker that takes a partition works by what is active then, not by what was when it began', async (context) => {
+test('recovery: a worker that takes a partition uses the configuration that is active then', async (context) => {
   const site = await Site.open(context, 1);
   const store = await redis.openStore(1);
   const configuration = new ActiveConfiguration(store);
@@ -311,12 +311,12 @@ test('a worker that takes a partition works by what is active then, not by what 
   await site.ingest(page(0, 'home'));
   // It gets no notification: it has looked everything up itself.
   site.fleet.join(store, configuration);
-  await until('the page is made', async () => (await storedViews(site.store, 'acme', 'env-1')).size > 0);
+  await until('the page is built', async () => (await storedViews(site.store, 'acme', 'env-1')).size > 0);
   const views = await storedViews(site.store, 'acme', 'env-1');
   assert.equal((views.get('src-cms:page:e0') as { title: string }).title, 'new home');
 });
 
-test('wherever a partition stops, it leaves no rebuild turn behind that blocks the others', async (context) => {
+test('recovery: a partition that stops at any point holds no rebuild turn that blocks the others', async (context) => {
   const site = await Site.open(context, 1);
   const { store } = site;
   const configuration = new ActiveConfiguration(store);
@@ -354,7 +354,7 @@ test('wherever a partition stops, it leaves no rebuild turn behind that blocks t
       lease,
     );
     const ended = actor.run();
-    // Its list was just rebuilt and rests, while the next mark for it waits already.
+    // Its list was just rebuilt and rests, while the next invalidation already waits.
     for (let number = 0; number < 4; number += 1) await site.ingest(page(number, `${round}.${number}`));
     for (let change = 0; ; change += 1) {
       await site.ingest(page(1, `${round} ${change}`));

@@ -1,7 +1,7 @@
 /**
- * The actor runtime in one process with a real Redis: random changes by several writers, workers that come, go and
- * crash in the middle of their work. At quiet points everything stored is what a naive recomputation says.
- * `MILLRACE_SEED=… ` repeats a run's choices; `MILLRACE_RUNS` makes it longer.
+ * The actor runtime in one process with a real Redis: random changes by several writers, with workers that start, stop and
+ * crash during their work. When nothing is in progress, the store must equal a naive recomputation. `MILLRACE_SEED=…` repeats a
+ * run's choices; `MILLRACE_RUNS` makes it longer.
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
@@ -49,7 +49,7 @@ class Stage {
   readonly worlds = new Map(tenants.map((tenant) => [tenant, new World()]));
   readonly progress: Progress;
   readonly fleet: Fleet;
-  /** Per tenant: what has to be visible before anything is compared. */
+  /** Per tenant: what must be visible before anything is compared. */
   readonly #versions = new Map<string, Map<number, number>>(tenants.map((tenant) => [tenant, new Map()]));
 
   constructor(
@@ -113,7 +113,7 @@ class Stage {
       const originIds = [`e${dice.below(25)}`, `e${dice.below(25)}`];
       const { removed, version } = await removeEntities(store, { tenant, sourceId, originIds });
       originIds.forEach((originId, index) => {
-        // The second of two equal ids finds it gone.
+        // The second of two equal ids finds it deleted.
         const repeated = originIds.indexOf(originId) !== index;
         assert.equal(removed[index], entities.has(originId) && !repeated);
       });
@@ -142,7 +142,7 @@ class Stage {
     for (let change = 0; change < count; change += 1) await this.change();
   }
 
-  /** Waits as a request with `X-Service-Min-Version` does, for everything that was written. */
+  /** Waits, like a request with `X-Service-Min-Version`, for everything that was written. */
   async visible(): Promise<void> {
     for (const [tenant, version] of this.#versions) {
       assert.ok(await this.progress.waitFor(tenant, version, 60_000), `${tenant} does not become visible`);
@@ -213,11 +213,11 @@ class Stage {
     }
   }
 
-  /** The workers' shards hold what Redis holds. */
+  /** The workers' shards have what Redis has. */
   async #checkSinks(): Promise<void> {
     const inRedis = (await dump(this.store, ['items'])).values();
     const count = [...inRedis].reduce((sum, lines) => sum + (lines === '' ? 0 : lines.split('\n').length), 0);
-    await until('every partition is open and as Redis has it', () => {
+    await until('every partition is open and equals Redis', () => {
       const counts = [...this.store.partitions.tags.keys()].map((partition) => {
         const sizes = [...this.fleet.members].map(({ sink }) => sink.items(partition)?.size ?? 0);
         return Math.max(0, ...sizes);
@@ -226,7 +226,7 @@ class Stage {
     });
   }
 
-  /** Asks for everything to be made anew. */
+  /** Requests a rebuild of everything. */
   async rebuildAll(): Promise<void> {
     for (const tenant of tenants) {
       for (const sourceId of sourceIds) {
@@ -258,7 +258,7 @@ function sorted<T>(map: ReadonlyMap<string, T>): [string, T][] {
   return [...map].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-test('one worker makes of random changes what a naive recomputation makes', async (context) => {
+test('runtime: one worker builds from random changes what a naive recomputation builds', async (context) => {
   const stage = await Stage.set(context, 4);
   await stage.fleet.add();
   for (let round = 0; round < runs(4); round += 1) {
@@ -268,7 +268,7 @@ test('one worker makes of random changes what a naive recomputation makes', asyn
   }
 });
 
-test('workers that come, go and crash in the middle of their work leave no trace in what is made', async (context) => {
+test('runtime: workers that start, stop and crash during their work leave no trace in the outputs', async (context) => {
   const stage = await Stage.set(context, 5);
   const { dice, fleet } = stage;
   await fleet.add();
@@ -289,7 +289,7 @@ test('workers that come, go and crash in the middle of their work leave no trace
   }
 });
 
-test('making everything anew reproduces the store byte for byte', async (context) => {
+test('runtime: rebuilding everything reproduces the store byte for byte', async (context) => {
   const stage = await Stage.set(context, 4);
   await stage.fleet.add();
   await stage.fleet.add();
@@ -301,7 +301,7 @@ test('making everything anew reproduces the store byte for byte', async (context
   assert.deepEqual(await dump(stage.store), before);
 });
 
-test('views, items and lookup entries made from nothing but the entities are the same bytes', async (context) => {
+test('runtime: views, items and lookup entries built only from the entities have the same bytes', async (context) => {
   const stage = await Stage.set(context, 4);
   const first = await stage.fleet.add();
   await stage.changes(120);
@@ -319,7 +319,7 @@ test('views, items and lookup entries made from nothing but the entities are the
   assert.deepEqual(await dump(stage.store, ['views', 'items', 'lookup']), before);
 });
 
-test('what is made does not depend on the number of partitions or workers', async (context) => {
+test('runtime: the outputs do not depend on the number of partitions or workers', async (context) => {
   const results: Map<string, unknown>[] = [];
   const seed = randomInt(2 ** 31);
   context.diagnostic(`seed of the layouts: ${seed}`);
@@ -341,6 +341,6 @@ test('what is made does not depend on the number of partitions or workers', asyn
   assert.deepEqual(results[1], results[0]);
 });
 
-test('entities of a source make things in the environments of the source alone', () => {
+test('runtime: entities of a source have outputs only in the environments of the source', () => {
   assert.deepEqual(sourceIds.map(environmentsOf), [['env-1', 'env-2'], ['env-1'], ['env-2']]);
 });

@@ -16,7 +16,7 @@ function files(title: string): Files {
 
 const pages = Array.from({ length: 120 }, (_, index) => page(`p${index}`, { name: `Page ${index}` }));
 
-test('apply: apply makes the folder the active configuration, shows the rebuild and ends when it is done', async (context) => {
+test('apply: activates the configuration of the folder, shows the rebuild and ends when it is done', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   const folder = await temporaryFolder(context);
   await platform.publish(files('{p.name}'));
@@ -42,7 +42,7 @@ test('apply: apply makes the folder the active configuration, shows the rebuild 
   assert.match(again.stdout, /unchanged \(generation 2\)/);
 });
 
-test('apply: a configuration with mistakes is refused with all of them, and the running one stays', async (context) => {
+test('apply: an invalid configuration is refused with all its errors, and the active one stays', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   const folder = await temporaryFolder(context);
   await platform.publish(files('{p.name}'));
@@ -57,7 +57,7 @@ test('apply: a configuration with mistakes is refused with all of them, and the 
   assert.equal((await readGenerations(platform.store)).active, 1);
 });
 
-test('apply: with --no-wait, or when no process runs, apply ends once the configuration is active', async (context) => {
+test('apply: with --no-wait, or when no process runs, it ends once the configuration is active', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   const folder = await temporaryFolder(context);
   writeFiles(folder, files('{p.name}'));
@@ -82,7 +82,7 @@ async function changedWithoutJobs(context: TestContext) {
   return { platform, env: platform.environment(folder) };
 }
 
-test('apply: apply says at once that no jobs process is there, and does not wait for ever', async (context) => {
+test('apply: reports immediately that no jobs process runs, and does not wait forever', async (context) => {
   const { env } = await changedWithoutJobs(context);
   const [waiting, once] = await Promise.all([
     runCommand('apply', [], { env }),
@@ -98,7 +98,7 @@ test('apply: apply says at once that no jobs process is there, and does not wait
   assert.match(once.stdout, /not rebuilt yet because no jobs process is running: start one \(npm run jobs\)/);
 });
 
-test('apply: apply that is left by Ctrl-C says that the rebuild goes on, and it does', async (context) => {
+test('apply: after Ctrl-C it says that the rebuild continues, and it does', async (context) => {
   const { platform, env } = await changedWithoutJobs(context);
   const left = await runCommand('apply', [], { env, interruptAt: /The rebuild waits/ });
   assert.deepEqual(
@@ -115,7 +115,7 @@ test('apply: apply that is left by Ctrl-C says that the rebuild goes on, and it 
   });
 });
 
-test('apply: a full Redis takes no configuration, and apply says so in one line', async (context) => {
+test('apply: a full Redis accepts no configuration, which is reported in one line', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   const folder = await temporaryFolder(context);
   await platform.publish(files('{p.name}'));
@@ -128,7 +128,7 @@ test('apply: a full Redis takes no configuration, and apply says so in one line'
   assert.equal((await readGenerations(platform.store)).active, 1);
 });
 
-test('apply: without a Redis, apply says in one line what to do', async (context) => {
+test('apply: without a Redis, it says in one line what to do', async (context) => {
   const folder = await temporaryFolder(context);
   writeFiles(folder, files('{p.name}'));
   const env = { REDIS_URL: '', REDIS_CLUSTER: '', CONFIG_DIR: folder, DATA_DIR: path.join(folder, 'none') };

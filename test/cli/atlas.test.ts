@@ -17,7 +17,7 @@ function find(originId: string): AtlasEntity {
   return entity;
 }
 
-test('the demo is a real site: about 25,000 entities of five types', () => {
+test('demo: it is a real site with about 25,000 entities of five types', () => {
   assert.ok(hasAtlasPackages());
   assert.ok(entities.length > 24_000 && entities.length < 26_000, String(entities.length));
   const types = new Set(entities.map((entity) => entity.type));
@@ -25,7 +25,7 @@ test('the demo is a real site: about 25,000 entities of five types', () => {
   assert.equal(entities.at(-1)?.originId, lastEntity.originId);
 });
 
-test('origin ids and URLs are unique, and URLs are plain', () => {
+test('demo: origin ids and URLs are unique, and URLs are plain', () => {
   assert.equal(byId.size, entities.length);
   const urls = new Set(entities.flatMap(({ url, redirects }) => [url, ...redirects]));
   const claims = entities.reduce((sum, { redirects }) => sum + 1 + redirects.length, 0);
@@ -36,7 +36,7 @@ test('origin ids and URLs are unique, and URLs are plain', () => {
   );
 });
 
-test('everything that is referred to is there', () => {
+test('demo: every referenced entity exists', () => {
   const referred = entities.flatMap(({ originParentId, properties }) => [
     originParentId,
     ...Object.entries(properties).flatMap(([name, value]) => (/Ids?$/.test(name) ? value : [])),
@@ -45,7 +45,7 @@ test('everything that is referred to is there', () => {
   assert.deepEqual(missing, []);
 });
 
-test('a city is where one looks for it', () => {
+test('demo: a city has the expected URL', () => {
   const lyon = find('city-2996944');
   assert.equal(lyon.url, '/europe/france/lyon');
   const france = find('country-FR');
@@ -54,7 +54,7 @@ test('a city is where one looks for it', () => {
   assert.equal(find(String(lyon.originParentId)).originParentId, 'country-FR');
 });
 
-test('of two cities of one name the larger one has the short URL', () => {
+test('demo: of two cities with the same name the larger one has the short URL', () => {
   const springfields = entities.filter(({ url }) =>
     url.startsWith('/north-america/united-states/springfield'),
   );

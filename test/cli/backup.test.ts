@@ -89,10 +89,10 @@ function pageOf(originId: string, properties: JsonObject, rest: JsonObject = {})
 
 const stablePages = Array.from({ length: 40 }, (_, index) => `p${index}`);
 
-/** Entities whose history shows in views, routes and answers: clashes, moved claims, first values of fields. */
+/** Entities whose history is visible in views, routes and answers: conflicts, moved claims, first values of fields. */
 async function tellHistory(system: System): Promise<void> {
   const settle = async () => waitUntilSettled(await system.store());
-  // Decides the type of `size`, and is gone afterwards: who comes first in a restored store has a text there.
+  // Determines the type of `size`, and is deleted afterwards: the first entity in a restored store has a string there.
   await ingest(system, [{ originId: 'first', type: 'thing', properties: { size: 1 } }]);
   await settle();
   await ingest(system, [
@@ -117,7 +117,7 @@ async function tellHistory(system: System): Promise<void> {
     ),
   ]);
   await settle();
-  // The older entity takes the handle after the younger one: by birth alone the younger one would have it.
+  // The older entity takes the handle after the younger one: by creation time alone the younger one would have it.
   await ingest(system, [pageOf('young', { title: 'young', slug: 'shared' })]);
   await settle();
   await ingest(system, [pageOf('p1', { title: 'moved', slug: 'shared', group: 'g1' }, { url: '/pages/1' })]);
@@ -175,7 +175,7 @@ async function startSystem(context: TestContext, partitions: number): Promise<Sy
   return system;
 }
 
-test('backup: a backup under writes, restored elsewhere, gives the same views, routes and answers', async (context) => {
+test('backup: a backup taken during writes and restored elsewhere gives the same views, routes and answers', async (context) => {
   const folder = await temporaryFolder(context);
   const file = path.join(folder, 'backup.ndjson.gz');
   const [from, to] = await Promise.all([startSystem(context, 4), startSystem(context, 3)]);
@@ -205,7 +205,7 @@ test('backup: a backup under writes, restored elsewhere, gives the same views, r
   assert.equal(backup.code, 0, backup.stderr);
   assert.match(backup.stdout, /backup\.ndjson\.gz: \d+ entities, 4 configuration files\./);
   assert.match(backup.stderr, /% \d+ entities written/);
-  assert.equal((await stat(file)).mode & 0o077, 0, 'nobody else may read it');
+  assert.equal((await stat(file)).mode & 0o077, 0, 'nobody else can read it');
   assert.ok(written > 0);
 
   const restored = await runCommand('restore', [file], { env: to.environment() as Record<string, string> });
@@ -213,7 +213,7 @@ test('backup: a backup under writes, restored elsewhere, gives the same views, r
   assert.match(restored.stdout, /Restored \d+ entities and 4 configuration files of 20/);
   await waitUntilSettled(await to.store());
   const after = await answersOf(to);
-  // Scores count all items of the index, and those that were written meanwhile may or may not be in the backup.
+  // Scores count all items of the index, and concurrent writes may or may not be in the backup.
   const withoutScores = (text: string | undefined) => text?.replace(/"_score":[\d.e-]+/g, '"_score":0');
   for (const [name, text] of Object.entries(before)) {
     assert.equal(withoutScores(after[name]), withoutScores(text), name);
@@ -226,17 +226,20 @@ test('backup: a backup under writes, restored elsewhere, gives the same views, r
       [pageOf('p1', { slug: 'shared', group: 'g1', title: 'moved' }, { url: '/pages/1' })] as Json[],
       { key: sourceKey },
     );
-  assert.deepEqual(again.json.unchangedSourceEntities, ['p1'], 'a restored entity is known as it is');
+  assert.deepEqual(again.json.unchangedSourceEntities, ['p1'], 'a restored entity counts as unchanged');
   const titleOf = async (slug: string) => {
     const { json } = await to.client().get(`/v2?handle=${slug}`, { key: clientKey });
     return json.views[slug]?.title ?? null;
   };
-  await until('what fell due meanwhile is published', async () => (await titleOf('race')) === 'soon');
+  await until(
+    'entities that became due meanwhile are published',
+    async () => (await titleOf('race')) === 'soon',
+  );
   assert.equal(await titleOf('later'), null);
   await assertVerified(to);
 });
 
-/** `npm run verify` finds that everything in the store is what a fresh computation gives. */
+/** `npm run verify` finds that the store equals a fresh computation. */
 async function assertVerified(system: System): Promise<void> {
   const verified = await runCommand('verify', [], { env: system.environment() as Record<string, string> });
   assert.deepEqual([verified.code, /No differences\./.test(verified.stdout)], [0, true], verified.stdout);
@@ -284,7 +287,7 @@ function assertRefused({ code, stderr }: CommandResult, pattern: RegExp): void {
   assert.match(lines[0] ?? '', pattern);
 }
 
-test('backup: a restore gives every entity its stamps back, is finished after a break, and takes empty stores alone', async (context) => {
+test('backup: a restore keeps the stamps of entities, resumes after an interruption, and needs an empty store', async (context) => {
   const { file, store } = await smallBackup(context);
   const entities = await readEntities(store, tenant, refs);
   assert.ok(entities.every((entity) => entity !== null && entity.bornStamp < entity.stamp));
@@ -334,7 +337,7 @@ test('backup: a restore gives every entity its stamps back, is finished after a 
   assert.deepEqual([...(fields ?? [])], [['title', 'double']]);
   const written = await readConfiguration(configOut);
   assert.equal(written.ok && written.configuration.digest, (await activeConfiguration(target)).digest);
-  assert.equal(await holdForRestore(target, token), 'notEmpty', 'a finished restore holds nothing');
+  assert.equal(await holdForRestore(target, token), 'notEmpty', 'a finished restore leaves no state');
   const again = restoreSnapshots(target, token, tenant, sourceId, [{ entity: first, processed: null }]);
   await assert.rejects(again, FencedError);
 });
@@ -358,7 +361,7 @@ async function runBackup(store: Store, file: string): Promise<void> {
   await writeBackup(await backupOptions(store, file), async () => null);
 }
 
-test('backup: of two backups to one file the first to end is kept, whole', async (context) => {
+test('backup: of two backups to one file the first to finish is kept, complete', async (context) => {
   const { file, store } = await smallBackup(context);
   const twice = path.join(path.dirname(file), 'twice.gz');
   const options = await backupOptions(store, twice);
@@ -371,7 +374,7 @@ test('backup: of two backups to one file the first to end is kept, whole', async
   assert.deepEqual((await readdir(path.dirname(file))).sort(), ['small.gz', 'twice.gz']);
 });
 
-test('backup: a backup that is cut off, changed or something else is refused before anything is written', async (context) => {
+test('backup: a truncated, changed or foreign file is rejected before anything is written', async (context) => {
   const { file } = await smallBackup(context);
   await redis.flush();
   const whole = await readFile(file);
@@ -423,10 +426,10 @@ test('backup: a backup that is cut off, changed or something else is refused bef
     /was written by another version of Millrace/,
   );
   const store = await redis.openStore(partitionCount);
-  assert.deepEqual(await store.client.keys('*'), [keys.layout], 'this look alone wrote something');
+  assert.deepEqual(await store.client.keys('*'), [keys.layout], 'this check alone wrote something');
 });
 
-test('backup: a Redis that goes away amid a command is one line that says what to do', async () => {
+test('backup: a Redis that fails during a command is reported in one line that says what to do', async () => {
   const address = { kind: 'single', url: redis.url } as const;
   await redis.flush();
   const settings = { partitions: partitionCount, confirmReplicas: 0, replicaWaitMs: 1_000 };
@@ -440,7 +443,7 @@ test('backup: a Redis that goes away amid a command is one line that says what t
   });
 });
 
-test('backup: what is known of claims comes back without results, and never stands for a state of the entity', async () => {
+test('backup: claims are restored without results, and never replace a state of the entity', async () => {
   const store = await redis.openEmptyStore(partitionCount);
   await holdForRestore(store, 'token');
   const entity = { ...entityOf('a', 'page', {}), sourceId, stamp: 5_000, bornStamp: 1_000, urlStamp: 1_000 };

@@ -12,7 +12,7 @@ import { type CommandResult, root, run, runCommand, temporaryFolder } from './su
 const oldRedis = 'echo "Redis server v=6.2.7 sha=00000000:0"';
 const newRedis = 'echo "Redis server v=7.0.15 sha=00000000:0"';
 
-/** A folder to put on the PATH, with these programs in it as shell scripts and nothing else but a shell. */
+/** A folder for the PATH that contains only these programs, as shell scripts, and a shell. */
 async function programs(context: TestContext, scripts: Record<string, string>): Promise<string> {
   const folder = await temporaryFolder(context);
   await symlink('/usr/bin/env', path.join(folder, 'env'));
@@ -25,7 +25,7 @@ async function programs(context: TestContext, scripts: Record<string, string>): 
   return folder;
 }
 
-/** Calls one function of the bootstrap in a process of its own; a stop is printed. */
+/** Calls one function of the bootstrap in its own process; an exit is printed. */
 function call(
   module: string,
   expression: string,
@@ -38,7 +38,7 @@ function call(
   return run(process.execPath, ['--input-type=module', '-e', script], { env });
 }
 
-test('bootstrap: every script takes the place of the shell that npm starts it in, so that signals to npm reach it', async () => {
+test('bootstrap: every script replaces the shell that npm starts it in, so that signals to npm reach it', async () => {
   const { scripts } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
   // npm runs it by itself, and nothing stops it.
   const { prepack: _, ...typed } = scripts;
@@ -54,7 +54,7 @@ function ensureRedis(folder: string, who: string): Promise<CommandResult> {
   return call('programs.mjs', 'ensureRedisServer()', { PATH: folder, DEBIAN_FRONTEND: '' }, who);
 }
 
-/** An apt-get that writes down how it was called and brings a redis-server. */
+/** An apt-get that records its arguments and installs a redis-server. */
 function aptGet(redis: string): string {
   return `
     here=\${0%/*}
@@ -64,14 +64,14 @@ function aptGet(redis: string): string {
     esac`;
 }
 
-test('bootstrap: a redis-server that is new enough is taken as it is', async (context) => {
+test('bootstrap: a recent redis-server is used without changes', async (context) => {
   const folder = await programs(context, { 'redis-server': newRedis, 'apt-get': 'exit 1' });
   const result = await ensureRedis(folder, asRoot);
   assert.equal(result.stdout, 'went on\n');
   assert.equal(result.stderr, '');
 });
 
-test('bootstrap: a missing redis-server is installed by root from the packages of the system, and that is said', async (context) => {
+test("bootstrap: root installs a missing redis-server from the system's packages, with a message", async (context) => {
   const folder = await programs(context, { 'apt-get': aptGet(newRedis) });
   const result = await ensureRedis(folder, asRoot);
   assert.equal(result.stdout, 'went on\n', result.stderr);
@@ -80,7 +80,7 @@ test('bootstrap: a missing redis-server is installed by root from the packages o
   assert.deepEqual(log.split('\n'), [' update -qq', 'noninteractive install -y -qq redis-server', '']);
 });
 
-test('bootstrap: with sudo that asks for no password the packages are installed by it', async (context) => {
+test('bootstrap: sudo without a password is used to install packages', async (context) => {
   const folder = await programs(context, {
     'apt-get': aptGet(newRedis),
     sudo: 'shift; if [ "$1" = true ]; then exit 0; fi; exec "$@"',
@@ -89,7 +89,7 @@ test('bootstrap: with sudo that asks for no password the packages are installed 
   assert.equal(result.stdout, 'went on\n', result.stderr);
 });
 
-test('bootstrap: without the rights to install, the exact command is told', async (context) => {
+test('bootstrap: without permission to install, the exact command is printed', async (context) => {
   const folder = await programs(context, { 'apt-get': aptGet(newRedis), sudo: 'exit 1' });
   const result = await ensureRedis(folder, asUser);
   assert.match(
@@ -99,7 +99,7 @@ test('bootstrap: without the rights to install, the exact command is told', asyn
   assert.equal(result.stdout.trim().split('\n').length, 1);
 });
 
-test('bootstrap: an old redis-server, a failing installation and a system without packages are told in one line', async (context) => {
+test('bootstrap: an old redis-server, a failed installation and a system without packages are reported in one line', async (context) => {
   const old = await programs(context, { 'redis-server': oldRedis, 'apt-get': aptGet(oldRedis) });
   assert.match((await ensureRedis(old, asRoot)).stdout, /no redis-server 7 or newer/);
   const failing = await programs(context, { 'apt-get': 'echo "E: no network" >&2; exit 100' });
@@ -108,7 +108,7 @@ test('bootstrap: an old redis-server, a failing installation and a system withou
   assert.match((await ensureRedis(bare, asRoot)).stdout, /Install Redis 7 or newer/);
 });
 
-test('bootstrap: whatever starts a Redis of its own has redis-server first, benchmarks too', async () => {
+test('bootstrap: everything that starts its own Redis installs redis-server first, benchmarks too', async () => {
   const needs = async (command: string, env: Record<string, string> = {}) =>
     call('run-command.mjs', `needsRedisServer('${command}') || process.exit(1)`, env);
   for (const command of ['start', 'dev', 'test', 'coverage', 'bench'])
@@ -117,7 +117,7 @@ test('bootstrap: whatever starts a Redis of its own has redis-server first, benc
   assert.equal((await needs('start', { REDIS_URL: 'redis://127.0.0.1:6379' })).code, 1);
 });
 
-test('bootstrap: what the tests use is installed where it is missing, and they go on where that is not possible', async (context) => {
+test('bootstrap: missing tools of the tests are installed, and tests run without them if that is impossible', async (context) => {
   const ensure = (folder: string, who: string) =>
     call('programs.mjs', `ensureTestPrograms('${folder}/sbin')`, { PATH: folder, DEBIAN_FRONTEND: '' }, who);
   const fresh = await programs(context, { 'apt-get': aptGet(newRedis) });
@@ -141,8 +141,8 @@ test('bootstrap: what the tests use is installed where it is missing, and they g
 });
 
 /**
- * No real package manager can be broken off here without harm to the machine, so this one only says when it begins, and
- * whether services were kept from starting.
+ * Interrupting a real package manager could damage the machine, so this one only reports its start, and whether services were
+ * kept from starting.
  */
 const slowAptGet = `
   here=\${0%/*}
@@ -151,14 +151,14 @@ const slowAptGet = `
   esac`;
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  test(`bootstrap: an installation that ${signal} breaks off leaves nothing behind that keeps services from starting`, async (context) => {
+  test(`bootstrap: an installation interrupted by ${signal} leaves nothing that keeps services from starting`, async (context) => {
     const folder = await programs(context, { 'apt-get': slowAptGet });
     for (const tool of ['cp', 'rm']) await symlink(`/bin/${tool}`, path.join(folder, tool));
     const policyFile = path.join(folder, 'policy-rc.d');
     const url = pathToFileURL(path.join(root, 'src/cli/bootstrap/programs.mjs'));
     const script = `process.getuid = () => 0; const m = await import('${url}');
       try { await m.ensureRedisServer('${policyFile}'); } catch (error) { console.log(error.message); }`;
-    // A group of its own, since a Ctrl-C reaches all that a terminal runs.
+    // In its own process group, since a Ctrl-C reaches everything that a terminal runs.
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
       env: { PATH: folder },
       detached: true,
@@ -170,9 +170,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     });
     const closed = once(child, 'close');
     const log = path.join(folder, 'apt-get.log');
-    // The shell makes the file before it writes into it.
+    // The shell creates the file before it writes to it.
     await until(
-      'the installation is under way',
+      'the installation is in progress',
       async () => (await readFile(log, 'utf8').catch(() => '')) !== '',
     );
     process.kill(-(child.pid ?? 0), signal);
@@ -183,7 +183,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-/** A checkout with a lock file, and an npm that writes down how it was called. */
+/** A checkout with a lock file, and an npm that records its arguments. */
 async function checkout(context: TestContext) {
   const folder = await temporaryFolder(context);
   const bin = await programs(context, {
@@ -204,7 +204,7 @@ async function checkout(context: TestContext) {
   return { folder, lock, ensure, calls };
 }
 
-test('bootstrap: node modules are installed when they are missing, and again only when the lock file has changed', async (context) => {
+test('bootstrap: node modules are installed if they are missing, and again only if the lock file has changed', async (context) => {
   const { lock, ensure, calls } = await checkout(context);
   const first = await ensure();
   assert.equal(first.stdout, 'went on\n', first.stderr);
@@ -216,7 +216,7 @@ test('bootstrap: node modules are installed when they are missing, and again onl
   assert.equal((await calls()).length, 2);
 });
 
-test('bootstrap: what npm has installed already from this lock file is not installed again', async (context) => {
+test('bootstrap: an installation by npm from the same lock file is not repeated', async (context) => {
   const { folder, ensure, calls } = await checkout(context);
   await mkdir(path.join(folder, 'node_modules'));
   const installed = { packages: { 'node_modules/a': { version: '1.0.0' } } };
@@ -225,14 +225,14 @@ test('bootstrap: what npm has installed already from this lock file is not insta
   assert.deepEqual(await calls(), []);
 });
 
-test('bootstrap: an installation that fails is told, and tried again the next time', async (context) => {
+test('bootstrap: a failed installation is reported, and retried the next time', async (context) => {
   const { ensure, calls } = await checkout(context);
   assert.match((await ensure({ NPM_EXIT: '1' })).stdout, /could not be installed.*npm ci/);
   assert.equal((await ensure()).stdout, 'went on\n');
   assert.equal((await calls()).length, 2);
 });
 
-test('bootstrap: a command that does not exist is told in one line', async () => {
+test('bootstrap: an unknown command is reported in one line', async () => {
   for (const words of ['fly', '../../etc/passwd', 'Import']) {
     const result = await runCommand(words, []);
     assert.equal(result.code, 1);
@@ -254,7 +254,7 @@ test('bootstrap: the lock file names the optional packages of every platform, wi
   assert.deepEqual(missing, []);
 });
 
-test('bootstrap: a benchmark that does not exist is told in one line', async () => {
+test('bootstrap: an unknown benchmark is reported in one line', async () => {
   const result = await runCommand('bench', ['no-such-benchmark']);
   assert.equal(result.code, 1);
   assert.match(result.stderr, /^Missing NAME\. Run npm run bench -- NAME/);

@@ -10,17 +10,17 @@ import { type CommandResult, root, run } from './support/command.ts';
 const { scripts }: { scripts: Record<string, string> } = JSON.parse(
   readFileSync(path.join(root, 'package.json'), 'utf8'),
 );
-/** Tools of development, which have a help of their own, and what npm runs by itself. */
+/** Development tools with their own help, and scripts that npm runs by itself. */
 const tools = ['lint', 'format', 'types', 'prepack'];
 const names = Object.keys(scripts).filter((name) => !tools.includes(name));
 
-/** Runs a script of package.json as npm does, but for npm itself: in a shell. */
+/** Runs a script of package.json in a shell, like npm but without npm itself. */
 function runScript(name: string, words: string[]): Promise<CommandResult> {
   const env = { REDIS_URL: 'redis://127.0.0.1:1', LOG_LEVEL: 'silent' };
   return run('sh', ['-c', `${scripts[name]} "$@"`, name, ...words], { env });
 }
 
-/** What a command that is not run says to its arguments, in the process of the test. */
+/** The response of a command to its arguments without running it, in the process of the test. */
 function answerOf(context: TestContext, name: CommandName, words: string[]): CommandResult {
   const [out, err]: [string[], string[]] = [[], []];
   context.mock.method(console, 'log', (line: string) => out.push(`${line}\n`));
@@ -32,13 +32,16 @@ function answerOf(context: TestContext, name: CommandName, words: string[]): Com
   }
 }
 
-/** Scripts that differ only in the command that they name. One of them, with an exit code of its own, is started for all. */
+/** Scripts that differ only in the command that they name. One of them, with its own exit code, is started for all. */
 const startedAlikePattern = /^exec node (?:--single-threaded )?src\/cli\/bootstrap\.mjs (?!check)(\w+)$/;
 
-/** Roles of processes, which load all their code before `runProcess` answers. Each prints its own help, and `small` refuses for all. */
+/**
+ * Roles of processes, which load all their code before `runProcess` answers. Each prints its own help, and `small` rejects for
+ * all.
+ */
 const rolePattern = /^exec node .*run\.mjs workers\/(?:web|partition|jobs)\.ts$/;
 
-/** The script is started, or its command answers as those do that are started like it. */
+/** The script is started, or its command answers like those that are started the same way. */
 async function resultOf(context: TestContext, name: string, words: string[]): Promise<CommandResult> {
   const script = scripts[name] ?? '';
   const isRoleRefusing = rolePattern.test(script) && !words.includes('--help');
@@ -53,7 +56,7 @@ test('commands: the table lists exactly the scripts of package.json', () => {
   assert.deepEqual(typed.toSorted(), names.toSorted());
 });
 
-describe('every script', () => {
+describe('help: every script', () => {
   for (const name of names) {
     test(`${name} --help: prints description, options, example and exit codes, and does nothing else`, async (context) => {
       const { code, stdout, stderr } = await resultOf(context, name, ['--help']);
@@ -87,7 +90,7 @@ test('options before --: commands stop and say where options belong, because npm
   assert.match(await taken('apply', '--no-wait'), /^npm consumed --no-wait\. /);
   assert.match(await taken('import', 'f', '--key', 'k', '--url', 'u'), /^npm consumed --url\. /);
   assert.match(await taken('view-types', '--out=f'), /^npm consumed --out\. /);
-  // An option given again after --, or one that is also an npm setting, is fine.
+  // An option that is repeated after --, or that is also an npm setting, is fine.
   assert.match(await taken('apply', '--dry-run', '--', '--dry-run'), /^Redis at .* does not respond/);
   assert.match(await taken('apply', '--yes', '--json'), /^Redis at .* does not respond/);
 });

@@ -46,7 +46,7 @@ async function failures(file: string): Promise<JsonObject[]> {
     .map((line) => JSON.parse(line));
 }
 
-test('import: every entity arrives once, at most 50 a request, with a Content-Length', async (context) => {
+test('import: every entity is sent once, at most 50 a request, with a Content-Length', async (context) => {
   const platform = await server(context);
   const file = await ndjson(context, entities(1234));
   const result = await runCommand('import', [file, '--key', key, '--url', platform.url]);
@@ -63,12 +63,12 @@ test('import: every entity arrives once, at most 50 a request, with a Content-Le
   assert.equal(existsSync(`${file}.failed.ndjson`), false);
 });
 
-test('import: what goes to another machine is packed, what stays on this one is not', async (context) => {
+test('import: requests to another machine are compressed, those to this one are not', async (context) => {
   const lines = entities(120);
   for (const [host, coding] of [
     ['127.0.0.1', undefined],
     ['localhost', undefined],
-    // It leads here, but does not say so.
+    // It resolves to this machine, but does not look like it.
     ['[::ffff:127.0.0.1]', 'gzip'],
   ] as const) {
     const platform = await server(context);
@@ -81,7 +81,7 @@ test('import: what goes to another machine is packed, what stays on this one is 
   }
 });
 
-test('import: a platform on another machine takes the packed import', async (context) => {
+test('import: a platform on another machine accepts the compressed import', async (context) => {
   const front = await startFront();
   context.after(() => front.stop());
   const file = await ndjson(context, entities(120));
@@ -91,7 +91,7 @@ test('import: a platform on another machine takes the packed import', async (con
   assert.match(result.stderr, /120 changed, 0 unchanged, 0 failed/);
 });
 
-test('import: the same import again finds everything unchanged', async (context) => {
+test('import: repeating the same import finds everything unchanged', async (context) => {
   const platform = await server(context);
   const file = await ndjson(context, entities(120));
   await runCommand('import', [file, '--key', key, '--url', platform.url]);
@@ -111,7 +111,7 @@ test('import: a gzipped file and standard input are read like a plain file', asy
   assert.match(piped.stderr, /70 changed, 130 unchanged, 0 failed/);
 });
 
-test('import: what is sent are the bytes of the line, to the last digit', async (context) => {
+test('import: the bytes of the line are sent, to the last digit', async (context) => {
   const platform = await server(context);
   const line =
     '{"originId":"big","type":"page","properties":{"n":123456789012345678901234567890,"é":"\\u00e9"}}';
@@ -121,7 +121,7 @@ test('import: what is sent are the bytes of the line, to the last digit', async 
   assert.equal(platform.requests[0]?.contentLength, String(Buffer.byteLength(line) + 2));
 });
 
-test('import: a failed entity is written down with its own digits', async (context) => {
+test('import: a failed entity is recorded with its original digits', async (context) => {
   const platform = await server(context);
   const file = path.join(await temporaryFolder(context), 'entities.json');
   await writeFile(file, '[{"originId":"big","type":"wrong",\n"properties":{"n":9007199254740993}}]');
@@ -134,7 +134,7 @@ test('import: a failed entity is written down with its own digits', async (conte
   );
 });
 
-test('import: busy answers, broken connections and internal errors are tried again', async (context) => {
+test('import: busy responses, broken connections and internal errors are retried', async (context) => {
   const disturbances = [
     'busy',
     'hangUp',
@@ -162,7 +162,7 @@ test('import: busy answers, broken connections and internal errors are tried aga
   assert.match(result.stderr, /900 entities .* 0 failed/);
 });
 
-test('import: several requests are on their way at once, and never more than asked for', async (context) => {
+test('import: several requests are in flight, and never more than configured', async (context) => {
   const platform = await server(context, { delayMs: () => 20 });
   const file = await ndjson(context, entities(1000));
   await runCommand('import', [file, '--key', key, '--url', platform.url, '--concurrency', '3']);
@@ -200,7 +200,7 @@ test('import: the states of one entity arrive in the order of the file, whatever
   assert.equal(platform.history.get('twice')?.length, 2);
 });
 
-test('import: bad lines and refused entities are written down with their errors and stop nothing', async (context) => {
+test('import: invalid lines and refused entities are recorded with their errors and stop nothing', async (context) => {
   const platform = await server(context);
   const file = await ndjson(context, [
     entity('good'),
@@ -234,7 +234,7 @@ test('import: bad lines and refused entities are written down with their errors 
   assert.deepEqual(failed[3]?.entity, { originId: 'refused', type: 'wrong', properties: {} });
 });
 
-test('import: a request refused as a whole is halved until only the entity to blame fails', async (context) => {
+test('import: a request refused as a whole is split in halves until only the cause fails', async (context) => {
   const platform = await server(context, { bodyBytesMax: 4000 });
   const file = await ndjson(context, [
     ...entities(70),
@@ -250,7 +250,7 @@ test('import: a request refused as a whole is halved until only the entity to bl
   assert.deepEqual(failed?.errors, ['The body is too large']);
 });
 
-test('import: a wrong key ends the import at once with one line, even while its input stands open', async (context) => {
+test('import: a wrong key ends the import immediately with one line, even while its input is open', async (context) => {
   const platform = await server(context);
   for (const [wrong, expected] of [
     ['source-other', /Unknown API key \(401\)/],
@@ -266,7 +266,7 @@ test('import: a wrong key ends the import at once with one line, even while its 
   assert.equal(platform.accepted.length, 0);
 });
 
-test('import: the first failed line is told with its errors, though it is answered behind others', async (context) => {
+test('import: the first failed line is reported with its errors, even if it is answered after others', async (context) => {
   const platform = await server(context);
   const file = await ndjson(context, [entity('refused', {}, 'wrong'), 'no JSON', entity('good')]);
   const { code, stderr } = await runCommand('import', [file, '--key', key, '--url', platform.url]);
@@ -277,7 +277,7 @@ test('import: the first failed line is told with its errors, though it is answer
   );
 });
 
-test('import: a file that only its name calls gzip is called so', async (context) => {
+test('import: a file that is gzip only by name is reported as such', async (context) => {
   const plain = await ndjson(context, entities(2));
   const file = `${plain}.gz`;
   await copyFile(plain, file);
@@ -289,7 +289,7 @@ test('import: a file that only its name calls gzip is called so', async (context
   );
 });
 
-test('import: wrong arguments are told in one line', async (context) => {
+test('import: invalid arguments are reported in one line', async (context) => {
   const file = await ndjson(context, []);
   for (const [words, expected] of [
     [[], /Missing FILE/],

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { runCommand, temporaryFolder } from './support/command.ts';
 
-test('init: nobody else may read the files of a new site, which hold keys', async (context) => {
+test('init: nobody else can read the files of a new site, which contain keys', async (context) => {
   const folder = path.join(await temporaryFolder(context), 'my-site');
   const { code, stderr } = await runCommand('init', [folder]);
   assert.equal(code, 0, stderr);

@@ -1,4 +1,4 @@
-/** Each process serves its own series, so whoever scrapes all of them counts nothing twice. */
+/** Each process serves its own series, so that a scraper of all processes counts nothing twice. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { freePort, requireFreePort } from '../../src/cli/start/ports.ts';
@@ -7,7 +7,7 @@ import { Platform } from './support/platform.ts';
 
 const processCount = 3;
 
-/** The first of as many free ports in a row as there are processes. */
+/** The first of as many consecutive free ports as there are processes. */
 async function freeRow(): Promise<number> {
   const first = await freePort('127.0.0.1');
   try {
@@ -25,7 +25,7 @@ async function seriesOf(url: string): Promise<string[]> {
   return samples.map(({ name, labels }) => JSON.stringify([name, ...labels]));
 }
 
-test('with METRICS_PORT each process serves its own series there, and /metrics of a front those of that front', async (context) => {
+test('METRICS_PORT: each process serves its own series there, and /metrics of a front those of that front', async (context) => {
   const first = await freeRow();
   const platform = await Platform.start(context, { METRICS_PORT: String(first) });
   await platform.ready();
@@ -35,7 +35,7 @@ test('with METRICS_PORT each process serves its own series there, and /metrics o
     [...new Set(series.map((one) => /"role","(\w+)"/.exec(one)?.[1]))].join();
   assert.deepEqual(ofProcesses.map(roleOf).sort(), ['jobs', 'web', 'worker']);
   const all = ofProcesses.flat();
-  assert.equal(new Set(all).size, all.length, 'each series comes once');
+  assert.equal(new Set(all).size, all.length, 'each series occurs once');
   assert.equal(roleOf(await seriesOf(platform.url)), 'web');
   const processes = new Set(all.map((one) => /"process","([^"]+)"/.exec(one)?.[1]));
   assert.equal(processes.size, processCount);

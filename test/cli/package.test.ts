@@ -1,4 +1,4 @@
-/** What `npm pack` makes works where it is installed: from an empty folder to a page of one's own. */
+/** The result of `npm pack` works where it is installed: from an empty folder to the first own page. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,17 +15,17 @@ import { until } from '../support/until.ts';
 import { type CommandResult, root, run, temporaryFolder } from './support/command.ts';
 import { Platform } from './support/platform.ts';
 
-/** Beside the site of the guide. */
+/** Next to the site of the guide. */
 const siteName = 'own-site';
 const settings = { WORKERS: '1', PARTITIONS: '4', LOG_LEVEL: 'warn' };
 
-/** Of a reader of the guide, for all tests of this file. What they install is tried by all. */
+/** The home folder of a reader of the guide, shared by all tests of this file. */
 const home = mkdtempSync(path.join(tmpdir(), 'millrace-reader-'));
 /** Where the guide installs the package. */
 const folder = path.join(home, 'sites');
 after(() => rmSync(home, { recursive: true, force: true }));
 
-test('docs/guide/first-site.md packs a fresh clone, installs the package in an empty folder and runs a site', {
+test('package: docs/guide/first-site.md packs a fresh clone, installs the package in an empty folder and runs a site', {
   skip: readersTools,
 }, async (context) => {
   const env = { HOME: home, ...npmFolders(), npm_config_prefer_offline: 'true' };
@@ -33,7 +33,7 @@ test('docs/guide/first-site.md packs a fresh clone, installs the package in an e
   assert.ok((await followPage(context, 'docs/guide/first-site.md', { env, cwd })) >= 8);
 });
 
-test('the package, installed in an empty folder, makes a site and runs it', {
+test('package: installed in an empty folder, it creates a site and runs it', {
   skip: readersTools,
 }, async (context) => {
   const packages = readdirSync(path.join(folder, 'node_modules'));
@@ -41,7 +41,7 @@ test('the package, installed in an empty folder, makes a site and runs it', {
   assert.deepEqual(
     compilers.filter((name) => packages.includes(name)),
     [],
-    'the package runs without what it was made with',
+    'the package runs without its build tools',
   );
 
   const site = path.join(folder, siteName);
@@ -128,7 +128,7 @@ await createClient({ url: 'http://127.0.0.1:9', key: 'x', retries: 0 }).byHandle
     );
 
     writeFileSync(schemaFile, text.replace('name: properties.name,', 'name: properties.name}},'));
-    await until('the mistake is told', () => /author\.full\.ts:\d+:\d+/.test(dev.output));
+    await until('the error is reported', () => /author\.full\.ts:\d+:\d+/.test(dev.output));
     assert.match(dev.output, /The configuration is unchanged\./);
     assert.equal((await ask('/authors/ada'))?.name, 'Ada Lovelace!');
 
@@ -159,7 +159,7 @@ await createClient({ url: 'http://127.0.0.1:9', key: 'x', retries: 0 }).byHandle
 
     await typesCompile(site, millrace);
 
-    // The commands beside it find its Redis.
+    // The other commands find its Redis.
     const verified = await millrace('verify');
     assert.equal(verified.code, 0, verified.stdout + verified.stderr);
     const removed = await fetch(`${dev.url}/ingest/v2/numbers`, {
@@ -178,7 +178,7 @@ await createClient({ url: 'http://127.0.0.1:9', key: 'x', retries: 0 }).byHandle
   });
 });
 
-/** The repository as `git clone` leaves it: nothing is installed or built. */
+/** The repository as `git clone` creates it: nothing is installed or built. */
 async function freshClone(context: test.TestContext): Promise<string> {
   const clone = path.join(await temporaryFolder(context), 'clone');
   const made = ['.git', 'node_modules', 'dist', '.data', 'coverage'];
@@ -186,7 +186,7 @@ async function freshClone(context: test.TestContext): Promise<string> {
   return clone;
 }
 
-/** A front end in TypeScript beside the installed package: what the schemas say is known, and nothing else is. */
+/** A front end in TypeScript that uses the installed package: it knows what the schemas declare, and nothing else. */
 async function typesCompile(site: string, millrace: (...words: string[]) => Promise<CommandResult>) {
   const made = await millrace('types', '--out', 'millrace.ts');
   assert.deepEqual([made.code, made.stderr], [0, '']);
@@ -252,20 +252,20 @@ async function startDev(context: test.TestContext, bin: string, site: string): P
     child.kill('SIGTERM');
     await dev.ended;
   });
-  await until('dev watches', () => /watching .*config/.test(dev.output)).catch((error) => {
+  await until('dev is watching', () => /watching .*config/.test(dev.output)).catch((error) => {
     throw new Error(`${error.message}\n${dev.output}`);
   });
   return dev;
 }
 
-/** The view on a URL; null when there is none. */
+/** The view on a URL, or null. */
 async function pageOf(base: string, url: string, key: string): Promise<Record<string, unknown> | null> {
   const response = await fetch(`${base}/v2?url=${url}`, { headers: { 'X-Api-Key': key } });
   const { route } = JSON.parse(await response.text());
   return route ?? null;
 }
 
-test('the package holds what it is run from, and nothing of development', async () => {
+test('package: contains what it needs to run, and nothing of development', async () => {
   const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root });
   const [{ files }]: [{ files: { path: string }[] }] = JSON.parse(stdout);
   const folders = new Set(files.map(({ path: file }) => file.split('/')[0]));
@@ -275,12 +275,12 @@ test('the package holds what it is run from, and nothing of development', async 
   assert.deepEqual(
     ofBench.filter((file) => !/\.(?:md|svg)$/.test(file)),
     [],
-    'figures, and not what measures them',
+    'figures, but not the code that measures them',
   );
   const typeScript = files.map(({ path: file }) => file).filter((file) => /^src\/.*\.tsx?$/.test(file));
   assert.deepEqual(
     typeScript.filter((file) => !file.startsWith('src/cli/site/template/')),
     ['src/schemas/code/schema.d.ts'],
-    'compiled, but for what sites are made from',
+    'compiled, except the templates of new sites',
   );
 });

@@ -1,4 +1,4 @@
-/** The whole way of a tenant that goes, is purged and comes back, with the processes of an `npm start`. */
+/** The life of a tenant that is removed, purged and added again, with the processes of an `npm start`. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import { writeFiles } from '../jobs/support/platform.ts';
 import { runCommand, temporaryFolder } from './support/command.ts';
 import { Platform } from './support/platform.ts';
 
-/** A tenant whose source group indexes all types by itself. */
+/** A tenant whose source group auto-indexes all types. */
 function tenantFile(keyPart: string): Json {
   return {
     environments: [{ id: 'env-1', alias: 'production' }],
@@ -31,7 +31,7 @@ async function post(url: string, key: string, body: Json, version = ''): Promise
   return await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
-/** Saves an article whose field `size` has a value, and asks for it by another. @returns status of the query, and results */
+/** Saves an article with a value in its field `size`, and queries another value. @returns status of the query, and results */
 async function sizeQuery(
   url: string,
   name: string,
@@ -50,7 +50,7 @@ async function sizeQuery(
   return [answer.status, results.length];
 }
 
-test('purge: a purged tenant that comes back begins anew, the types of its fields included', async (context) => {
+test('purge: a purged tenant that is added again starts empty, including the types of its fields', async (context) => {
   const folder = await temporaryFolder(context);
   const dataDir = await temporaryFolder(context);
   writeFiles(folder, { ...stays, ...goes });
@@ -70,7 +70,7 @@ test('purge: a purged tenant that comes back begins anew, the types of its field
   writeFiles(folder, goes);
   const back = await runCommand('apply', [], { env });
   assert.equal(back.code, 0, back.stderr);
-  // As a number, which it was before, text would be left out of the item.
+  // As a number, which it was before, the field would omit a string from the item.
   assert.deepEqual(await sizeQuery(url, 'goes', 'large', 'equals', 'large'), [200, 1]);
   assert.deepEqual(await sizeQuery(url, 'stays', 8, 'greaterThan', 7), [200, 1]);
   await platform.stop();

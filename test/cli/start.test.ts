@@ -7,17 +7,17 @@ import { lockDataDir } from '../../src/cli/start/data-dir.ts';
 import { freePort } from '../../src/cli/start/ports.ts';
 import { root, runCommand, temporaryFolder } from './support/command.ts';
 
-/** A port found free beforehand may be another's by the time it is wanted. */
+/** A port that was free may be in use when it is needed. */
 const anyPort = '0';
 
-/** Runs `npm start`, which is expected to fail. @returns the lines that it says */
+/** Runs `npm start`, which is expected to fail. @returns the lines that it prints */
 async function failingStart(env: Record<string, string>): Promise<string[]> {
   const result = await runCommand('start', [], { env: { REDIS_URL: '', REDIS_CLUSTER: '', ...env } });
   assert.equal(result.code, 1, result.stderr);
   return result.stderr.trim().split('\n');
 }
 
-test('start: a taken port ends the start with one line, before anything runs', async (context) => {
+test('start: a port in use ends the start with one line, before anything runs', async (context) => {
   const server = createServer().listen(0, '127.0.0.1');
   context.after(() => server.close());
   await new Promise((resolve) => server.once('listening', resolve));
@@ -40,13 +40,13 @@ test('start: a Redis that does not respond ends the start with one line without 
   assert.doesNotMatch(lines[0] ?? '', /secret/);
 });
 
-test('start: a wrong setting ends the start with one line', async () => {
+test('start: an invalid setting ends the start with one line', async () => {
   const lines = await failingStart({ PORT: 'http' });
   assert.equal(lines.length, 1);
   assert.match(lines[0] ?? '', /PORT is "http": it must be/);
 });
 
-test('start: a broken configuration is told whole, and its last line says what to do', async (context) => {
+test('start: all errors in an invalid configuration are reported, and the last line says what to do', async (context) => {
   const configDir = await temporaryFolder(context);
   await cp(path.join(root, 'config/tenants'), path.join(configDir, 'tenants'), { recursive: true });
   await writeFile(path.join(configDir, 'tenants/atlas/schemas/city.json'), '{"triggers": 1}');
@@ -66,7 +66,7 @@ test('start: a data folder that another start uses ends the start with one line'
   assert.match(lines[0] ?? '', /^Another npm start is using /);
 });
 
-test('start: a data folder that cannot be made ends the start with one line', async () => {
+test('start: a data folder that cannot be created ends the start with one line', async () => {
   const lines = await failingStart({
     DATA_DIR: '/proc/millrace/data',
     PORT: anyPort,
@@ -75,8 +75,8 @@ test('start: a data folder that cannot be made ends the start with one line', as
   assert.match(lines[0] ?? '', /^DATA_DIR cannot be created: /);
 });
 
-test('start: a data folder into which nothing can be written ends the start with one line that says so', async (context) => {
-  // Not even root writes there.
+test('start: a read-only data folder ends the start with one line that says so', async (context) => {
+  // Not even root can write there.
   const lines = await failingStart({ DATA_DIR: '/proc/sys', PORT: anyPort });
   assert.equal(lines.length, 1, lines.join('\n'));
   assert.match(lines[0] ?? '', /^Cannot write to DATA_DIR=\/proc\/sys \(E\w+\)\. Give this user/);
@@ -88,7 +88,7 @@ test('start: a data folder into which nothing can be written ends the start with
   assert.match(others[0] ?? '', /^DATA_DIR cannot be written: E\w+.*redis\.json/);
 });
 
-test('start: a configuration folder that is missing, or is none, is told by its name', async (context) => {
+test('start: a configuration folder that is missing or is not a folder is reported by name', async (context) => {
   const folder = await temporaryFolder(context);
   for (const [configDir, found] of [
     [folder, 'has no tenants'],

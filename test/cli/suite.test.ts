@@ -8,7 +8,7 @@ import { canShare, writeSharing } from '../../src/cli/test/shared-processes.ts';
 import { longest, namedFiles, roomTests, testFiles } from '../../src/cli/test/test-files.ts';
 import { root as repository, run, runCommand, temporaryFolder } from './support/command.ts';
 
-test('tests of the system are kept apart from those of the rooms', async (context) => {
+test('suite: system tests are kept separate from those of the rooms', async (context) => {
   const root = await temporaryFolder(context);
   const ofRooms = ['test/cli/start.test.ts', 'test/layers.test.ts', 'test/store/keys.test.ts'];
   const ofSystem = [
@@ -24,7 +24,7 @@ test('tests of the system are kept apart from those of the rooms', async (contex
   assert.deepEqual(testFiles(root).sort(), [...ofRooms, ...ofSystem].sort());
 });
 
-test('a folder stands for its tests, and a file that is not there is told in a line', async (context) => {
+test('suite: a folder selects its tests, and a missing file is reported in one line', async (context) => {
   const root = await temporaryFolder(context);
   for (const file of ['test/lib/a.test.ts', 'test/lib/deep/b.test.ts', 'test/library/c.test.ts']) {
     mkdirSync(path.join(root, path.dirname(file)), { recursive: true });
@@ -44,7 +44,7 @@ test('a folder stands for its tests, and a file that is not there is told in a l
   );
 });
 
-test('files of the rooms share processes, but for the longest and those with hooks of each test', async (context) => {
+test('suite: files of the rooms share processes, except the slowest and those with hooks for each test', async (context) => {
   const root = await temporaryFolder(context);
   for (const folder of ['test/lib', 'test/cli']) mkdirSync(path.join(root, folder), { recursive: true });
   const body = (name: string) => `import { test } from 'node:test'; test('${name}', () => {});`;
@@ -59,7 +59,7 @@ test('files of the rooms share processes, but for the longest and those with hoo
   const { modules, remove } = writeSharing(root, files);
   const { code, stdout } = await runCommand('test', modules);
   assert.equal(code, 0, stdout);
-  // Each process has a test of its own, which waits for the files.
+  // Each process has its own test, which waits for the files.
   assert.match(stdout, new RegExp(`ℹ pass ${files.length + modules.length}\\n`));
   for (const file of files) assert.ok(stdout.includes(file), file);
   assert.ok(modules.length < files.length);
@@ -67,7 +67,7 @@ test('files of the rooms share processes, but for the longest and those with hoo
   assert.deepEqual(modules.filter(existsSync), []);
 });
 
-test('what a file cleans up at its end is there until the tests of a slower one have run', async (context) => {
+test('suite: resources that a file cleans up at its end exist until the tests of a slower one have run', async (context) => {
   const root = await temporaryFolder(context);
   mkdirSync(path.join(root, 'test/lib'), { recursive: true });
   const quick = `import { after, test } from 'node:test';
@@ -92,7 +92,7 @@ test('what a file cleans up at its end is there until the tests of a slower one 
   remove();
 });
 
-test('files whose tenants are on one platform are in one process', async (context) => {
+test('suite: files with tenants on one platform are in one process', async (context) => {
   const root = await temporaryFolder(context);
   const files = ['test/system/a.test.ts', 'test/lib/b.test.ts', 'test/system/c.test.ts'];
   for (const file of files) {
@@ -111,7 +111,7 @@ test('files whose tenants are on one platform are in one process', async (contex
   assert.deepEqual(together, [[files[1]], [files[0], files[2]]]);
 });
 
-test('the longest files are started first', async (context) => {
+test('suite: the slowest files are started first', async (context) => {
   const root = await temporaryFolder(context);
   const inOrder = longest.slice(0, 2);
   const aShortOne = 'test/a-short-one.test.ts';
@@ -127,7 +127,7 @@ test('the longest files are started first', async (context) => {
   );
 });
 
-test('the work that waits is read from the metrics of all workers', () => {
+test('suite: the waiting work is read from the metrics of all workers', () => {
   const metrics = [
     '# TYPE millrace_stream_lag_entries gauge',
     'millrace_stream_lag_entries{partition="0",process="a",role="worker"} 3',
@@ -139,7 +139,7 @@ test('the work that waits is read from the metrics of all workers', () => {
   assert.equal(sumOfWaiting(''), 0);
 });
 
-test('files that are named are run alone, and a failing test is an exit code', async (context) => {
+test('suite: only the given files are run, and a failing test sets the exit code', async (context) => {
   const folder = await temporaryFolder(context);
   const write = (name: string, body: string) => {
     const file = path.join(folder, name);
@@ -154,7 +154,7 @@ test('files that are named are run alone, and a failing test is an exit code', a
   assert.match(bad.stdout, /ℹ fail 1\n/);
 });
 
-test('a file that fails beside others runs once more, alone', async (context) => {
+test('suite: a file that fails while others run is run once more, alone', async (context) => {
   const folder = await temporaryFolder(context);
   const write = (name: string, body: string) => {
     const file = path.join(folder, name);
@@ -185,7 +185,7 @@ test('a file that fails beside others runs once more, alone', async (context) =>
   assert.doesNotMatch(single.stdout, /once more/);
 });
 
-test('a process that stays open when its tests are over says what keeps it open, and one that hangs in a test does not', async (context) => {
+test('suite: a process that stays open after its tests reports why; one that hangs in a test does not', async (context) => {
   const folder = await temporaryFolder(context);
   const run = async (name: string, body: string) => {
     const file = path.join(folder, name);
@@ -203,7 +203,7 @@ test('a process that stays open when its tests are over says what keeps it open,
   assert.doesNotMatch(hanging.stdout, /does not exit/);
 });
 
-/** A small repository. Each file's text says what it needs. */
+/** A small repository. The content of each file declares what it needs. */
 const smallRepository = {
   'README.md': '',
   Procfile: 'web: node workers/web.ts\n',
@@ -308,7 +308,7 @@ test('test --changed: counts commits of the branch, the index, the working tree 
   assert.throws(() => gitChanges(root, '--output=x'), /git finds no commit/);
 });
 
-test('test --changed: without a repository, or with other arguments, it says in a line what to do', async (context) => {
+test('test --changed: without a repository, or with other arguments, it says in one line what to do', async (context) => {
   const folder = await temporaryFolder(context);
   assert.throws(() => gitChanges(folder, null), /--changed needs a git repository/);
   const { code, stderr } = await runCommand('test', ['--changed', 'test/lib']);

@@ -8,7 +8,7 @@ import { runCommand } from './support/command.ts';
 
 const redisUrl = (await TestRedis.start()).url;
 
-test('verify: verify names what differs by its view id and ends with 1; --repair sets it right and ends with 0', async (context) => {
+test('verify: differences are listed by view id with exit code 1; --repair fixes them with exit code 0', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   const env = platform.environment('config');
   const early = await runCommand('verify', [], { env });
@@ -45,7 +45,7 @@ test('verify: verify names what differs by its view id and ends with 1; --repair
   );
 });
 
-test('verify: diagnostics lists clashes, unknown partials and values that do not fit, with view id and place', async (context) => {
+test('verify: diagnostics lists conflicts, unknown partials and values that do not fit, with view id and path', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   const env = platform.environment('config');
   await platform.publish(configurationFiles);

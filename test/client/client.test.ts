@@ -83,7 +83,7 @@ async function all<T>(things: AsyncIterable<T>): Promise<T[]> {
   return list;
 }
 
-test('client: what is saved is read at once, by URL, handle and id', async () => {
+test('client: a saved entity can be read immediately, by URL, handle and id', async () => {
   const { originId, ...entity } = page('one', 'two');
   const first = await client.save(originId, { ...entity, redirects: ['/old'] });
   assert.deepEqual([first.changed, first.unchanged, first.errors], [['one'], [], {}]);
@@ -115,7 +115,7 @@ test('client: what is saved is read at once, by URL, handle and id', async () =>
   assert.equal(await client.byId(viewId('nobody')), null);
 });
 
-test('client: many are saved in order, listed, queried over all pages, and removed', async () => {
+test('client: many entities are saved in order, listed, queried over all pages, and removed', async () => {
   const entities = Array.from({ length: 1_234 }, (_, index) => page(`many-${index}`));
   const saved = await client.saveMany([
     ...entities,
@@ -155,7 +155,7 @@ test('client: many are saved in order, listed, queried over all pages, and remov
   assert.deepEqual([one.removed, one.notFound, one.errors], [[], ['nobody'], {}]);
 });
 
-test('client: several queries in one call have their results by name, and a bad one is an error', async () => {
+test('client: several queries in one call have their results by name, and an invalid one is an error', async () => {
   const titles = ['Title a', 'Title b', 'Title c', 'Title d', 'Title e', 'Title f'] as const;
   const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
   await client.saveMany(ids.map((originId) => page(originId)));
@@ -209,7 +209,7 @@ test('client: a source group is queried by its type', async () => {
   await client.remove('in-group');
 });
 
-test('client: what was written over several fronts is read over any of them', async () => {
+test('client: a write through one front can be read through any other', async () => {
   const told: Version[] = [];
   const asked: (Version | null)[] = [];
   const waits = new Set<string | null>();
@@ -244,7 +244,7 @@ test('client: what was written over several fronts is read over any of them', as
   assert.deepEqual([...waits], ['25']);
 });
 
-test('client: a read asks for the states of all versions in a list', async () => {
+test('client: a read waits for all versions in a list', async () => {
   let asked: string | null = null;
   const keeping: typeof fetch = async (input, init) => {
     asked = new Headers(init?.headers).get('X-Service-Min-Version');
@@ -270,7 +270,7 @@ test('client: a read asks for the states of all versions in a list', async () =>
   await client.remove(['first', 'second', 'third']);
 });
 
-test('client: a refusal is one error with status, code and errors', async () => {
+test('client: a rejection is a single error with status, code and errors', async () => {
   const stranger = createClient({ url: system.url('web.1'), key: 'unknown', sourceKey: 'unknown' });
   await assert.rejects(
     stranger.byUrl('/'),
@@ -291,7 +291,7 @@ test('client: a refusal is one error with status, code and errors', async () => 
   );
 });
 
-test('client: what is busy is asked again after Retry-After; who is away is told of', async () => {
+test('client: a busy platform is retried after Retry-After; an unavailable one is reported', async () => {
   const times: number[] = [];
   const server = createServer((_, response) => {
     times.push(performance.now());
@@ -340,7 +340,7 @@ async function cuttable(context: test.TestContext, target: string) {
   return { url: `http://127.0.0.1:${own}`, cut };
 }
 
-test('client: a request that fails while the next entity is awaited fails the whole', async (context) => {
+test('client: a request that fails while the next entity is awaited fails the whole call', async (context) => {
   let requests = 0;
   const server = createServer((request, response) => {
     request.resume();
@@ -353,13 +353,13 @@ test('client: a request that fails while the next entity is awaited fails the wh
   const refused = createClient<Site>({ url: `http://127.0.0.1:${port}`, key: 'any', sourceKey: 'any' });
   const entities = async function* () {
     for (let number = 0; number <= 50; number += 1) yield page(`never-${number}`);
-    // The first request has failed by then; where it has not, the test is easier, not wrong.
+    // The first request has usually failed by then; otherwise the test is only easier.
     await sleep(300);
   };
   await assert.rejects(refused.saveMany(entities()), { status: 401 });
 });
 
-test('client: changes come from the beginning, each once, also over broken connections', async (context) => {
+test('client: changes start from the beginning, each once, also over broken connections', async (context) => {
   const { url, cut } = await cuttable(context, system.url('web.1'));
   const count = 300;
   await client.saveMany(Array.from({ length: count }, (_, index) => page(`copy-${index}`)));
@@ -372,7 +372,7 @@ test('client: changes come from the beginning, each once, also over broken conne
     if (seen.length === 10) cut();
     const copies = seen.filter(isCopy);
     if (copies.length === count) {
-      // It is cut off while something changes, and hears of it all the same.
+      // It is disconnected while something changes, and still receives the change.
       cut();
       await client.save('copy-7', { ...page('copy-7'), properties: { title: 'changed' } });
       await client.remove('copy-8');
@@ -383,7 +383,7 @@ test('client: changes come from the beginning, each once, also over broken conne
   const later = copies.slice(count);
   assert.equal(new Set(copies.slice(0, count).map(({ id }) => id)).size, count);
   assert.deepEqual(
-    // What is in different partitions becomes true in any order.
+    // Changes in different partitions become visible in any order.
     later.map(({ originId, action, urls, left }) => [originId, action, urls, left.urls]).sort(),
     [
       ['copy-7', 'set', ['/copy-7'], []],
@@ -404,7 +404,7 @@ test('client: changes come from the beginning, each once, also over broken conne
   await client.remove(Array.from({ length: count }, (_, index) => `copy-${index}`));
 });
 
-test('client: changes come by long-polling, from now and with where views are shown', async () => {
+test('client: changes can be long-polled, from now on and with the places that show a view', async () => {
   await client.saveMany([page('poll-1', 'poll-2'), page('poll-2')]);
   const stop = new AbortController();
   const options = { live: 'long-poll', expand: 'shown', since: 'now', signal: stop.signal } as const;
@@ -447,7 +447,7 @@ declare global {
   var saveOutside: (title: string) => Promise<string>;
 }
 
-test('client: a page in a browser reads and follows by it, and what it asks for is new enough', async (context) => {
+test('client: a page in a browser can read and follow, and what it requests is recent enough', async (context) => {
   const [browser, served] = await Promise.all([openBrowser(), servePage()]);
   context.after(() => Promise.all([browser.close(), served.close()]));
   const tab = await browser.newPage();
@@ -510,7 +510,7 @@ async function bundled(): Promise<Uint8Array> {
   return outputFiles[0]?.contents ?? new Uint8Array();
 }
 
-test('client: ids and handles may be called as what every object inherits', async () => {
+test('client: ids and handles can have names on Object.prototype', async () => {
   const answer =
     '{"meta":{"status":200,"missingViewReferences":[]},"views":{"__proto__":{"title":"A view"}}}';
   const mistakes = '{"errors":{"__proto__":["is wrong"]}}';
@@ -529,7 +529,7 @@ test('client: ids and handles may be called as what every object inherits', asyn
   assert.deepEqual(Object.entries(removed.errors), [['__proto__', ['is wrong']]]);
 });
 
-test('client: the client has no dependency and is below 8 kB', async () => {
+test('client: it has no dependency and is below 8 kB', async () => {
   const bytes = gzipSync(await bundled()).length;
   assert.ok(bytes > 0 && bytes < 8_000, `${bytes} bytes`);
 });

@@ -1,6 +1,6 @@
 /**
- * The search client of InstantSearch.js over a platform with some cities: what it answers to requests, and the page of
- * docs/guide/search-page.md in a real browser. It needs processes because it is about the answers of fronts and workers.
+ * The search client of InstantSearch.js with a platform and some cities: its responses to requests, and the page of
+ * docs/guide/search-page.md in a real browser. It needs processes because it tests the answers of fronts and workers.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -69,7 +69,7 @@ async function one(params: SearchParameters, indexName = 'cities') {
 const idsOf = ({ hits }: { readonly hits: readonly { readonly objectID: string }[] }) =>
   hits.map(({ objectID }) => objectID);
 
-test('pages: hits with objectID, totals, and no page beyond the reachable hits', async () => {
+test('instantsearch: pages have hits with objectID, totals, and no page beyond the reachable hits', async () => {
   const first = await one({ hitsPerPage: 25, page: 0 }, 'largest');
   assert.deepEqual(
     [first.nbHits, first.nbPages, first.page, first.hitsPerPage, first.index],
@@ -86,7 +86,7 @@ test('pages: hits with objectID, totals, and no page beyond the reachable hits',
   assert.equal(first.hits[0]?.name, 'Townville 59');
 });
 
-test('replicas: a name of indexes is an index with its own sort and fields', async () => {
+test('instantsearch: a replica name is an index with its own sort and fields', async () => {
   const [best, largest] = (
     await client.search([
       { indexName: 'cities', params: { query: 'townville 5', hitsPerPage: 3 } },
@@ -101,14 +101,14 @@ test('replicas: a name of indexes is an index with its own sort and fields', asy
   await assert.rejects(one({}, 'nowhere'), { status: 404 });
 });
 
-test('search: every word, the last one as a beginning, and strings of any length', async () => {
+test('instantsearch: a search matches every word, the last one as a prefix, and strings of any length', async () => {
   assert.deepEqual(idsOf(await one({ query: 'lyo' })), ['city-00']);
   assert.deepEqual(idsOf(await one({ query: 'townville lyon' })), []);
   assert.equal((await one({ query: ' ' })).nbHits, 60);
   assert.equal((await one({ query: 'x'.repeat(1000) })).nbHits, 0);
 });
 
-test('highlights: every string has one, escaped as the marks need it', async () => {
+test('instantsearch: every string has a highlight, escaped as the marks require', async () => {
   const [hit] = (await one({ query: 'lyon' })).hits;
   assert.deepEqual(hit?._highlightResult.name, {
     value: '<em>Lyon</em> &lt;b&gt;',
@@ -128,7 +128,7 @@ test('highlights: every string has one, escaped as the marks need it', async () 
   assert.deepEqual(plain?._highlightResult.country, { value: 'Even', matchLevel: 'none', matchedWords: [] });
 });
 
-test('facets: choices are not narrowed by themselves, but by all others', async () => {
+test('instantsearch: facets ignore their own selections and apply all others', async () => {
   const facets = ['continent', 'country', 'isCapital'];
   const all = { Africa: 20, Asia: 20, Europe: 20 };
   assert.deepEqual((await one({ facets })).facets, {
@@ -141,7 +141,7 @@ test('facets: choices are not narrowed by themselves, but by all others', async 
     assert.deepEqual([chosen.nbHits, chosen.facets.continent], [40, all]);
     assert.deepEqual(chosen.facets.country, { '-Odd': 20, Even: 20 });
   }
-  // A filter that has to hold narrows its own facet as well.
+  // A filter that is required narrows its own facet as well.
   const must = await one({ facets, facetFilters: ['continent:Europe', 'country:\\-Odd', 'isCapital:false'] });
   assert.deepEqual([must.nbHits, must.facets.continent], [10, { Europe: 10 }]);
   assert.equal((await one({ facetFilters: 'country:-Even' })).nbHits, 30);
@@ -151,7 +151,7 @@ test('facets: choices are not narrowed by themselves, but by all others', async 
   assert.deepEqual((await one({ facets: ['*', 'no-such-field'] })).facets, {});
 });
 
-test('numeric refinements: comparisons, ranges, choices, and the ends of a range', async () => {
+test('instantsearch: numeric refinements are comparisons, ranges, selections, and the bounds of a range', async () => {
   const counts: readonly (readonly [NonNullable<SearchParameters['numericFilters']>, number])[] = [
     [['population>=58000'], 2],
     [['population > 58000'], 1],
@@ -183,7 +183,7 @@ test('numeric refinements: comparisons, ranges, choices, and the ends of a range
   );
 });
 
-test('mistakes: what is not supported is not ignored', async () => {
+test('instantsearch: unsupported parameters are errors', async () => {
   for (const params of [
     { filters: 'country:Even' },
     { insideBoundingBox: [[1, 2, 3, 4]] },
@@ -196,7 +196,7 @@ test('mistakes: what is not supported is not ignored', async () => {
   await assert.rejects(one({ facetFilters: ['no-such-field:x'] }), { status: 400 });
 });
 
-test('instantsearch: many requests are answered in their order', async () => {
+test('instantsearch: many requests are answered in order', async () => {
   const requests = cities.slice(0, 12).map(({ originId }, at) => ({
     indexName: 'cities',
     params: { numericFilters: [`population=${at * 1000}`], query: '', analytics: false, tag: originId },
@@ -235,7 +235,7 @@ async function guidePage(): Promise<string> {
   return `${before}${outputFiles[0]?.text.replaceAll('</script', '<\\/script')}</script>`;
 }
 
-test('instantsearch: the page of the guide works in a browser, on an origin of its own', async (context) => {
+test('instantsearch: the page of the guide works in a browser, on its own origin', async (context) => {
   const [browser, served] = await Promise.all([openBrowser(), guidePage().then(servePage)]);
   context.after(() => Promise.all([browser.close(), served.close()]));
   const page = await browser.newPage();

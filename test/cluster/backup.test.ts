@@ -58,7 +58,7 @@ async function dismissPassersBy(system: System): Promise<void> {
   assert.equal(answer.status, 200, answer.text);
 }
 
-test('a backup of a cluster is whole, and is restored by trying again when a master dies meanwhile', async (context) => {
+test('cluster backup: a backup is complete, and a restore is retried when a master dies during it', async (context) => {
   const random = Random.forTest('cluster-backup');
   const file = path.join(await temporaryFolder(context), 'backup.ndjson.gz');
   const ledger = new Ledger({ key: sourceKey, sourceId });

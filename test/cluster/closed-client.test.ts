@@ -1,11 +1,11 @@
-/** A process whose clients of a cluster are closed ends, whatever they were doing. */
+/** A process whose cluster clients are closed ends, whatever they were doing. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { typeScriptWords } from '../../src/typescript/clone-or-package.mjs';
 import { run } from '../cli/support/command.ts';
 import { RedisCluster } from './support/cluster.ts';
 
-/** Closes clients in the moment in which each has asked again who serves which slots. */
+/** Closes clients at the moment when each has sent another slot lookup. */
 const program = `
   import { connect, connectBlocking } from './src/store/redis/redis-connection.ts';
   const address = JSON.parse(process.argv[1]);
@@ -15,7 +15,7 @@ const program = `
 `;
 const endMs = 30_000;
 
-test('a client that is closed while it asks who serves what lets its process end', async (context) => {
+test('cluster client: closing it during a slot lookup lets its process end', async (context) => {
   const cluster = await RedisCluster.start(1);
   context.after(() => cluster.stop());
   const words = [

@@ -19,7 +19,7 @@ const articleCount = 800;
 const recoveryMs = 30_000;
 const slot = 0;
 
-/** A page that is written and looked at: what its writer was promised to see it must see, whatever breaks meanwhile. */
+/** A page that is written and read: a writer must see what the responses promised, whatever fails meanwhile. */
 async function keepLooking(client: Client, signal: AbortSignal): Promise<void> {
   const ledger = new Ledger({ key: sourceKey, sourceId });
   for (let round = 0; !signal.aborted; round += 1) {
@@ -46,7 +46,7 @@ async function keepLooking(client: Client, signal: AbortSignal): Promise<void> {
   assert.ok(await ledger.delete(client, ['looked-at']));
 }
 
-test('the platform works on a cluster, and goes on by itself after a master is killed', async (context) => {
+test('cluster: the platform works, and recovers by itself after a master is killed', async (context) => {
   const random = Random.forTest('cluster');
   const cluster = await RedisCluster.start();
   const started = System.start({ web: 1, workers: 2, jobs: 1, partitions: 12, files: files(1), cluster });

@@ -12,7 +12,7 @@ import { openStore, type Store, type StoreOptions } from '../../src/store/store.
 import { until } from '../support/until.ts';
 import { RedisCluster } from './support/cluster.ts';
 
-/** Opens a store as processes do, which try again while Redis does not answer in time. */
+/** Opens a store like a process, which retries while Redis does not reply in time. */
 async function opened(options: StoreOptions): Promise<Store> {
   for (;;) {
     try {
@@ -23,7 +23,7 @@ async function opened(options: StoreOptions): Promise<Store> {
   }
 }
 
-test('a shard without a replica refuses acknowledgements when CONFIRM_REPLICAS asks for one', async (context) => {
+test('cluster replicas: a shard without a replica refuses acknowledgements if CONFIRM_REPLICAS requires one', async (context) => {
   const cluster = await RedisCluster.start();
   context.after(() => cluster.stop());
   const { address } = cluster;
@@ -58,7 +58,7 @@ test('a shard without a replica refuses acknowledgements when CONFIRM_REPLICAS a
   await assert.rejects(acknowledgedBy(strict), StoreUnavailableError);
   await until('it does not count', async () => (await readServerState(strict)).replicas === 0);
   await replica?.process.signal('SIGKILL');
-  // Without the setting a shard goes on once the cluster has given its replica up.
+  // Without the setting a shard continues once the cluster has given its replica up.
   await until('the cluster has given the replica up', () => acknowledgedBy(lenient).catch(() => false));
   assert.equal((await findShortages(lenient)).missingReplicas, 0);
   await assert.rejects(acknowledgedBy(strict), StoreUnavailableError);
@@ -71,7 +71,7 @@ test('a shard without a replica refuses acknowledgements when CONFIRM_REPLICAS a
   assert.ok(await surviving(strict.replication, strict.partitions.tags, async () => true), 'work goes on');
 });
 
-test('a master that is killed is reported once, and once when a replica has taken its place', async (context) => {
+test('cluster replicas: a killed master is reported once, and once more when a replica has been promoted', async (context) => {
   const cluster = await RedisCluster.start();
   context.after(() => cluster.stop());
   const store = await opened({ address: cluster.address, partitionCount: 12, commandTimeoutMs: 5_000 });

@@ -11,7 +11,7 @@ import { RedisCluster } from './support/cluster.ts';
 
 const articleCount = 400;
 
-test('a shard is added and slots move to it while everything goes on', async (context) => {
+test('cluster resharding: a shard is added and slots move to it during normal operation', async (context) => {
   const random = Random.forTest('reshard');
   const cluster = await RedisCluster.start();
   const started = System.start({ web: 1, workers: 2, jobs: 1, partitions: 6, files: files(1), cluster });
@@ -31,7 +31,7 @@ test('a shard is added and slots move to it while everything goes on', async (co
     const master = await cluster.join();
     const replica = await cluster.join();
     await cluster.attach(replica, master.id);
-    // One partition of every shard, and what belongs to no partition.
+    // One partition of every shard, and the keys that belong to no partition.
     const tags = store.partitions.tags.filter((_, partition) => partition % 2 === 0);
     for (const tag of [...tags, '{millrace}']) {
       const startMs = performance.now();

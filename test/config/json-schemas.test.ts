@@ -18,7 +18,7 @@ const validators = new Map(
   Object.entries(jsonSchemas).map(([kind, { $schema: _, ...schema }]) => [kind, ajv.compile(schema)]),
 );
 
-/** What a JSON Schema has against a file, in one line; null: nothing. */
+/** The error of a JSON Schema for a file, on one line, or null. */
 function refusal(kind: Kind, json: unknown): string | null {
   const validate = validators.get(kind);
   assert.ok(validate !== undefined);
@@ -133,7 +133,7 @@ const files: Readonly<Record<string, JsonObject>> = {
   },
 };
 
-/** Of a file of another form beside the tenant's own. */
+/** Of a file of another form next to the tenant's own. */
 function mistakesOf(changed: Readonly<Record<string, Json>>): readonly string[] {
   const texts = Object.entries({ [tenantFile]: files[tenantFile] ?? {}, ...changed }).map(
     ([file, json]) => [file, JSON.stringify(json)] as const,
@@ -142,7 +142,7 @@ function mistakesOf(changed: Readonly<Record<string, Json>>): readonly string[] 
   return outcome.ok ? [] : outcome.issues.map(({ message }) => message);
 }
 
-test('JSON schemas: every configuration that the demo, new sites and the documents have is accepted', async () => {
+test('JSON schemas: every configuration in the demo, new sites and the docs is accepted', async () => {
   const demo = await readDocuments(fileURLToPath(new URL('../../config', import.meta.url)));
   const site = [...newSite('site')].map(([file, text]) => [file.replace(/^config\//, ''), text] as const);
   const kinds = new Set<Kind>();
@@ -155,7 +155,7 @@ test('JSON schemas: every configuration that the demo, new sites and the documen
   assert.deepEqual([...kinds].sort(), ['index', 'partial', 'schema', 'tenant']);
 });
 
-/** Every value inside a value, with a function that makes the whole with another one in its place. */
+/** Every value inside a value, with a function that returns the whole with another value in its position. */
 function* placesIn(
   json: Json,
   put: (value: Json | undefined) => Json,
@@ -174,11 +174,11 @@ function* placesIn(
   if (!Array.isArray(json)) yield ['unknown-key', (value) => put({ ...json, 'unknown-key': value ?? null })];
 }
 
-/** Mistakes in form: of kinds of values and of keys, whatever the values mean. */
+/** Errors of form: types of values and keys, whatever the values mean. */
 const isForm =
   /^(?:unknown key|must be (?:a string|an object|a list|true or false, is (?!"))|this key is missing|`type` is missing|there is no (?:property|field) type|missing$)/;
 
-test('JSON schemas: what an editor refuses check refuses, and the editor what check refuses in form', () => {
+test('JSON schemas: `check` rejects what an editor rejects, and an editor rejects what `check` rejects for its form', () => {
   assert.deepEqual(mistakesOf(files), []);
   const values: readonly (Json | undefined)[] = [undefined, null, -1.5, '', [7], { x: 1 }];
   const apart: string[] = [];
@@ -204,7 +204,7 @@ test('JSON schemas: what an editor refuses check refuses, and the editor what ch
   assert.ok(both > 500, String(both));
 });
 
-test('JSON schemas: $schema is taken at the root of a file alone, as a text, and changes no view', () => {
+test('JSON schemas: $schema is accepted only at the root of a file, as a string, and changes no view', () => {
   const page = 'tenants/site/schemas/page.json';
   const digestOf = (file: JsonObject) => {
     const texts = Object.entries({ ...files, [page]: file }).map(

@@ -10,7 +10,7 @@ function mistakesOf(text: string) {
   return parsed.ok ? [] : parsed.mistakes;
 }
 
-test('JSON text: reads every JSON value as JSON.parse does, in any white space', () => {
+test('JSON text: parses every JSON value like JSON.parse, with any white space', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 6 }), fc.constantFrom(undefined, 1, '\t', '\n'), (value, indent) => {
       const text = JSON.stringify(value, null, indent);
@@ -20,7 +20,7 @@ test('JSON text: reads every JSON value as JSON.parse does, in any white space',
   );
 });
 
-test('JSON text: accepts a text exactly when JSON.parse does, apart from names given twice and endless numbers', () => {
+test('JSON text: accepts a string exactly if JSON.parse does, except duplicate names and infinite numbers', () => {
   const piece = fc.constantFrom(
     '{',
     '}',
@@ -61,7 +61,7 @@ test('JSON text: accepts a text exactly when JSON.parse does, apart from names g
   );
 });
 
-test('JSON text: says line, column, place and what to change', () => {
+test('JSON text: reports line, column, path and what to change', () => {
   const cases: [string, RegExp, RegExp, string][] = [
     ['', /the file is empty \(line 1, column 1\)/, /\{\}/, '$'],
     ['{\n  "a": 1,\n}', /"," before "}" \(line 2, column 9\)/, /trailing comma/, '$'],
@@ -89,7 +89,7 @@ test('JSON text: says line, column, place and what to change', () => {
   }
 });
 
-test('JSON text: reports every member name that is given twice, with its place, and the syntax mistake behind them', () => {
+test('JSON text: reports every duplicate member name with its path, and the syntax error after them', () => {
   const mistakes = mistakesOf('{"a": 1,\n "a": 2, "b": {"__proto__": 1, "__proto__": 2}, }');
   assert.deepEqual(
     mistakes.map(({ path, message }) => [path, message]),
@@ -115,6 +115,6 @@ test('JSON text: deep nesting and hostile sizes end in an issue, quickly', () =>
   assert.ok(spentMs() - startedAt < 2000);
 });
 
-test('JSON text: a byte order mark is passed over', () => {
+test('JSON text: a byte order mark is skipped', () => {
   assert.deepEqual(parseJsonText('\uFEFF[]'), { ok: true, json: [] });
 });

@@ -1,4 +1,4 @@
-/** The console in a real browser, over the demo's configuration and some of its places. */
+/** The console in a real browser, with the demo's configuration and some of its places. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -21,7 +21,7 @@ const receiver = new Receiver();
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const scriptBytesMax = 150_000;
 
-/** Markup, a word that no screen holds, Hebrew, and a character that turns the direction of what follows it. */
+/** Markup, a word that is too long for any screen, Hebrew, and a bidirectional control character. */
 const bad = {
   originId: 'city-<img src=x>/%2F ü',
   type: 'city',
@@ -46,10 +46,10 @@ const badQuery = {
   facets: [{ field: 'country' }],
 };
 
-/** Views that are not there: a 404 in the log is right. */
+/** Views that do not exist: a 404 in the log is expected. */
 const viewsOfNothing = [viewPath('city-no-such', 'city'), viewPath(scheduled.originId, 'city')] as const;
 
-/** Each page, and words that it shows only when it is whole. */
+/** Each page, and words that it shows only when it is complete. */
 const pages: readonly (readonly [path: string, words: string])[] = [
   ['', 'Partitions'],
   ['/content', 'auto-indexed'],
@@ -108,7 +108,7 @@ before(async () => {
     const headers = { 'X-Service-Min-Version': String(saved.headers['x-service-version']) };
     await until('it is processed', async () => {
       const read = await client.get('/v2?url=/europe/france', { key: 'environment-atlas-demo', headers });
-      // A front that waited too long for the version says 503.
+      // A front that waited too long for the version returns 503.
       return read.status === 200;
     });
   }
@@ -123,11 +123,11 @@ after(async () => {
 const asJson = (entities: readonly object[]) => JSON.parse(JSON.stringify(entities)) as Json;
 
 interface OpenedOptions extends NonNullable<Parameters<Browser['newContext']>[0]> {
-  /** Statuses of answers that the test asks for by mistakes of its own. */
+  /** Statuses of responses that the test provokes by its own errors. */
   readonly expected?: readonly number[];
 }
 
-/** A tab that the console was opened in. What the page does wrong, and any error in the log of the browser, fails the test. */
+/** A tab with the console. Any error of the page, and any error in the log of the browser, fails the test. */
 async function opened({ expected = [], ...options }: OpenedOptions = {}): Promise<{
   readonly page: Page;
   readonly context: BrowserContext;
@@ -145,7 +145,7 @@ async function opened({ expected = [], ...options }: OpenedOptions = {}): Promis
     }
   });
   page.on('requestfailed', (request) => {
-    // A page that is left takes its requests back.
+    // Leaving a page aborts its requests.
     const reason = request.failure()?.errorText ?? '';
     if (reason !== 'net::ERR_ABORTED') wrong.push(`${request.url()}: ${reason}`);
   });
@@ -162,7 +162,7 @@ async function opened({ expected = [], ...options }: OpenedOptions = {}): Promis
   return { page, context, wrong };
 }
 
-test('what is served says that nothing else may be loaded, and is kept by its digest', async () => {
+test('console: responses forbid loading anything else, and are cached by their digest', async () => {
   const client = system.client();
   const page = await client.get('/console');
   assert.equal(page.status, 200);
@@ -184,7 +184,7 @@ test('what is served says that nothing else may be loaded, and is kept by its di
   }
 });
 
-test('a wrong key is refused in words, and the right one stays in the tab', async () => {
+test('console: a wrong key is rejected with a message, and the right one stays in the tab', async () => {
   const context = await browser.newContext();
   const page = await context.newPage();
   await page.goto(`${front}/console`);
@@ -207,7 +207,7 @@ test('a wrong key is refused in words, and the right one stays in the tab', asyn
   await context.close();
 });
 
-test('each page shows, fits 360 px, is accessible in light and dark, and has the text of entities as text', async () => {
+test('console: each page renders, fits 360 px, is accessible in light and dark, and shows the text of entities as text', async () => {
   const { page, context, wrong } = await opened({ bypassCSP: true, reducedMotion: 'reduce' });
   for (const [path, words] of pages) {
     await page.goto(`${front}/console${path}`);
@@ -251,7 +251,7 @@ const hiddenThings = `(() => {
   return found;
 })()`;
 
-/** What axe-core, which the page has loaded, finds and calls serious. */
+/** The serious violations that axe-core, loaded in the page, finds. */
 async function seriousFindings(page: Page): Promise<string[]> {
   const found = await page.evaluate(async () => {
     const axe = Reflect.get(globalThis, 'axe') as {
@@ -278,14 +278,14 @@ const goOnAtOnce = `(async () => {
   field.form.requestSubmit();
 })()`;
 
-test('a look through all entities says how far it is, can be stopped, and goes on from there', async () => {
+test('console: a scan of all entities shows its progress, can be stopped, and resumes', async () => {
   const { page, context, wrong } = await opened({ bypassCSP: true });
   const asked: (string | null)[] = [];
   let letGo = () => {};
   const held = new Promise<void>((resolve) => {
     letGo = resolve;
   });
-  // The overview that opened looks through the entities already: the look that counts begins behind it.
+  // The overview that opened already scans the entities: the scan under test starts after it.
   await page.goto(`${front}/console/urls`);
   await page.route('**/management/v1/diagnostics*', async (route) => {
     const url = new URL(route.request().url());
@@ -293,7 +293,7 @@ test('a look through all entities says how far it is, can be stopped, and goes o
     if (asked.length > 1) await held;
     // A page ends after one finding, so that few entities make several pages.
     url.searchParams.set('first', '1');
-    // Whoever stops the look takes the request back.
+    // Stopping the scan aborts the request.
     await route.continue({ url: url.href }).catch(() => {});
   });
   await page.goto(`${front}/console`);
@@ -313,7 +313,7 @@ test('a look through all entities says how far it is, can be stopped, and goes o
   await context.close();
 });
 
-test('the keyboard alone leads everywhere', async () => {
+test('console: every page is reachable by keyboard', async () => {
   const { page, context, wrong } = await opened();
   const headings = {
     c: 'Content',
@@ -353,7 +353,7 @@ test('the keyboard alone leads everywhere', async () => {
   await context.close();
 });
 
-test('the search field decides by what is typed: a URL, an id, an originId', async () => {
+test('console: the search field detects what is typed: a URL, an id, an originId', async () => {
   const { page, context, wrong } = await opened();
   const field = page.getByLabel('Find anywhere');
   const find = async (text: string) => {
@@ -373,7 +373,7 @@ test('the search field decides by what is typed: a URL, an id, an originId', asy
   await context.close();
 });
 
-test('a list of entities has names and states, and goes forth and back', async () => {
+test('console: a list of entities has names and states, and can be paged in both directions', async () => {
   const { page, context, wrong } = await opened();
   await page.goto(`${front}/console/content/world?type=city`);
   const rows = page.getByRole('region', { name: 'Entities' }).locator('tbody tr');
@@ -395,7 +395,7 @@ test('a list of entities has names and states, and goes forth and back', async (
   await context.close();
 });
 
-test('whoever goes on before a page is painted is followed', async () => {
+test('console: navigation before a page is painted is followed', async () => {
   const { page, context, wrong } = await opened();
   await page.evaluate(goOnAtOnce);
   await page.getByRole('list', { name: 'Results' }).waitFor();
@@ -403,7 +403,7 @@ test('whoever goes on before a page is painted is followed', async () => {
   await context.close();
 });
 
-test('a facet narrows the query, and the address holds it', async () => {
+test('console: a facet restricts the query, and the URL contains it', async () => {
   const { page, context, wrong } = await opened({ expected: [400] });
   await page.goto(`${front}/console/query?index=cities`);
   await page.getByRole('checkbox', { name: 'country', exact: true }).check();
@@ -429,7 +429,7 @@ test('a facet narrows the query, and the address holds it', async () => {
   await context.close();
 });
 
-test('a change appears in the feed as it happens', async () => {
+test('console: a change appears in the feed as it happens', async () => {
   const { page, context, wrong } = await opened();
   await page.goto(`${front}/console/changes`);
   await page.getByText('live', { exact: true }).waitFor();
@@ -442,7 +442,7 @@ test('a change appears in the feed as it happens', async () => {
   await context.close();
 });
 
-test('a query with a management key tells what is wrong with it, and other keys ask elsewhere', async () => {
+test('console: a query with a management key reports its errors, and other keys query elsewhere', async () => {
   const client = system.client();
   const ask = (body: Json, key = managementKey) => client.post('/management/v1/query', body, { key });
   const byIndex = await ask({ index: 'cities', pagination: { pageSize: 1 }, aliases: ['city'] });
@@ -459,7 +459,7 @@ test('a query with a management key tells what is wrong with it, and other keys 
   assert.equal((await ask(typed, 'environment-atlas-demo')).status, 403);
 });
 
-test('the feed is the same with a management key', async () => {
+test('console: the feed is the same with a management key', async () => {
   const client = system.client();
   const ask = (path: string, key: string) => client.get(path, { key });
   const managed = await ask('/management/v1/changes', managementKey);
@@ -477,7 +477,7 @@ const lettersOf = (element: object) => {
   return names.map((name) => style[name]);
 };
 
-test('an edited schema shows what it would make of an entity, and its mistakes', async () => {
+test('console: an edited schema shows its result for an entity, and its errors', async () => {
   const { page, context, wrong } = await opened({ expected: [422] });
   await page.goto(`${front}/console/schemas/schemas/country.json?entity=country-FR`);
   const made = page.getByRole('region', { name: 'Current result' });
@@ -500,7 +500,7 @@ test('an edited schema shows what it would make of an entity, and its mistakes',
   await context.close();
 });
 
-test('why a page is as it is, who shows it, and what if its name changes: with the mouse', async () => {
+test('console: a page is explained, with its dependents and the effect of a new name: with the mouse', async () => {
   const { page, context, wrong } = await opened();
   await page.getByLabel('Find anywhere').fill('/europe/france/lyon');
   await page.getByLabel('Find anywhere').press('Enter');
@@ -519,13 +519,13 @@ test('why a page is as it is, who shows it, and what if its name changes: with t
   await page.goBack();
   const item = page.getByRole('region', { name: 'How world:city would change' });
   await item.getByText('"name": "Lugdunum"').waitFor();
-  // The address holds what was supposed.
+  // The URL contains the assumption.
   assert.equal(await page.getByLabel('were').inputValue(), 'Lugdunum');
   assert.deepEqual(wrong, []);
   await context.close();
 });
 
-test('why a page is as it is, who shows it, and what if its name changes: with keys alone', async () => {
+test('console: a page is explained, with its dependents and the effect of a new name: with the keyboard', async () => {
   const { page, context, wrong } = await opened();
   await page.keyboard.press('/');
   await page.keyboard.type('/europe/france/lyon');
@@ -557,7 +557,7 @@ async function tabTo(page: Page, wanted: Locator): Promise<void> {
   assert.fail(`it is not among the next ${tabsMax}`);
 }
 
-test('a refused webhook says why and what to set, and any can be tried now', async () => {
+test('console: a rejected webhook says why and what to set, and any webhook can be tested', async () => {
   const { page, context, wrong } = await opened({ expected: [502] });
   receiver.answer = (response) => response.writeHead(500).end();
   const entity = { type: 'city', url: '/hooked', properties: { name: 'Hooked' } };
@@ -584,7 +584,7 @@ test('a refused webhook says why and what to set, and any can be tried now', asy
   await context.close();
 });
 
-test('the charts of a new tab begin with what the front remembers', async () => {
+test('console: the charts of a new tab start with the history of the front', async () => {
   await until('the front remembers two samples', async () => {
     const { json } = await system.client().get('/management/v1/status', { key: managementKey });
     return json.recent.rates.length >= 2;

@@ -14,7 +14,7 @@ const filesOf = (text: string) => {
   ];
 };
 
-test('kept files: fronts of different sources each find their own page with its script', async () => {
+test('kept files: fronts of different builds each serve their own page with its script', async () => {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'millrace-console-'));
   try {
     assert.equal(await keptFiles(folder, digestOf('a')), null);

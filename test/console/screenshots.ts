@@ -1,7 +1,7 @@
 /**
- * Pictures of each page of the console over a running demo, wide and narrow, light and dark:
- * `node --import ./src/typescript/loader.mjs test/console/screenshots.ts http://127.0.0.1:4000 FOLDER [PAGE …]`.
- * Those of the README are in FOLDER/readme. Copy them to docs.
+ * Screenshots of each page of the console with a running demo, wide and narrow, light and dark: `node --import
+ * ./src/typescript/loader.mjs test/console/screenshots.ts http://127.0.0.1:4000 FOLDER [PAGE …]`. Those of the README are in
+ * FOLDER/readme. Copy them to docs.
  */
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';

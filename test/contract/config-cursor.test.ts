@@ -10,7 +10,7 @@ function cursorOver(json: Json): { root: Cursor; told: () => string[] } {
   return { root, told: () => findings.mistakes.map(({ path, message }) => `${path} ${message}`) };
 }
 
-test('config cursor: a cursor walks to what a value has itself', () => {
+test('config cursor: moves only to own members of a value', () => {
   const { root } = cursorOver({ list: [{ a: 1 }] });
   const [item] = root.member('list').items();
   assert.equal(item?.member('a').path, '$.list[0].a');
@@ -19,7 +19,7 @@ test('config cursor: a cursor walks to what a value has itself', () => {
   assert.ok(root.member('constructor').isAbsent);
 });
 
-test('config cursor: what is wrong is told with its place and its kind', () => {
+test('config cursor: errors are reported with path and kind', () => {
   const { root, told } = cursorOver({ list: {}, text: '', flag: 'yes', extra: 1 });
   assert.deepEqual(root.member('list').items(), []);
   assert.equal(root.member('text').filledText(), null);
@@ -33,7 +33,7 @@ test('config cursor: what is wrong is told with its place and its kind', () => {
   ]);
 });
 
-test('config cursor: a value is shown only where the file holds no keys', () => {
+test('config cursor: a value is quoted only if the file contains no keys', () => {
   const { root, told } = cursorOver({ key: 'secret', order: 'up' });
   root.member('key').mustBe('a list', 'Put it in [ ].');
   root.member('order').expected('`asc` or `desc`', 'Write one of them.');

@@ -8,7 +8,7 @@ import { spentMs } from '../support/spent.ts';
 const part = fc.stringMatching(/^[A-Za-z0-9-]{1,20}$/);
 const originId = fc.string({ unit: 'grapheme', minLength: 1 });
 
-test('ids: an entity id has the shape of the contract, its originId as it is', () => {
+test('ids: an entity id has the shape of the contract, with an unchanged originId', () => {
   const id = formatEntityId({ sourceId: '32eb', originId: 'a/b c?d' });
   assert.equal(id, 'gid://Source/32eb/Entity/a/b c?d');
   assert.deepEqual(parseEntityId(id), { sourceId: '32eb', originId: 'a/b c?d' });
@@ -19,7 +19,7 @@ test('ids: a view id has the documented shape', () => {
   assert.equal(formatViewId(view), 'gid://Environment/7c9e/Source/32eb/Entity/42/View/page');
 });
 
-test('ids: any id comes back from its text, whatever its originId looks like', () => {
+test('ids: any id round-trips through its string, whatever its originId looks like', () => {
   fc.assert(
     fc.property(part, part, originId, part, (environmentId, sourceId, anyOriginId, alias) => {
       const entity = { sourceId, originId: anyOriginId };
@@ -36,7 +36,7 @@ test('ids: an originId that looks like the end of a view id is still the originI
   assert.deepEqual(parseViewId(formatViewId(view)), view);
 });
 
-test('ids: what is no id is none', () => {
+test('ids: an invalid id is rejected', () => {
   for (const wrong of [
     '',
     'gid://Source//Entity/1',
@@ -53,7 +53,7 @@ test('ids: what is no id is none', () => {
   }
 });
 
-test('ids: hostile ids cost no time', () => {
+test('ids: hostile ids are parsed quickly', () => {
   const startMs = spentMs();
   parseViewId(`gid://Environment/e/Source/s/Entity/${'/View/'.repeat(200_000)}`);
   parseEntityId(`gid://Source/${'a'.repeat(1_000_000)}`);

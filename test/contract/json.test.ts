@@ -23,7 +23,7 @@ function reversed(value: Json): Json {
 
 const values = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as Json);
 
-test('JSON: equal values have equal canonical text, whatever the order of their members', () => {
+test('JSON: equal values have the same canonical text, whatever the order of their members', () => {
   fc.assert(
     fc.property(values, (value) => {
       assert.equal(canonicalJson(reversed(value)), canonicalJson(value));
@@ -53,7 +53,7 @@ test('JSON: different values have different canonical text', () => {
   assert.notEqual(canonicalJson([1, 2]), canonicalJson([2, 1]));
 });
 
-test('JSON: names of prototypes are names like any other', () => {
+test('JSON: names on prototypes are ordinary names', () => {
   const parsed = JSON.parse('{"__proto__":{"polluted":1},"constructor":2}') as JsonObject;
   assert.equal(canonicalJson(parsed), '{"__proto__":{"polluted":1},"constructor":2}');
   assert.deepEqual(getOwn(parsed, '__proto__'), { polluted: 1 });
@@ -65,7 +65,7 @@ test('JSON: names of prototypes are names like any other', () => {
   assert.equal((made as { polluted?: unknown }).polluted, undefined);
 });
 
-test('JSON: things are grouped by key, in the order in which they come', () => {
+test('JSON: items are grouped by key, in their order', () => {
   const groups = groupBy(['b1', 'a1', 'b2', 'a2'], (thing) => thing[0]);
   assert.deepEqual(
     [...groups],
@@ -76,7 +76,7 @@ test('JSON: things are grouped by key, in the order in which they come', () => {
   );
 });
 
-test('JSON: each member is looked at a few times, however deep it lies', () => {
+test('JSON: each member is visited a few times, however deep it is', () => {
   let reads = 0;
   const inside = (value: Json): JsonObject =>
     Object.defineProperty({}, 'a', {

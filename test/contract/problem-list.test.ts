@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { problems } from '../../src/contract/errors.ts';
 import { listProblems } from '../../src/contract/problem-list.ts';
 
-test('problem list: the list has every problem of the catalogue once, under its own name', () => {
+test('problem list: has every problem of the catalogue once, under its own name', () => {
   const listed = listProblems();
   assert.deepEqual(listed.map(({ name }) => name).sort(), Object.keys(problems).sort());
   for (const { name, status, message } of listed) {

@@ -10,7 +10,7 @@ import {
   stateAt,
 } from '../../src/contract/publish-times.ts';
 
-test('publish times: a time is read with date, hours, minutes and offset, and nothing less', () => {
+test('publish times: a time needs a date, hours, minutes and an offset', () => {
   const noon = Date.UTC(2027, 1, 28, 12);
   for (const text of [
     '2027-02-28T12:00Z',
@@ -37,7 +37,7 @@ test('publish times: a time is read with date, hours, minutes and offset, and no
   }
 });
 
-test('publish times: what is written of a moment is read as the same moment', () => {
+test('publish times: a formatted time is parsed as the same time', () => {
   const years = {
     min: new Date('0000-01-01T00:00:00Z'),
     max: new Date('9999-12-31T23:59:59Z'),
@@ -50,7 +50,7 @@ test('publish times: what is written of a moment is read as the same moment', ()
   );
 });
 
-test('publish times: an entity goes through its states in their order, each ended by its moment', () => {
+test('publish times: an entity goes through its states in order, each ended by its time', () => {
   const moment = fc.option(fc.integer({ min: 1, max: 20 }), { nil: null });
   fc.assert(
     fc.property(moment, moment, (publishAt, unpublishAt) => {

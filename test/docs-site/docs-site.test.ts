@@ -1,4 +1,4 @@
-/** The documentation as a site: its links, its search, and how it is read on a telephone. */
+/** The documentation as a site: its links, its search, and its layout on a phone. */
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -10,7 +10,7 @@ import { root, temporaryFolder } from '../cli/support/command.ts';
 import { openBrowser } from '../support/browser.ts';
 
 const types: Readonly<Record<string, string>> = { html: 'text/html', css: 'text/css', js: 'text/javascript' };
-/** Where pictures of the pages are put, for people who look at them. */
+/** Where screenshots of the pages are stored, for manual checks. */
 const pictures = process.env.MILLRACE_SCREENSHOTS;
 
 async function serve(context: test.TestContext, folder: string): Promise<string> {
@@ -50,7 +50,7 @@ test('docs site: every page fits 360 px in light and dark, and the search finds 
       .locator('nav a')
       .evaluateAll((all) => all.map((one) => String(Reflect.get(one, 'href'))));
     assert.ok(addresses.length > 40, 'the navigation has every page');
-    // Colours take no room: every page in light, a few in dark.
+    // Colors do not change the layout: every page in light, a few in dark.
     for (const address of colorScheme === 'light' ? addresses : addresses.slice(0, 3)) {
       await page.goto(address);
       const width = await page
@@ -83,7 +83,7 @@ test('docs site: every page fits 360 px in light and dark, and the search finds 
   assert.equal(grounds.size, 2, 'light and dark differ');
 });
 
-test('docs site: a link to nothing is reported with file and line, and nothing is written', async (context) => {
+test('docs site: a broken link is reported with file and line, and nothing is written', async (context) => {
   const clone = await temporaryFolder(context);
   for (const name of ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'Dockerfile', 'compose.yaml']) {
     cpSync(path.join(root, name), path.join(clone, name));

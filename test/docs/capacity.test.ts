@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import { textOf } from './support/markdown.ts';
 
 const marginMin = 1.5;
-/** A budget that is this far from its figure is a figure of another time. */
+/** A budget this far from its figure belongs to an older figure. */
 const marginMax = 4;
 
-/** The numbers in a row of a table. @param begins what stands in its first cell */
+/** The numbers in a row of a table. @param begins start of the text in its first cell */
 function rowOf(markdown: string, begins: string): number[] {
   const row = markdown
     .split('\n')
@@ -48,7 +48,7 @@ function assertMargin(factor: number, what: string): void {
   assert.ok(factor >= marginMin && factor <= marginMax, `${what}: the margin is ${factor.toFixed(2)}`);
 }
 
-test('memory: a budget is a multiple of what was measured', () => {
+test('capacity: a memory budget is a multiple of the measurement', () => {
   const entityBytes = last(rowOf(capacity, 'an entity in Redis with all that is made of it'));
   const entityBudgetKb = budget('host memory of Redis, per entity including its view, route and item');
   assertMargin((entityBudgetKb * 1_000) / entityBytes, 'Redis');
@@ -56,7 +56,7 @@ test('memory: a budget is a multiple of what was measured', () => {
   assertMargin((budget('worker memory per index item') * 1_000) / itemBytes, 'an index item');
 });
 
-test('memory of a worker: what the page plans holds what each size took', () => {
+test("capacity: the page's plan for a worker includes the measured memory of each size", () => {
   const baseMb = budget('worker memory without index items');
   const itemKb = budget('worker memory per index item');
   const tookMb = rowOf(growth, 'memory of the worker');
@@ -65,7 +65,7 @@ test('memory of a worker: what the page plans holds what each size took', () => 
   for (const [at, mb] of tookMb.entries()) assert.ok((planned[at] ?? 0) > mb, `${mb} MB of ${planned[at]}`);
 });
 
-test('rates: what was measured is a multiple of a budget', () => {
+test('capacity: a measured rate is a multiple of the budget', () => {
   const rates = [
     ['changed entities per second, one worker', 'entity stored and all made of it'],
     ['cached pages per second, one front', 'page from the cache'],

@@ -11,7 +11,7 @@ const leftOut = path.join('test', 'docs');
 /** A page, and a heading of it in quotes, which may stand behind a comma, and on the next line of the comment. */
 const citationPattern =
   /((?:docs\/[\w/-]+|bench\/README|README|ARCHITECTURE|CHANGELOG)\.md),?(?:(?: |\s*\n\s*(?:\*|--)\s*)"([^"\n]+)")?/g;
-/** Papers that are not in this repository. */
+/** Documents that are not in this repository. */
 const elsewherePattern = /\b(?:contract|specification),? (?:end of )?(?:sections?|endpoints?|") ?\w*/gi;
 
 function sourceFiles(): string[] {
@@ -45,7 +45,7 @@ describe('citations in', () => {
   const files = sourceFiles().map((file) => ({ file, source: readFileSync(path.join(root, file), 'utf8') }));
   for (const folder of folders) {
     const inFolder = files.filter(({ file }) => file.startsWith(path.join(folder, '')));
-    test(`${folder} lead to a page and a heading that are there`, () => {
+    test(`${folder} lead to existing pages and headings`, () => {
       const mistakes = inFolder.flatMap(({ file, source }) =>
         citationsOf(source).flatMap((citation) => {
           const mistake = mistakeOf(citation);
@@ -55,7 +55,7 @@ describe('citations in', () => {
       assert.deepEqual(mistakes, []);
     });
 
-    test(`${folder} name no paper that is not in this repository`, () => {
+    test(`${folder} name no document outside of this repository`, () => {
       const found = inFolder.flatMap(({ file, source }) =>
         [...source.matchAll(elsewherePattern)].map(([words]) => `${file}: ${words}`),
       );
@@ -68,7 +68,7 @@ describe('citations in', () => {
   });
 });
 
-test('mistakes in citations are found', () => {
+test('citations: errors are found', () => {
   const source =
     '/** (docs/reference/http.md "Delivery"), docs/reference/http.md\n * "Nothing", bench/README.md, "Slow paths", docs/no-page.md */';
   assert.deepEqual(citationsOf(source).map(mistakeOf), [

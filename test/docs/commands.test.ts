@@ -1,6 +1,6 @@
 /**
- * What a reader copies works: the shell blocks of documents are run one after the other, and their answers are as shown.
- * `docs/guide/first-site.md` is followed in `test/cli/package.test.ts`, which tries the package that the page installs.
+ * The commands that a reader copies work: the shell blocks of documents are run in order, and their output is as shown.
+ * `docs/guide/first-site.md` is followed in `test/cli/package.test.ts`, which tests the package that the page installs.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -9,15 +9,15 @@ import { textOf } from './support/markdown.ts';
 import { followPage, npmFolders, readersTools, startAs } from './support/reader.ts';
 import { answerPattern, perform, startsThePlatform, stepsOf } from './support/shell.ts';
 
-/** Pages that ask the demo which the README starts. */
+/** Pages that use the demo which the README starts. */
 const demoPages = [
   'docs/reference/indexes-and-queries.md',
   'docs/guide/schemas.md',
   'docs/guide/importing.md',
 ];
 
-describe('what a reader copies', { skip: readersTools, concurrency: 1 }, () => {
-  test('from the README, and from pages that ask its demo, works', async (context) => {
+describe('commands', { skip: readersTools, concurrency: 1 }, () => {
+  test('in the README, and in pages that use its demo, work', async (context) => {
     const HOME = await temporaryFolder(context);
     const steps = stepsOf(textOf('README.md'));
     const { platform, port } = await startAs(context, steps.find(startsThePlatform), { HOME, DEMO: 'on' });
@@ -32,13 +32,13 @@ describe('what a reader copies', { skip: readersTools, concurrency: 1 }, () => {
     await platform.stop();
   });
 
-  test('from docs/guide/moving.md, which starts a site of its own, works', async (context) => {
+  test('in docs/guide/moving.md, which starts its own site, work', async (context) => {
     const env = { HOME: await temporaryFolder(context), ...npmFolders() };
     assert.ok((await followPage(context, 'docs/guide/moving.md', { env })) >= 5);
   });
 });
 
-test('an answer other than the one shown is found', () => {
+test('commands: an output other than the one shown is found', () => {
   const shown = '{"status": 0, …, "results": [{"name": "a b", …}]}';
   assert.match('{"status":0,"totalResults":1,"results":[{"name":"a b","url":"/a"}]}', answerPattern(shown));
   assert.doesNotMatch('{"status":200,"results":[{"name":"ab"}]}', answerPattern(shown));

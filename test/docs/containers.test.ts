@@ -1,4 +1,7 @@
-/** The container files name what exists: settings, roles, commands, ports, paths and scripts. No container is started here. */
+/**
+ * The container files refer to existing things: settings, roles, commands, ports, paths and scripts. No container is started
+ * here.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -57,7 +60,7 @@ function assertArgument(word: string, where: string): void {
   assert.ok(isCommand(word), `${where}: the image runs no ${word}`);
 }
 
-test('the Dockerfile copies what exists, and names settings, ports and scripts that exist', () => {
+test('containers: the Dockerfile copies existing files, and names existing settings, ports and scripts', () => {
   const text = textOf('Dockerfile').replaceAll('\\\n', ' ');
   const env = text.match(/^ENV (.*)$/m)?.[1]?.split(' ') ?? [];
   assertSettings(
@@ -85,7 +88,7 @@ test('the Dockerfile copies what exists, and names settings, ports and scripts t
   for (const name of ['.git', '.env', '.data', 'node_modules']) assert.ok(ignored.includes(name), name);
 });
 
-test('compose.yaml starts every role with settings that exist', () => {
+test('containers: compose.yaml starts every role with existing settings', () => {
   const compose: { services: Record<string, Service> } = parse(textOf('compose.yaml'), { merge: true });
   const { redis, ...own } = compose.services;
   assert.ok(redis);
@@ -97,7 +100,7 @@ test('compose.yaml starts every role with settings that exist', () => {
   assert.match(String(redis.command), /--appendfsync always .*--maxmemory-policy noeviction/);
 });
 
-test('the Kubernetes manifests start every role with settings, ports and scripts that exist', () => {
+test('containers: the Kubernetes manifests start every role with existing settings, ports and scripts', () => {
   const files = readdirSync(path.join(root, 'docs/kubernetes')).filter(
     (file) => file !== 'kustomization.yaml',
   );
@@ -127,7 +130,7 @@ test('the Kubernetes manifests start every role with settings, ports and scripts
   assert.equal(kinds.filter((kind) => kind === 'PodDisruptionBudget').length, 2);
 });
 
-test('a container runs the line of the Procfile for a role, and anything else as a command', async () => {
+test('containers: a container runs the line of the Procfile for a role, and anything else as a command', async () => {
   const container = (words: readonly string[], env: Record<string, string> = {}) =>
     run('sh', ['docs/operations/container.sh', ...words], { cwd: root, env });
   for (const role of ['web', 'worker', 'jobs', 'small']) {
@@ -140,7 +143,7 @@ test('a container runs the line of the Procfile for a role, and anything else as
   assert.match(help.stdout, /Usage: .*check/);
 });
 
-test('the health check of a container says whether anything responds', async () => {
+test('containers: the health check reports whether anything responds', async () => {
   const dead = await run('node', [healthFile], { cwd: root, env: { METRICS_PORT: '1' } });
   assert.deepEqual([dead.code, dead.stdout], [1, 'nothing responds on port 1 (METRICS_PORT)\n']);
 });

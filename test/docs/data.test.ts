@@ -1,11 +1,11 @@
-/** The page about the data names every key that stands in Redis, by the word behind its tag. */
+/** The page about the data names every key in Redis, by the word after its tag. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { root, textOf } from './support/markdown.ts';
 
-test('docs/design/data.md names every key', () => {
+test('data: docs/design/data.md names every key', () => {
   const source = readFileSync(path.join(root, 'src/store/keys.ts'), 'utf8');
   const kinds = [
     ...source.matchAll(/`(?:\$\{(?:tag|platformTag|tagOf\(list\))\}|\{process:\S+\}):([a-z-]+)/g),

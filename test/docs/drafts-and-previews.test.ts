@@ -17,14 +17,14 @@ const [tenant = ''] = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text
 const programs = programsOf(page);
 const draftRoute = 'app/api/draft/route.ts';
 
-/** A redirect ends the handler by an error, as in Next.js. */
+/** A redirect ends the handler by throwing, as in Next.js. */
 const nextModules = {
   'headers.mjs':
     'export const enabled = []; export const draftMode = async () => ({ enable: () => enabled.push(1) });',
   'navigation.mjs': "export function redirect(path) { throw new Error('to ' + path); }",
 };
 
-test('the tenant of the guide is a configuration without mistakes', async (context) => {
+test('drafts and previews: the tenant of the guide is a valid configuration', async (context) => {
   const folder = await temporaryFolder(context);
   mkdirSync(path.join(folder, 'tenants/site'), { recursive: true });
   writeFileSync(path.join(folder, 'tenants/site/tenant.json'), tenant);
@@ -32,7 +32,7 @@ test('the tenant of the guide is a configuration without mistakes', async (conte
   assert.ok(outcome.ok, JSON.stringify(outcome));
 });
 
-test('the programs of the guide agree with the types of millrace/client', async (context) => {
+test('drafts and previews: the programs of the guide agree with the types of millrace/client', async (context) => {
   const folder = await temporaryFolder(context);
   assert.deepEqual([...programs.keys()], [draftRoute, 'lib/content.ts']);
   const use =
@@ -71,7 +71,7 @@ async function draftHandler(context: TestContext) {
   return { get: GET as (request: Request) => Promise<Response>, enabled: enabled as readonly number[] };
 }
 
-test('a draft link opens a page of the site, and nothing where it is forged, late or leads elsewhere', async (context) => {
+test('drafts and previews: a draft link opens a page of the site, unless it is forged, expired or leads elsewhere', async (context) => {
   const secret = 'a-secret-of-both';
   process.env.PREVIEW_SECRET = secret;
   context.after(() => delete process.env.PREVIEW_SECRET);

@@ -1,4 +1,4 @@
-/** The scripts of the recipes make entities of what other systems give. */
+/** The scripts of the recipes convert the data of other systems to entities. */
 import assert from 'node:assert/strict';
 import { createReadStream, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';

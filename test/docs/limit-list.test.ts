@@ -6,7 +6,7 @@ import { listLimits } from './support/limit-list.ts';
 
 const listed = listLimits(readFileSync(new URL('../../src/contract/limits.ts', import.meta.url), 'utf8'));
 
-test('every limit is listed with a meaning, and none but these', () => {
+test('limit list: every limit is listed with a meaning, and no others', () => {
   assert.deepEqual(listed.map(({ name }) => name).sort(), Object.keys(limits).sort());
   for (const { name, value, meaning } of listed) {
     assert.ok(Number.isFinite(value) && value > 0, name);
@@ -14,7 +14,7 @@ test('every limit is listed with a meaning, and none but these', () => {
   }
 });
 
-test('the unit is that of the name', () => {
+test('limit list: the unit is that of the name', () => {
   const unitOf = (name: string) => listed.find((limit) => limit.name === name)?.unit;
   assert.equal(unitOf('entityBytesMax'), 'bytes');
   assert.equal(unitOf('drainMs'), 'ms');

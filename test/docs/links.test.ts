@@ -1,11 +1,11 @@
-/** Every relative link of every document leads to a file that is there, and to a heading that it has. */
+/** Every relative link of every document leads to an existing file and heading. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { anchorsOf, documents, relativeLinksOf, root, textOf } from './support/markdown.ts';
 
-/** What is wrong with a link, or null. @param from the document that has it, relative to the repository */
+/** The error in a link, or null. @param from the document that contains it, relative to the repository */
 function mistakeOf(from: string, target: string): string | null {
   const [file = '', anchor] = target.split('#');
   const to = file === '' ? from : path.posix.join(path.posix.dirname(from), file);
@@ -28,7 +28,7 @@ describe('the links of', () => {
   }
 });
 
-test('every page under docs is reached from the README', () => {
+test('links: every page under docs can be reached from the README', () => {
   const reached = new Set(['README.md']);
   for (const from of reached) {
     for (const { target } of relativeLinksOf(textOf(from))) {
@@ -43,7 +43,7 @@ test('every page under docs is reached from the README', () => {
   );
 });
 
-test('the index of docs leads to every page beside it', () => {
+test('links: the index of docs links to every other page there', () => {
   const linked = new Set(
     relativeLinksOf(textOf('docs/README.md')).map(({ target }) =>
       path.posix.join('docs', target.split('#')[0] ?? ''),
@@ -56,7 +56,7 @@ test('the index of docs leads to every page beside it', () => {
   );
 });
 
-test('mistakes in links are found', () => {
+test('links: errors are found', () => {
   assert.equal(mistakeOf('README.md', 'docs/guide/first-site.md#1-install'), null);
   assert.match(mistakeOf('README.md', 'docs/guide/no-site.md') ?? '', /no such file/);
   assert.match(mistakeOf('README.md', '#no-such-heading') ?? '', /no such heading/);

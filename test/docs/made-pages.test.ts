@@ -1,6 +1,6 @@
 /**
- * Pages that are made from the code: what stands between their markers is what the code says.
- * `MILLRACE_WRITE_PAGES=1 npm test -- test/docs/made-pages.test.ts` writes them anew.
+ * Pages that are generated from the code: the text between their markers equals the code. `MILLRACE_WRITE_PAGES=1 npm test --
+ * test/docs/made-pages.test.ts` rewrites them.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -59,7 +59,7 @@ function table(heads: readonly string[], rows: readonly (readonly string[])[]): 
 
 for (const [name, generated] of Object.entries(pages)) {
   const file = `docs/reference/${name}.md`;
-  test(`${file} says what the code says`, () => {
+  test(`${file} equals the code`, () => {
     const [begin, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
     const page = textOf(file);
     const [before, rest = ''] = page.split(begin);
@@ -72,7 +72,7 @@ for (const [name, generated] of Object.entries(pages)) {
 
 for (const [name, schema] of Object.entries(jsonSchemas)) {
   const file = `config/json-schemas/${name}.json`;
-  test(`${file} says what the code says`, () => {
+  test(`${file} equals the code`, () => {
     const whole = `${JSON.stringify(schema, null, 2)}\n`;
     if (process.env.MILLRACE_WRITE_PAGES === '1') writeFileSync(path.join(root, file), whole);
     assert.equal(textOf(file), whole, 'write it anew with MILLRACE_WRITE_PAGES=1');

@@ -1,4 +1,4 @@
-/** Commands, options, settings and test files that documents name are there. */
+/** Commands, options, settings and test files named in documents exist. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -9,9 +9,9 @@ import { documents, root, textOf } from './support/markdown.ts';
 const readmeLinesMax = 150;
 const { scripts }: { scripts: Record<string, string> } = JSON.parse(textOf('package.json'));
 const benches = readdirSync(path.join(root, 'bench')).flatMap((file) => /^(.+)\.ts$/.exec(file)?.[1] ?? []);
-/** Those of Node's test runner, and of `npm ci`, are theirs. */
+/** Options of Node's test runner and of `npm ci`. */
 const optionPattern = /npm (?:run )?([a-z]+) --((?: +[^\s`|;&#]+)+)/g;
-/** Names in documents that stand for any. */
+/** Placeholder names in documents. */
 const placeholders = new Set(['FILE', 'NAME']);
 
 /** Scripts of package.json that a text runs. */
@@ -56,7 +56,7 @@ function isThere(file: string): boolean {
   return [...places, template].some((place) => existsSync(path.join(root, place)));
 }
 
-describe('what is named is there:', () => {
+describe('documented names exist:', () => {
   for (const file of documents()) {
     test(file, () => {
       const text = textOf(file);
@@ -89,7 +89,7 @@ describe('what is named is there:', () => {
   }
 });
 
-test('names that are not there are found', () => {
+test('names: missing ones are found', () => {
   assert.deepEqual(scriptsIn('`npm run nothing`, npm start'), ['nothing', 'start']);
   assert.deepEqual(optionsIn('`npm run verify -- --repair --nothing`'), [
     'verify --repair',
@@ -101,7 +101,7 @@ test('names that are not there are found', () => {
   );
 });
 
-test('every promise names a test', () => {
+test('names: every promise names a test', () => {
   const promises = textOf('docs/promises.md')
     .split(/\n(?=\*\*|## )/)
     .filter((part) => part.startsWith('**'));
@@ -112,12 +112,12 @@ test('every promise names a test', () => {
   );
 });
 
-test(`the README has at most ${readmeLinesMax} lines`, () => {
+test(`names: the README has at most ${readmeLinesMax} lines`, () => {
   const lines = textOf('README.md').trimEnd().split('\n');
   assert.ok(lines.length <= readmeLinesMax, `${lines.length} lines`);
 });
 
-test('no table is padded', () => {
+test('names: no table is padded', () => {
   const padded = documents()
     .filter((file) => file === 'README.md' || file.startsWith('docs/'))
     .flatMap((file) =>

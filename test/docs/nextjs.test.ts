@@ -48,7 +48,7 @@ async function typesOfFirstSite(context: TestContext): Promise<string> {
   return typesFile(read.documents, 'my-site');
 }
 
-test('the programs agree with the types of the client and of the first site', async (context) => {
+test('Next.js: the programs agree with the types of the client and of the first site', async (context) => {
   const folder = await temporaryFolder(context);
   assert.deepEqual(
     [...programs.keys()],
@@ -212,12 +212,12 @@ async function save(originId: string, properties: JsonObject): Promise<void> {
   requireOk(await system.client().post(`/ingest/v2/${originId}`, entity, { key: sourceKey }));
 }
 
-/** Asks for a page as visitors do, until it is as wanted. */
+/** Requests a page like a visitor, until it is as expected. */
 async function untilPage(url: string, isWanted: (view: View | null) => boolean): Promise<void> {
   await until(`the page ${url}`, async () => isWanted((await site.cached(url)).view), 60_000);
 }
 
-test('a page with more tags than one call takes is purged by a change of any view in it', async () => {
+test('Next.js: a page with more tags than fit in one call is purged by a change of any view in it', async () => {
   for (const part of parts) await save(part, { title: part });
   await save('all', { title: 'All', parts });
   await untilPage('/all', (view) => view?.parts.filter((part) => part !== null).length === parts.length);
@@ -227,7 +227,7 @@ test('a page with more tags than one call takes is purged by a change of any vie
   }
 });
 
-test('a page that was missing is purged when it appears, and the old one is never kept', async () => {
+test('Next.js: a page that was missing is purged when it appears, and the old one is never cached', async () => {
   assert.equal((await site.cached('/later')).view, null);
   await save('later', { title: 'Here' });
   await untilPage('/later', (view) => view?.title === 'Here');
@@ -235,7 +235,7 @@ test('a page that was missing is purged when it appears, and the old one is neve
   assert.deepEqual([...profiles], ['{"expire":0}']);
 });
 
-test('a test of the webhook purges everything, and a forged one nothing', async () => {
+test('Next.js: a test of the webhook purges everything, and a forged one nothing', async () => {
   const isPurged = () => site.purges.some(({ tag }) => tag === 'content');
   const body = JSON.stringify({ type: 'test', data: {} });
   const forged = await site.POST(new Request('http://site.example', { method: 'POST', body }));

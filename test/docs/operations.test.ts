@@ -44,12 +44,12 @@ async function keptMs(frontUrl: string): Promise<number> {
   return performance.now() - askedMs;
 }
 
-/** A body without a length, as a program sends one that it still writes. */
+/** A body without a length, as sent by a program that is still writing it. */
 function chunkedBody(text: string): ReadableStream {
   return new Blob([text]).stream();
 }
 
-test('through nginx chunked and large bodies come in, paths without a key do not, and idle connections end there first', async (context) => {
+test('operations: nginx accepts chunked and large bodies, rejects paths without a key, and closes idle connections first', async (context) => {
   const dataDir = await temporaryFolder(context);
   const platform = await Platform.start(context, { DATA_DIR: dataDir });
   await platform.ready();
@@ -122,13 +122,13 @@ test('through nginx chunked and large bodies come in, paths without a key do not
   await platform.stop();
 });
 
-/** A line of a unit as systemd hands it on. */
+/** A line of a unit as systemd passes it on. */
 function asSystemdFillsIn(line: string, instance: string): string {
   const texts: Readonly<Record<string, string>> = { '%%': '%', '%i': instance, $$: '$' };
   return line.replaceAll(/%%|%i|\$\$/g, (sign) => texts[sign] ?? '');
 }
 
-test('an instance of the unit runs the line of the Procfile that its name begins with', async () => {
+test('operations: an instance of the unit runs the line of the Procfile that its name begins with', async () => {
   const [, script = ''] =
     /^ExecStart=\/bin\/sh -c '(.*)'$/m.exec(textOf('docs/operations/millrace@.service')) ?? [];
   assert.match(script, /\bexec\b/);
@@ -144,14 +144,14 @@ test('an instance of the unit runs the line of the Procfile that its name begins
     jobs: 'jobs',
     small: 'small',
   })) {
-    // Told in place of being run.
+    // Printed instead of being run.
     const told = asSystemdFillsIn(script, instance).replace('exec', 'echo');
     const { stdout } = await run('sh', ['-c', told]);
     assert.equal(stdout.trim(), procfile.get(role));
   }
 });
 
-test('the workflow for pull requests calls commands with the options that they have', () => {
+test('operations: the workflow for pull requests calls commands with existing options', () => {
   const lines = [
     ...textOf('docs/operations/configuration.github.yml').matchAll(/npx millrace (\w+)([^>\n]*)/g),
   ];

@@ -52,7 +52,7 @@ describe('plain words: no more than before of', () => {
   }
 });
 
-test('plain words are found, and good English is not', () => {
+test('plain words: they are found, and good English is not', () => {
   const text = 'It is no list. There is no list. It stands here. MIB stands for it. It is no longer so.';
   const found = Object.entries(words).filter(([, { pattern }]) => countIn([text], pattern) > 0);
   assert.deepEqual(

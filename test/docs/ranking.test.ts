@@ -21,7 +21,7 @@ const fields: ReadonlyMap<string, FieldType> = new Map([
   ['published', 'date'],
 ]);
 
-test('the worked example has the scores that a search gives', () => {
+test('ranking: the worked example has the scores that a search returns', () => {
   const shard = new Shard({ fields, texts });
   const items = Object.entries(titles).map(([originId, title]) => {
     return { partition: 0, sourceId: 's', originId, updatedAtMs: 0, fields: { title } };
@@ -41,7 +41,7 @@ test('the worked example has the scores that a search gives', () => {
   for (const item of items) assert.equal(scoreOf(item), new Map(found).get(item.originId) ?? null);
 });
 
-test('the queries of the guide have no mistakes', () => {
+test('ranking: the queries of the guide are valid', () => {
   assert.equal(queries.length, 3);
   for (const query of queries) {
     const checked = checkQuery(query, { fields, isOpen: false, isSchemaAlias: null });

@@ -10,7 +10,7 @@ function withGaps(message: string): string {
   return message.replaceAll(/<[^>]*>/g, '…');
 }
 
-test('errors: each with its status, its name and its message', () => {
+test('reference: errors have their status, name and message', () => {
   const documented = rowsOf(textOf('docs/reference/errors.md'), 'status').map(([status, name, message]) => ({
     status,
     name,
@@ -24,7 +24,7 @@ test('errors: each with its status, its name and its message', () => {
   assert.deepEqual(documented, known);
 });
 
-test('routes: each with the key and the scope that it asks for', () => {
+test('reference: routes have the required key and scope', () => {
   const documented = rowsOf(textOf('docs/reference/routes.md'), 'endpoint').map(([endpoint, key, scope]) => ({
     endpoint,
     key,

@@ -1,4 +1,4 @@
-/** The runbook knows every alert, and quotes log lines that there are. */
+/** The runbook covers every alert, and quotes existing log lines. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -22,17 +22,17 @@ const parts: readonly Part[] = text
     return { anchor: heading.toLowerCase().replaceAll(' ', '-'), text: part };
   });
 
-/** What is typed or asked, not logged. */
+/** Commands and requests, which are not logged. */
 const commands = /^(?:redis-cli|npm|GET|POST|ulimit) /;
 
-/** Everything in quotes that has several words, and is no command. */
+/** Everything in quotes that has several words and is not a command. */
 function quotedLines(): string[] {
   return [...text.matchAll(/`([^`]+)`/g)]
     .map(([, line = '']) => line.replaceAll(/\s+/g, ' '))
     .filter((line) => line.includes(' ') && !commands.test(line));
 }
 
-/** All sources as one text, their line ends as spaces. */
+/** All sources as one string, with line ends as spaces. */
 function sources(): string {
   return ['src', 'workers']
     .flatMap((folder) =>
@@ -45,7 +45,7 @@ function sources(): string {
     .join('\n');
 }
 
-test('each alert names a part of the runbook, and that part names the alert', () => {
+test('runbook: each alert links to a section of the runbook, and that section names the alert', () => {
   const rules = alertRules();
   assert.ok(rules.length > 10);
   for (const { name, runbook } of rules) {
@@ -59,7 +59,7 @@ test('each alert names a part of the runbook, and that part names the alert', ()
   for (const [, name = ''] of text.matchAll(/`(Millrace\w+)`/g)) assert.ok(known.has(name), name);
 });
 
-/** Lines with a part that is filled in, and those of Redis itself. */
+/** Lines with a variable part, and those of Redis itself. */
 const composed: Readonly<Record<string, string>> = {
   'partitions were taken': 'partitions were $',
   'partitions were given back': 'partitions were $',
@@ -67,7 +67,7 @@ const composed: Readonly<Record<string, string>> = {
   'The last lines of redis:': 'The last lines of $',
 };
 
-test('each log line that the runbook quotes is written somewhere', () => {
+test('runbook: each quoted log line exists in the code', () => {
   const lines = quotedLines();
   assert.ok(lines.length > 20, lines.join('\n'));
   const written = sources();

@@ -68,7 +68,7 @@ function startSite(offset: string | null): { readonly lines: () => string[] } {
   return { lines: () => text.split('\n') };
 }
 
-test('the loop tells Next.js of every path that is another now, or is no more', async () => {
+test('staying fresh: the loop notifies Next.js of every path that changed or was removed', async () => {
   assert.deepEqual(others, [], 'every program of the page is run here');
   await save('/first');
   const site = startSite(null);
@@ -80,12 +80,12 @@ test('the loop tells Next.js of every path that is another now, or is no more', 
   await until('the former path too', () => told().includes('/first'));
 });
 
-test('the loop begins again where its offset is not known', async () => {
+test('staying fresh: the loop starts again if its offset is unknown', async () => {
   const site = startSite('an-offset-of-somebody-else');
   await until('the copy', () => site.lines().includes('/second'));
 });
 
-test('what is shown on more pages than a change lists makes every page anew', async () => {
+test('staying fresh: a view on more pages than a change lists rebuilds every page', async () => {
   const folder = path.join(system.scratchDir, 'act');
   const cache = path.join(folder, 'node_modules/next');
   mkdirSync(cache, { recursive: true });

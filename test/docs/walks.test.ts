@@ -5,7 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { root, textOf } from './support/markdown.ts';
 
-/** A property of a saved entity, and a word of a query. They count every file that the value passes. */
+/** A property of a saved entity, and a word of a query. They count every file that the value passes through. */
 const filesMax = [43, 28];
 const linesMax = 400;
 
@@ -24,7 +24,7 @@ function walksIn(text: string): Walk[] {
   }));
 }
 
-test('the walks of ARCHITECTURE.md are as short as they should be, through files that are there', () => {
+test('walks: the walks of ARCHITECTURE.md are short enough, through existing files', () => {
   const walks = walksIn(textOf('ARCHITECTURE.md'));
   assert.equal(walks.length, filesMax.length);
   for (const [at, { fileCount, files }] of walks.entries()) {

@@ -1,4 +1,4 @@
-/** The program of "Webhooks" believes what the platform sends, and nothing else. */
+/** The program of "Webhooks" accepts the requests of the platform, and no others. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { symlink, writeFile } from 'node:fs/promises';
@@ -51,7 +51,7 @@ before(async () => {
 });
 after(() => receiver.close());
 
-/** What a receiver gets that is sent a change. */
+/** The request that a receiver of a change gets. */
 async function received(own: Partial<Webhook> = {}, now = new Date()): Promise<Received> {
   const hook = { ...webhook, ...own };
   const message = changesMessage(hook, ['place'], [change], '');
@@ -61,7 +61,9 @@ async function received(own: Partial<Webhook> = {}, now = new Date()): Promise<R
   return last;
 }
 
-/** @returns runs the program with a request, and gives the tags that it forgets. It fails where the program throws */
+/**
+ * @returns a function that runs the program with a request, and returns the tags that it purges. It fails if the program throws
+ */
 async function program(
   context: TestContext,
 ): Promise<(request: Pick<Received, 'text' | 'headers'>, secret: string) => Promise<string>> {
@@ -85,13 +87,13 @@ await import('./snippet.mjs');`,
   };
 }
 
-test('what the platform sends is believed with either secret', async (context) => {
+test('webhooks guide: requests of the platform are accepted with either secret', async (context) => {
   const run = await program(context);
   const request = await received();
   for (const known of [secret, nextSecret]) assert.equal(await run(request, known), 'narrow,wide');
 });
 
-test('what is altered, of another secret, or old, is not', async (context) => {
+test('webhooks guide: altered, foreign or old requests are not accepted', async (context) => {
   const run = await program(context);
   const request = await received();
   const refused = /WebhookVerificationError/;

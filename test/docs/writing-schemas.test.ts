@@ -30,12 +30,12 @@ const fileOf = ({ kind, language }: Example) => `${names[kind]}.${kind}.${langua
 const sandbox = new Sandbox();
 after(() => sandbox.close());
 
-test('there is an example of each kind', async () => {
+test('writing schemas: there is an example of each kind', async () => {
   assert.deepEqual(examples.map(({ kind }) => kind).sort(), ['full', 'index', 'partial']);
 });
 
-test('the examples agree with the types of millrace/schema, and mistakes do not', async () => {
-  // Inside the package, so that its own name leads to its types.
+test('writing schemas: the examples agree with the types of millrace/schema, and invalid ones do not', async () => {
+  // Inside the package, so that its own name resolves to its types.
   const folder = mkdtempSync(path.join(root, 'test/docs/support/examples-'));
   after(() => rmSync(folder, { recursive: true, force: true }));
   const options = [
@@ -58,7 +58,7 @@ test('the examples agree with the types of millrace/schema, and mistakes do not'
   assert.match(mistakes[0] ?? '', /^wrong\.full\.ts\(.*handel/);
 });
 
-test('the examples run', async () => {
+test('writing schemas: the examples run', async () => {
   const documents = new Map(
     examples.map((example) => [`tenants/site/schemas/${fileOf(example)}`, example.text] as const),
   );

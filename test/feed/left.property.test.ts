@@ -1,4 +1,4 @@
-/** `left` of a change, compared with a naive model that remembers everything that was ever served. */
+/** `left` of a change, compared with a naive model that records everything that was ever served. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { SourceEntity } from '../../src/contract/entity.ts';
@@ -49,7 +49,7 @@ class Site {
   readonly #progress: Progress;
   readonly #version = new Map<number, number>();
   readonly #feed: Feed;
-  /** Everything that a view was served under at any time, by its id. */
+  /** Everything that a view was ever served under, by its id. */
   readonly #everServed = new Map<string, Map<Kind, Set<string>>>();
   readonly #steps: { readonly position: Position; readonly served: ReadonlyMap<string, Change> }[] = [];
 
@@ -92,7 +92,7 @@ class Site {
     for (const [partition, sequence] of version) this.#version.set(partition, sequence);
   }
 
-  /** Waits for all writes and remembers what is served now. */
+  /** Waits for all writes and records what is served now. */
   async settle(): Promise<void> {
     assert.ok(await this.#progress.waitFor('acme', this.#version, 30_000), 'everything becomes visible');
     const changes = await this.#readFrom(await this.#feed.beginning());
@@ -115,7 +115,7 @@ class Site {
     }
   }
 
-  /** From every step, the feed reports each view that differs from then, with all that it has ever lost. */
+  /** From every step, the feed reports each view that differs from then, with everything that it has lost since. */
   async check(): Promise<void> {
     const now = this.#steps.at(-1)?.served ?? new Map<string, Change>();
     for (const [step, { position, served: then }] of this.#steps.entries()) {
@@ -137,8 +137,8 @@ class Site {
   }
 
   /**
-   * `left` without redirects on a host that were claimed and never served: one trace stands for all redirects that a page
-   * hides, so some of them may be reported that another view had won before.
+   * `left` without redirects on a host that were claimed and never served: a single trace represents all redirects that a page
+   * hides, so some may be reported although another view had won before.
    */
   #knownOf(id: string, left: Served): Record<Kind, string[]> {
     const ever = this.#everServed.get(id)?.get('redirects');
@@ -197,7 +197,7 @@ test('left: survives a type without a view', async (context) => {
   await site.check();
 });
 
-test('left: has every redirect of a view that is removed', async (context) => {
+test('left: has every redirect of a removed view', async (context) => {
   const site = await Site.open(context);
   await site.save(page('e1', '/one', { redirects: Array.from({ length: 1000 }, (_, at) => `/r${at}`) }));
   await site.settle();

@@ -1,4 +1,4 @@
-/** Whoever ingests chooses the names of types and properties: an auto-indexed source must not grow without bound by them. */
+/** Clients of ingest choose the names of types and properties, which must not let an auto-indexed source grow without bound. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
@@ -21,7 +21,7 @@ after(() => system.stop());
 const fields = (prefix: string, count: number): Map<string, FieldType> =>
   new Map(Array.from({ length: count }, (_, number) => [`${prefix}${number}`, 'keyword']));
 
-test('a type has its first 1,000 fields, the same for every worker, and asks Redis no more once it is full', async () => {
+test('auto-index: a type has its first 1,000 fields, the same for every worker, and sends nothing to Redis once it is full', async () => {
   const store = await redis.openEmptyStore(4);
   const [one, other] = [new AutoFields(store), new AutoFields(await redis.openStore(4))];
   await other.decide('acme', 's', 'page', fields('a', 300));
@@ -34,7 +34,7 @@ test('a type has its first 1,000 fields, the same for every worker, and asks Red
   assert.deepEqual(await one.decide('acme', 's', 'page', fields('d', 10)), decided);
 });
 
-test('two workers that fill a type at once agree on its fields', async () => {
+test('auto-index: two workers that fill a type concurrently agree on its fields', async () => {
   const store = await redis.openEmptyStore(4);
   const workers = [new AutoFields(store), new AutoFields(await redis.openStore(4))];
   const decided = await Promise.all(
@@ -47,7 +47,7 @@ test('two workers that fill a type at once agree on its fields', async () => {
   }
 });
 
-test('a source has room for so many types and fields; another source has its own', async () => {
+test('auto-index: a source has room for a limited number of types and fields; another source has its own', async () => {
   const store = await redis.openEmptyStore(4);
   const worker = new AutoFields(store);
   const typesOfFull = Math.floor(autoIndexedNamesMax / (autoFieldsMax + 1));
@@ -65,7 +65,7 @@ test('a source has room for so many types and fields; another source has its own
   assert.equal((await worker.decide('other', 's', 'page', fields('a', 1)))?.size, 1);
 });
 
-test('an item is the same whether its empty lists came before or after the values that decided their fields', async () => {
+test('auto-index: an item is the same whether its empty lists were sent before or after the values that determined their fields', async () => {
   const client = system.client();
   const empty = {
     type: 'card',
@@ -113,7 +113,7 @@ test('an item is the same whether its empty lists came before or after the value
   assert.deepEqual(await differencesFoundByVerify(system), []);
 });
 
-test('an item with a number in a date field is the same whether it came before or after the field became text', async () => {
+test('auto-index: an item with a number in a date field is the same whether it was sent before or after the field became text', async () => {
   const client = system.client();
   let headers = {};
   const save = async (originId: string, properties: JsonObject) => {
@@ -142,7 +142,7 @@ test('an item with a number in a date field is the same whether it came before o
   assert.deepEqual(await differencesFoundByVerify(system), []);
 });
 
-test('what has no room is stored and delivered, left out of the index, and counted', async () => {
+test('auto-index: values without room are stored and delivered, omitted from the index, and counted', async () => {
   const client = system.client();
   const options = { key: apiKeys.source };
   const properties = Object.fromEntries(

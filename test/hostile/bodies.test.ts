@@ -1,4 +1,4 @@
-/** Bodies that JSON's syntax allows and programs stumble over, and those that only look like JSON. */
+/** Bodies that are valid JSON but hard to process, and those that only look like JSON. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { readEntities } from '../../src/store/entities/entities.ts';
@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => front.stop());
 
-/** What takes time with the square of its size would take an hour: the runner ends it. */
+/** Quadratic time would take an hour, and the runner ends it. */
 const patience = { timeout: 120_000 };
 
 const entity = (properties: string) => `{"originId":"a","type":"t","properties":${properties}}`;
@@ -44,36 +44,40 @@ async function stored(text: string): Promise<string> {
   return JSON.stringify(found?.properties);
 }
 
-test('properties nested 100 levels deep are stored, 101 are refused with the limit', async () => {
+test('bodies: properties nested 100 levels deep are stored, 101 are refused with the limit', async () => {
   assert.equal(await stored(nested(100)), nested(100));
   assert.equal(await stored(`{"a":${lists(99)}}`), `{"a":${lists(99)}}`);
   await refused(nested(101), /at most 100 levels/);
   await refused(`{"a":${lists(100)}}`, /at most 100 levels/);
 });
 
-test('100,000 levels are refused at once, on every endpoint that reads a body', patience, async () => {
-  await refused(`{"a":${lists(100_000)}}`, /at most 100 levels|must be JSON/);
-  await refused(nested(100_000), /at most 100 levels|must be JSON/);
-  await refused('['.repeat(100_000), /JSON|s-1001/);
-  for (const [path, key] of [
-    ['/v2', apiKeys.client],
-    ['/v1/x', apiKeys.client],
-    ['/v1/source', apiKeys.client],
-    ['/v1/sourceGroupAlias/cms/type/t', apiKeys.client],
-  ] as const) {
-    for (const body of [
-      lists(100_000),
-      nested(100_000),
-      '['.repeat(100_000),
-      `{"filters":${nested(100_000)}}`,
-    ]) {
-      const { status } = await front.call('POST', path, { key, body });
-      assert.ok([400, 422].includes(status), `${path} ${status}`);
+test(
+  'bodies: 100,000 levels are refused quickly, on every endpoint that reads a body',
+  patience,
+  async () => {
+    await refused(`{"a":${lists(100_000)}}`, /at most 100 levels|must be JSON/);
+    await refused(nested(100_000), /at most 100 levels|must be JSON/);
+    await refused('['.repeat(100_000), /JSON|s-1001/);
+    for (const [path, key] of [
+      ['/v2', apiKeys.client],
+      ['/v1/x', apiKeys.client],
+      ['/v1/source', apiKeys.client],
+      ['/v1/sourceGroupAlias/cms/type/t', apiKeys.client],
+    ] as const) {
+      for (const body of [
+        lists(100_000),
+        nested(100_000),
+        '['.repeat(100_000),
+        `{"filters":${nested(100_000)}}`,
+      ]) {
+        const { status } = await front.call('POST', path, { key, body });
+        assert.ok([400, 422].includes(status), `${path} ${status}`);
+      }
     }
-  }
-});
+  },
+);
 
-test('numbers beyond a double are refused with the advice to send text; text of any length is kept', async () => {
+test('bodies: numbers beyond a double are refused with the advice to send a string; strings of any length are stored', async () => {
   await refused('{"a":1e400}', /Send it as a string/);
   await refused('{"a":[{"b":-1e400}]}', /Send it as a string/);
   await refused(`{"a":1${'0'.repeat(400)}}`, /Send it as a string/);
@@ -81,7 +85,7 @@ test('numbers beyond a double are refused with the advice to send text; text of 
   assert.equal(await stored(`{"a":"${digits}","b":-0,"c":1e-400}`), `{"a":"${digits}","b":0,"c":0}`);
 });
 
-test('half a surrogate pair is refused however it is written, a whole one is kept', async () => {
+test('bodies: half a surrogate pair is refused in any notation, a complete one is stored', async () => {
   await refused('{"a":"\\ud800"}', /surrogate/);
   await refused('{"a":{"\\udfff\\ud800":1}}', /surrogate/);
   await refused('{"a":["x\\ud83d"]}', /surrogate/);
@@ -94,7 +98,7 @@ test('half a surrogate pair is refused however it is written, a whole one is kep
   assert.deepEqual(Object.keys(originIds.json.errors), ['entities[0]']);
 });
 
-test('bytes that are no UTF-8 are refused, in a body as in a path', async () => {
+test('bodies: bytes that are not UTF-8 are refused, in a body and in a path', async () => {
   for (const bytes of brokenUtf8) {
     const body = Buffer.concat([Buffer.from('{"type":"t","properties":{"a":"'), bytes, Buffer.from('"}}')]);
     const head = `POST /ingest/v2/a HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${apiKeys.source}\r\nContent-Length: ${body.length}\r\n\r\n`;
@@ -106,7 +110,7 @@ test('bytes that are no UTF-8 are refused, in a body as in a path', async () => 
   }
 });
 
-test('of members with one name the last counts, whatever the name', async () => {
+test('bodies: of members with the same name the last counts, whatever the name', async () => {
   assert.equal(
     await stored('{"a":1,"a":2,"__proto__":1,"__proto__":{"a":3}}'),
     '{"a":2,"__proto__":{"a":3}}',
@@ -116,7 +120,7 @@ test('of members with one name the last counts, whatever the name', async () => 
   assert.deepEqual(json.changedSourceEntities, ['c']);
 });
 
-test('what only looks like JSON is refused', async () => {
+test('bodies: a body that only looks like JSON is refused', async () => {
   for (const text of [
     '{a:1}',
     "{'a':1}",

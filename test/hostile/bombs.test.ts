@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 
 const mebibyte = 1024 * 1024;
 const sampleMs = 20;
-/** What all bombs of a test together may make the process grow by, clients included. */
+/** Maximum growth of the process during all bombs of a test, clients included. */
 const growthMax = 500 * mebibyte;
 
 let front: TestFront;
@@ -21,7 +21,7 @@ after(() => front.stop());
 const filler = Buffer.alloc(50 * mebibyte, 'a');
 const member = gzipSync(filler);
 
-/** A gzip file of many members is all of them, one after the other: so a bomb needs no time to be made. */
+/** A gzip file of many members is all of them, one after the other, so creating a bomb takes no time. */
 function bomb(start: string, times: number): Buffer {
   return Buffer.concat([gzipSync(start), ...Array<Buffer>(times).fill(member)]);
 }
@@ -44,7 +44,7 @@ async function heldBytes(): Promise<number> {
   return Number(/^millrace_http_body_bytes\{[^}]*\} (\d+)/m.exec(text)?.[1]);
 }
 
-/** The most that the process grows by while something is done, in bytes. Others are answered meanwhile. */
+/** The maximum growth of the process while something is done, in bytes. Others are served meanwhile. */
 async function growthDuring(act: () => Promise<void>): Promise<number> {
   const before = process.memoryUsage.rss();
   let most = before;
@@ -70,7 +70,7 @@ const smallEndpoints = [
   ['POST', '/ingest/v2/a', apiKeys.source],
 ] as const;
 
-test('1 MB that would be 1 GB is stopped at the limit, however many come at once', async () => {
+test('bombs: 1 MB that would be 1 GB is stopped at the limit, however many arrive at the same time', async () => {
   const packed = [
     ['gzip', bomb('{"handles":["', 19)],
     ['br', brotliCompressSync(filler, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })],
@@ -89,7 +89,7 @@ test('1 MB that would be 1 GB is stopped at the limit, however many come at once
   assert.ok(growth < growthMax, `${Math.round(growth / mebibyte)} MiB`);
 });
 
-test('10 MB that would be 10 GB is stopped at the limit of a bulk save', async () => {
+test('bombs: 10 MB that would be 10 GB is stopped at the limit of a bulk save', async () => {
   const body = bomb('[{"originId":"a","type":"t","properties":{"a":"', 200);
   assert.ok(body.length < 12 * mebibyte);
   const growth = await growthDuring(async () => {
@@ -101,7 +101,7 @@ test('10 MB that would be 10 GB is stopped at the limit of a bulk save', async (
   assert.ok(growth < growthMax, `${Math.round(growth / mebibyte)} MiB`);
 });
 
-test('packed bytes out of which nothing comes end at the limit too', async () => {
+test('bombs: compressed bytes without output end at the limit too', async () => {
   const empty = gzipSync('');
   const body = Buffer.concat(Array<Buffer>(Math.floor((2 * mebibyte) / empty.length)).fill(empty));
   assert.equal(await send('POST', '/v2', apiKeys.client, body), 413);

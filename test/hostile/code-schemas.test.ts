@@ -1,4 +1,4 @@
-/** Schemas whose author means harm, on a whole platform: what they do to themselves, and not to another tenant. */
+/** Malicious schemas, on a whole platform: they may harm themselves, but not another tenant. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,11 +12,11 @@ import { clientKey, siteFiles, sourceId, sourceKey } from '../system/support/sit
 import { differencesFoundByVerify } from '../system/support/verify.ts';
 import { escapes } from './support/escapes.ts';
 
-/** On a machine that does much else. */
+/** On a busy machine. */
 const patienceMs = 120_000;
 const secret = 'a-secret-of-the-environment';
 
-/** Bodies of `properties(entity, context)`, and what comes of them: a view, or the message of a failure. */
+/** Bodies of `properties(entity, context)`, and their outcomes: a view, or the message of a failure. */
 const harmful: Readonly<Record<string, readonly [lines: string, outcome: JsonObject | RegExp]>> = {
   logs: [
     'for (let n = 0; n < 20_000; n += 1) console.log("x".repeat(100), { n }); return { a: 1 };',
@@ -56,7 +56,7 @@ const harmful: Readonly<Record<string, readonly [lines: string, outcome: JsonObj
   allocates: ['const all = []; for (;;) all.push(new Array(1e5).fill(1.5));', /memory|processor time/],
 };
 
-/** @param before stands before the schema in its file */
+/** @param before precedes the schema in its file */
 const schemaOf = (type: string, lines: string, before = '') => `${before}
 export default {
   triggers(context) { context.triggers('cms', ['${type}']); },
@@ -151,14 +151,14 @@ async function viewAt(tenant: TenantName, handle: string, version = ''): Promise
   return found;
 }
 
-/** Why the last build of an entity's view made nothing. */
+/** Why the last build of an entity's view produced nothing. */
 async function failureOf(originId: string): Promise<string | undefined> {
   const store = await system.store();
   const [record] = await readProcessed(store, store.partitions.tag(0), 'evil', sourceId, [originId]);
   return record?.outputs.find(({ kind }) => kind === 'view')?.failure?.message;
 }
 
-/** The other tenant's life: what it saves is seen, and what it asks is answered. @returns rounds, and the longest */
+/** The other tenant's activity: its writes become visible, and its requests are answered. @returns rounds, and the longest */
 async function live(goesOn: () => boolean): Promise<string> {
   let [rounds, longestMs] = [0, 0];
   for (; goesOn() || rounds === 0; rounds += 1) {
@@ -180,7 +180,7 @@ async function live(goesOn: () => boolean): Promise<string> {
   return `${rounds} rounds, the longest of ${Math.round(longestMs)} ms`;
 }
 
-test('whatever schemas of one tenant do, another tenant of the same partition is served on', async (context) => {
+test('code schemas: whatever the schemas of one tenant do, another tenant of the same partition is served', async (context) => {
   await live(() => false);
   const store = await system.store();
   const epochs = async () => (await readOwners(store)).map(({ epoch, workerId }) => [epoch, workerId]);
@@ -208,7 +208,7 @@ test('whatever schemas of one tenant do, another tenant of the same partition is
   assert.equal(system.process('worker.1').pid, pid);
 });
 
-test('what a stopped schema did not make is made by itself, without another change', async () => {
+test('code schemas: outputs missed by a stopped schema are built automatically, without another change', async () => {
   await save('odd', 'loops', 'moody', { loops: true });
   for (const number of [1, 2, 3]) await save('odd', `fine${number}`, 'moody', { n: number });
   for (const number of [1, 2, 3]) {
@@ -217,7 +217,7 @@ test('what a stopped schema did not make is made by itself, without another chan
   }
 });
 
-test('no way leads out of a schema', async () => {
+test('code schemas: nothing outside of a schema is accessible', async () => {
   const version = await save('odd', 'x', 'escapes', { text: 'x' });
   let found: JsonObject | undefined;
   await until(
@@ -237,7 +237,7 @@ test('no way leads out of a schema', async () => {
   assert.deepEqual(got, []);
 });
 
-test('verify finds nothing, and a worker that comes back takes the schemas up again', async () => {
+test('code schemas: verify finds nothing, and a worker that returns runs the schemas again', async () => {
   await system.kill('worker.1');
   await system.restart('worker.1');
   await system.ready();

@@ -10,7 +10,7 @@ import type { Answer, Client } from '../system/support/client.ts';
 import { System } from '../system/support/processes/system.ts';
 import { managementKey, siteFiles } from '../system/support/site.ts';
 
-/** The limit of a preview, and what a busy machine adds: the start of a compiler and of a sandbox. */
+/** The limit of a preview, with a margin for a busy machine: the start of a compiler and of a sandbox. */
 const patienceMs = 60_000;
 const prefixes = { good: 'good-', evil: 'evil-' };
 type TenantName = keyof typeof prefixes;
@@ -91,7 +91,7 @@ function isOpenedBySomebody(): boolean {
   }
 }
 
-/** Runs the work, and says whether the pipe was opened meanwhile. */
+/** Runs the work, and reports whether the pipe was opened meanwhile. */
 async function opensPipe(work: Promise<unknown>): Promise<boolean> {
   let isDone = false;
   const done = work.finally(() => {
@@ -120,7 +120,7 @@ for (const [name, comment] of Object.entries(commentsNaming)) {
   });
 }
 
-test('preview: no device, large file or secret file harms others or leaks', {
+test('preview: no device, large file or secret file affects others or leaks', {
   timeout: 120_000,
 }, async () => {
   for (const file of ['/dev/ptmx', sparse]) {
@@ -203,7 +203,9 @@ test('preview: nested groups of a regular expression fail alone', { timeout: 120
   await assertOthersAreServed();
 });
 
-test('preview: a huge name and a huge regular expression harm nobody', { timeout: 120_000 }, async () => {
+test('preview: a huge name and a huge regular expression affect nobody else', {
+  timeout: 120_000,
+}, async () => {
   for (const expression of [
     'a'.repeat(2_000_000),
     `/${'a|'.repeat(1_000_000)}/`,
@@ -232,7 +234,7 @@ test('preview: what takes longer than 2 s is refused, and others do not wait for
   assert.ok(performance.now() - startMs < patienceMs);
 });
 
-test('put: a configuration that kills the compiler is refused, and the next one is taken', {
+test('put: a configuration that kills the compiler is refused, and the next one is accepted', {
   timeout: 180_000,
 }, async () => {
   const evil = await put('evil', { 'schemas/a.full.js': `export default ${'['.repeat(300_000)}` });

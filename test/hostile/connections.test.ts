@@ -1,4 +1,4 @@
-/** Connections that lie, stop half-way, send too much, or never end. */
+/** Connections that send false lengths, stop halfway, send too much, or never end. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startFront, type TestFront } from '../http/support/front.ts';
@@ -24,7 +24,7 @@ async function answersOthers(): Promise<void> {
 }
 
 describe('hostile connections', { concurrency: true }, () => {
-  test('garbage behind a request, or a body longer than its Content-Length, ends that connection alone', async () => {
+  test('data after a request, or a body longer than its Content-Length, ends only that connection', async () => {
     const pieces = [
       `${save('pipelined', entity.length, entity)}${live}\x00\x01GARBAGE\r\n\r\n`,
       `${live}${live}GARBAGE\r\n\r\n`,
@@ -45,7 +45,7 @@ describe('hostile connections', { concurrency: true }, () => {
     assert.ok(!text.includes(' 500 '));
   });
 
-  test('a client that goes away in the middle of its body has sent nothing', async () => {
+  test('a client that disconnects in the middle of its body has sent nothing', async () => {
     const { connect } = await import('node:net');
     for (let attempt = 0; attempt < 20; attempt += 1) {
       const socket = connect(front.port, '127.0.0.1');
@@ -58,7 +58,7 @@ describe('hostile connections', { concurrency: true }, () => {
     assert.equal(status, 404);
   });
 
-  test('300 clients that stop in the middle of head or body keep nobody waiting, and are sent away after 10 s', async () => {
+  test('300 clients that stop in the middle of head or body delay nobody, and are disconnected after 10 s', async () => {
     const halves: (readonly [text: string, statuses: readonly number[]])[] = [
       ['GET /v2?handle=x HTTP/1.1\r\nHost: x\r\nX-Api-', []],
       // A whole head, but the HTTP library waits for a field (docs/reference/http.md).
@@ -94,14 +94,14 @@ describe('hostile connections', { concurrency: true }, () => {
     assert.deepEqual([refused.status, refused.json.meta], [422, { status: 422 }]);
   });
 
-  test('a GET that asks for 10,000 short ids is answered', async () => {
+  test('a GET with 10,000 short ids is answered', async () => {
     // Short ids: the HTTP library wants the whole first line in one read (uWebSockets issue 1776).
     const ids = Array.from({ length: 10_000 }, (_, number) => `id=${(number % 36).toString(36)}`).join('&');
     const { status, json } = await front.call('GET', `/v2?${ids}`, { key: apiKeys.client });
     assert.deepEqual([status, json.views], [200, {}]);
   });
 
-  test('heads with very many or very large fields are refused and harm nobody', async () => {
+  test('heads with very many or very large fields are refused and affect nobody else', async () => {
     const many = Array.from({ length: 5_000 }, (_, number) => `X-${number}: y\r\n`).join('');
     for (const fields of [many, `X-Large: ${'x'.repeat(300_000)}\r\n`, `${'X'.repeat(100_000)}: y\r\n`]) {
       const { text } = await exchange(front.port, [`GET /health/live HTTP/1.1\r\nHost: x\r\n${fields}\r\n`]);
@@ -114,7 +114,7 @@ describe('hostile connections', { concurrency: true }, () => {
   });
 });
 
-test('when all of them are gone nothing of them is left', async () => {
+test('when all of them are gone they leave nothing behind', async () => {
   const heldBytes = async () =>
     Number(/^millrace_http_body_bytes\{[^}]*\} (\d+)/m.exec((await front.call('GET', '/metrics')).text)?.[1]);
   for (let attempt = 0; attempt < 30 && (await heldBytes()) > 0; attempt += 1) await pause(100);

@@ -17,7 +17,7 @@ const megabyte = 1024 * 1024;
 const foundMax = 20;
 
 /** `MILLRACE_SECONDS=3600 MILLRACE_SEED=7 node --import ./src/typescript/loader.mjs --test test/hostile/fuzz.test.ts` is an hour. */
-test('no request breaks anything: random requests to every endpoint', async () => {
+test('fuzz: random requests to every endpoint break nothing', async () => {
   const random = Random.forTest('fuzz');
   const system = await System.start({ web: 1, workers: 1, jobs: 0, partitions: 4, files: hostileSite });
   try {
@@ -41,7 +41,7 @@ test('no request breaks anything: random requests to every endpoint', async () =
 });
 
 class Attack {
-  /** What was wrong -> the first request that showed it. */
+  /** Error -> the first request that caused it. */
   readonly #found = new Map<string, string>();
   readonly statuses = new Map<number, number>();
   count = 0;
@@ -78,7 +78,7 @@ class Attack {
     this.count += 1;
     try {
       const port = Number(new URL(this.system.url()).port);
-      // What was broken as a whole may leave the server waiting for the rest of a body: the end says that none comes.
+      // A broken body may leave the server waiting for the rest of it, so the client ends its side.
       const answer = await send(port, request.bytes, { end: !request.isFramed, patienceMs: answerMs });
       this.statuses.set(answer.status, (this.statuses.get(answer.status) ?? 0) + 1);
       const { mistakes, json } = inspect(request, answer, this.#secrets);
@@ -96,7 +96,7 @@ class Attack {
     if (!this.#found.has(key)) this.#found.set(key, JSON.stringify(bytes.toString('latin1', 0, 20_000)));
   }
 
-  /** Everything that was taken is processed: a write that came last becomes visible. */
+  /** Everything that was accepted is processed: the last write becomes visible. */
   async settled(): Promise<void> {
     const client = this.system.client();
     const entity = { originId: 'last', type: 'page', url: '/last', properties: { title: 'last' } };

@@ -1,4 +1,4 @@
-/** Queries and items built to blow up time or memory, and members of queries that are nothing like what they should be. */
+/** Queries and items built to explode in time or memory, and members of queries that are completely invalid. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
@@ -51,7 +51,7 @@ class Asked {
   }
 }
 
-test('a member of a query may be anything: mistakes are told, nothing breaks', () => {
+test('queries: a member of a query can be anything: errors are reported, nothing breaks', () => {
   const fields = new Map<string, FieldType>([
     ['f', 'keywordText'],
     ['n', 'double'],
@@ -91,7 +91,7 @@ test('a member of a query may be anything: mistakes are told, nothing breaks', (
   }
 });
 
-test('patterns that make a backtracking matcher hang are matched at once', () => {
+test('queries: patterns that hang a backtracking matcher are matched quickly', () => {
   const values = Array.from({ length: 2_000 }, (_, number) => ({ f: `${'a'.repeat(500)}${number}` }));
   const index = new Asked(new Map([['f', 'keyword']]), values);
   const patterns = [
@@ -110,7 +110,7 @@ test('patterns that make a backtracking matcher hang are matched at once', () =>
   }
 });
 
-test('a hundred patterns, a thousand conditions and a hundred sort keys are answered at once', () => {
+test('queries: a hundred patterns, a thousand conditions and a hundred sort keys are answered quickly', () => {
   const fields = new Map<string, FieldType>([
     ['f', 'keyword'],
     ['n', 'double'],
@@ -137,7 +137,7 @@ test('a hundred patterns, a thousand conditions and a hundred sort keys are answ
   prompt('facets', () => index.ask({ facets: numbers(100).map(() => ({ field: 'f', size: 100 })) }));
 });
 
-test('search words of nothing but combining marks, and words as long as a text, are found at once', () => {
+test('queries: search words of nothing but combining marks, and words as long as a text, are found quickly', () => {
   const marks = '\u0301'.repeat(255);
   const long = 'x'.repeat(100_000);
   const texts = [
@@ -172,7 +172,7 @@ test('search words of nothing but combining marks, and words as long as a text, 
   assert.equal(index.ask({ search: { field: 'f', value: `a${marks}`, literal: true } }).total, 1);
 });
 
-test('facets over 100,000 distinct values are counted at once', () => {
+test('queries: facets over 100,000 distinct values are counted quickly', () => {
   const count = 100_000;
   const items = Array.from({ length: count }, (_, n) => ({ f: `v${n}`, l: [`v${n}`, `w${n % 1000}`] }));
   const fields = new Map<string, FieldType>([
@@ -193,7 +193,7 @@ test('facets over 100,000 distinct values are counted at once', () => {
   assert.equal(facets.length, 2);
 });
 
-test('awkward texts are equal to themselves, and to nothing else', () => {
+test('queries: awkward strings equal themselves, and nothing else', () => {
   const texts = [...new Set([...awkwardTexts, ...prototypeNames])];
   for (const type of ['keyword', 'text', 'keywordText', 'keyword[]'] as const) {
     const items = texts.map((text) => ({ f: type === 'keyword[]' ? [text] : text }));
@@ -207,7 +207,7 @@ test('awkward texts are equal to themselves, and to nothing else', () => {
   }
 });
 
-test('an item whose lists are very long is indexed, found and removed at once', () => {
+test('queries: an item with very long lists is indexed, found and removed quickly', () => {
   const fields = new Map<string, FieldType>([
     ['l', 'keyword[]'],
     ['t', 'text[]'],

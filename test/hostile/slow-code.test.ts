@@ -1,4 +1,4 @@
-/** Schemas in JavaScript that are slow, or leave work behind, on a whole platform: who waits for them, and who does not. */
+/** Schemas in JavaScript that are slow, or leave work behind, on a whole platform: what waits for them, and what does not. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { JsonObject } from '../../src/contract/json.ts';
@@ -8,7 +8,7 @@ import { System } from '../system/support/processes/system.ts';
 import { clientKey, siteFiles, sourceKey } from '../system/support/site.ts';
 import { differencesFoundByVerify } from '../system/support/verify.ts';
 
-/** On a machine that does much else. */
+/** On a busy machine. */
 const patienceMs = 300_000;
 /** What another tenant's page and its view in JavaScript may take, on a quiet machine. */
 const jsonMs = 1_000;
@@ -125,7 +125,7 @@ async function seenAfter(tenant: TenantName, type: string, originId: string, n: 
   return performance.now() - startMs;
 }
 
-/** Reads with a version until it is not 503. @returns the view that came with 200 */
+/** Reads with a version until it is not 503. @returns the view of the 200 */
 async function readWith(tenant: TenantName, handle: string, version: string): Promise<JsonObject | null> {
   let view: JsonObject | null = null;
   await until(
@@ -142,7 +142,7 @@ async function readWith(tenant: TenantName, handle: string, version: string): Pr
   return view;
 }
 
-test('slow builds: pages of others, and those of the tenant that need no code, do not wait for them', async (context) => {
+test('slow builds: pages of other tenants, and pages without code of the same tenant, do not wait for them', async (context) => {
   await seenAfterSave('good', 'plain', 'p', 'first');
   await seenAfterSave('good', 'card', 'c', 'first');
   const slow = Array.from({ length: 20 }, (_, number) => `s${number}`);
@@ -169,23 +169,23 @@ async function seenAfterSave(tenant: TenantName, type: string, originId: string,
   return await seenAfter(tenant, type, originId, n);
 }
 
-test('a read with a version waits for its slow builds too, and what slow code makes is made', async () => {
+test('slow builds: a read with a version waits for them too, and their outputs are built', async () => {
   const version = await save('evil', 'slow', 's0', { n: 'changed', rounds });
   const { status, view } = await read('evil', 'slow-s0', version);
   assert.ok(status === 503 || view?.n === 'changed', `${status} ${JSON.stringify(view)}`);
   assert.equal((await readWith('evil', 'slow-s0', version))?.n, 'changed');
-  // The version stands for all that its front wrote before.
+  // The version covers everything that its front wrote before.
   assert.equal((await read('evil', 'slow-s19')).view?.n, 's19');
 });
 
-test('slow actions keep nobody waiting', async () => {
+test('slow actions: they delay nobody', async () => {
   for (let number = 0; number < 10; number += 1) await save('evil', 'acting', `a${number}`, { rounds });
   assert.ok((await seenAfterSave('good', 'plain', 'p', 'while they act')) < machineFactor * jsonMs);
   const version = await save('evil', 'plain', 'p', { n: 'after them' });
   assert.equal((await readWith('evil', 'plain-p', version))?.n, 'after them');
 });
 
-test('a worker that is killed amid slow builds leaves none behind', async () => {
+test('slow builds: a worker that is killed during them leaves none behind', async () => {
   const slow = Array.from({ length: 6 }, (_, number) => `k${number}`);
   let version = '';
   for (const originId of slow) version = await save('evil', 'slow', originId, { n: originId, rounds });
@@ -195,7 +195,7 @@ test('a worker that is killed amid slow builds leaves none behind', async () => 
   await system.ready();
   assert.equal((await readWith('evil', 'slow-k5', version))?.n, 'k5');
   for (const originId of slow) assert.equal((await read('evil', `slow-${originId}`)).view?.n, originId);
-  // What follows builds everything again, some of it twice: few slow entities are enough for it.
+  // The following steps build everything again, some of it twice, so a few slow entities are enough.
   await removeAll('evil', [...slow.slice(1), ...ids('s', 20), ...ids('a', 10)]);
 });
 
@@ -210,7 +210,7 @@ async function removeAll(tenant: TenantName, originIds: readonly string[]): Prom
   }
 }
 
-test('a schema that misbehaves: the other entities of it, and schemas never run before, are built at once', async () => {
+test('slow builds: if a schema misbehaves, its other entities, and schemas never run before, are built without delay', async () => {
   const bad = await save('evil', 'moody', 'bad', { loops: true });
   await readWith('evil', 'moody-bad', bad);
   const good = await save('evil', 'moody', 'fine', { n: 1 });
@@ -221,22 +221,22 @@ test('a schema that misbehaves: the other entities of it, and schemas never run 
   assert.deepEqual(await readWith('evil', 'moody-bad', mended), { n: 3 });
 });
 
-test('the first build that asks for a property at run time is waited for, or the read is 503', async () => {
+test('slow builds: the first build that reads a property at run time is awaited, or the read is 503', async () => {
   await save('evil', 'plain', 'red', { n: 'red', colour: 'red' });
   const asked = await save('evil', 'asking', 'q', { n: 1, of: 'colour', is: 'red' });
   assert.deepEqual(await readWith('evil', 'asking-q', asked), { n: 1, found: ['red'] });
-  // A view that is there shows its old state until the index of another property is whole.
+  // An existing view shows its old state until the index of another property is complete.
   const again = await save('evil', 'asking', 'q', { n: 2, of: 'size', is: 'large' });
   assert.deepEqual(await readWith('evil', 'asking-q', again), { n: 2, found: [] });
 });
 
-test('code that runs on after its build never costs another tenant a view', async () => {
+test('slow builds: code that runs on after its build never costs another tenant a view', async () => {
   for (let number = 0; number < 3; number += 1) {
     await save('evil', 'leaving', `l${number}`, { number });
     assert.ok((await seenAfterSave('good', 'card', 'c', `beside ${number}`)) < machineFactor * codeMs);
   }
 });
 
-test('verify finds nothing', async () => {
+test('slow builds: verify finds nothing', async () => {
   assert.deepEqual(await differencesFoundByVerify(system), []);
 });

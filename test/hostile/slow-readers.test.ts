@@ -85,7 +85,7 @@ class SlowReader {
   readonly #socket: Socket;
   readonly #timer: NodeJS.Timeout;
 
-  /** @param bytes that it reads every so many milliseconds */
+  /** @param bytes that it reads at each interval of so many milliseconds */
   constructor(request: string, bytes: number, everyMs: number) {
     const onread = {
       buffer: Buffer.alloc(bytes),
@@ -124,7 +124,7 @@ for (const [pages, requestAt] of [
   ['one large page', () => page],
   ['large pages, each of another one,', (at: number) => head(`GET /v2?handle=page${at}`)],
 ] as const) {
-  test(`unsent answers: slow readers of ${pages} are cut off and the front holds at most ANSWERS_MB`, async (context) => {
+  test(`unsent answers: slow readers of ${pages} are disconnected and the front holds at most ANSWERS_MB`, async (context) => {
     const cutOffBefore = await metric('millrace_http_unsent_cut_off_total');
     const memoryBefore = memoryOf('VmRSS');
     forgetPeak();
@@ -144,7 +144,7 @@ for (const [pages, requestAt] of [
   });
 }
 
-test('event streams: slow readers of a live answer are cut off, and steady ones are not', async (context) => {
+test('event streams: slow readers of a live answer are disconnected, and steady ones are not', async (context) => {
   const cutOffBefore = await metric('millrace_http_streams_cut_off_total');
   const steady = Array.from({ length: 3 }, () => new SlowReader(stream, 64 * 1024, 1_000));
   const readers = [...steady, ...Array.from({ length: 5 }, () => slow(stream))];
@@ -159,7 +159,7 @@ test('event streams: slow readers of a live answer are cut off, and steady ones 
   assert.ok(steady.every(({ isClosed, bytes }) => !isClosed && bytes > 64 * 1024));
 });
 
-test('unsent answers: a reader of 8 KB in 10 s is cut off, a steady one is not', async (context) => {
+test('unsent answers: a reader of 8 KB in 10 s is disconnected, a steady one is not', async (context) => {
   const cutOffBefore = await metric('millrace_http_unsent_cut_off_total');
   const steady = new SlowReader(page, 64 * 1024, 1_000);
   const slower = new SlowReader(page, 8 * 1024, 10_000);

@@ -1,4 +1,4 @@
-/** Clients that ask and do not read (docs/reference/http.md "Bad input and slow clients"). */
+/** Clients that send requests and do not read (docs/reference/http.md "Bad input and slow clients"). */
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
@@ -65,7 +65,7 @@ async function metric(name: string, label = ''): Promise<number> {
   return Number(new RegExp(`^${name}\\{[^}]*${label}[^}]*\\} (\\d+)`, 'm').exec(text)?.[1]);
 }
 
-/** By how much the most memory that this process ever had grew, in MB, until the front has done all that it does. */
+/** Growth of the peak memory of this process, in MB, until the front has finished its work. */
 async function growthWith(clients: () => readonly Socket[]): Promise<number> {
   const before = process.resourceUsage().maxRSS;
   const sockets = clients();
@@ -81,7 +81,7 @@ async function growthWith(clients: () => readonly Socket[]): Promise<number> {
   return (process.resourceUsage().maxRSS - before) / 1024;
 }
 
-/** Reads an answer piece by piece, slowly for so long, then as fast as it can. @returns its bytes until the end */
+/** Reads a response piece by piece, slowly for a while, then as fast as it can. @returns its bytes until the end */
 async function readSlowly(text: string, slowMs: number): Promise<number> {
   const socket = connect(front.port, '127.0.0.1');
   socket.write(text, 'latin1');
@@ -106,7 +106,7 @@ describe('clients that do not read', { concurrency: false }, () => {
       await exchange(front.port, [getPage('small')]);
       const burst = request.repeat(Math.ceil(mebibyte / request.length));
       const growth = await growthWith(() => Array.from({ length: 10 }, () => mute(burst)));
-      // What the front takes in at a time, and what the garbage collector leaves.
+      // The read buffer of the front, and what the garbage collector has not released.
       assert.ok(growth < 100, `grew by ${growth} MB`);
       assert.equal((await front.call('GET', '/health/live')).status, 200);
     });
@@ -117,7 +117,7 @@ describe('clients that do not read', { concurrency: false }, () => {
     ['mistakes', get('/v2', `X-Api-Key: ${apiKeys.client}\r\n`)],
     ['wrong methods', get('/v2').replace('GET', 'OPTIONS')],
   ] as const) {
-    test(`1 MB of requests for ${name} on each of ten connections does not keep the others waiting`, async (context) => {
+    test(`1 MB of requests for ${name} on each of ten connections does not delay others`, async (context) => {
       await exchange(front.port, [getPage('small')]);
       const burst = request.repeat(Math.ceil(mebibyte / request.length));
       const turns = new LongestTurn(context);
@@ -132,7 +132,7 @@ describe('clients that do not read', { concurrency: false }, () => {
     });
   }
 
-  test('whoever sends one request after the other and reads nothing is answered up to what the connection takes', async () => {
+  test('a client that sends requests and reads nothing is answered until the connection is full', async () => {
     const socket = mute('');
     const answeredBefore = await metric('millrace_http_requests_total', 'endpoint="openapi"');
     for (let sent = 0; sent < 3_000 && !socket.destroyed; sent += 1) {
@@ -144,7 +144,7 @@ describe('clients that do not read', { concurrency: false }, () => {
     assert.ok(answered > 0 && answered < 500, `${answered} answers of 56 KB`);
   });
 
-  test('a front holds so much and no more; who does not read is cut off, who reads slowly is not', async () => {
+  test('a front holds a bounded amount; clients that do not read are disconnected, slow readers are not', async () => {
     const cutOffBefore = await metric('millrace_http_unsent_cut_off_total');
     const steady = readSlowly(getPage('slow', 'Connection: close\r\n'), 13_000);
     const idle = mute(getPage('large'));

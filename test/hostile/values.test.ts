@@ -1,4 +1,4 @@
-/** Values that mean something to a program on the way: stored, delivered, listed and found as they were sent. */
+/** Values with a special meaning in some program: stored, delivered, listed and found as they were sent. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
@@ -45,7 +45,7 @@ const read = () => ({ key: apiKeys.client, headers: seen });
 const deliver = (body: Json) => postPatiently('/v2', body);
 const query = (path: string, body: Json) => postPatiently(path, body);
 
-/** A busy machine may need longer than a request waits for a state: then it is 503, and asked again. */
+/** A busy machine may need longer than a request waits for a state: then it is 503, and retried. */
 async function postPatiently(path: string, body: Json): ReturnType<Client['post']> {
   for (let attempt = 1; ; attempt += 1) {
     const answer = await client.post(path, body, read());
@@ -53,10 +53,10 @@ async function postPatiently(path: string, body: Json): ReturnType<Client['post'
   }
 }
 
-/** No longer than an originId may be. */
+/** No longer than the maximum length of an originId. */
 const originIds = awkwardTexts.filter(({ length }) => length <= 1024);
 
-test('every awkward originId and handle names one view, one route and one item', async () => {
+test('values: every awkward originId and handle identifies one view, one route and one item', async () => {
   const entities = originIds.map((originId, number) => ({
     originId,
     type: 'page',
@@ -82,8 +82,8 @@ test('every awkward originId and handle names one view, one route and one item',
   assert.equal(Object.keys(byId.json.views).length, originIds.length);
 });
 
-test('an awkward originId in a path is the one that was meant, and deleting it deletes nothing else', async () => {
-  // RFC 3986 calls these two segments something else, and every client takes them away.
+test('values: an awkward originId in a path is the intended one, and deleting it deletes nothing else', async () => {
+  // RFC 3986 gives these two segments another meaning, and every client removes them.
   const inPaths = originIds.filter((originId) => originId !== '..' && originId !== '.');
   await save([{ originId: 'stays', type: 'page', properties: { title: 'stays' } }]);
   const pathOf = (originId: string) => `/ingest/v2/${encodeURIComponent(originId)}`;
@@ -112,8 +112,8 @@ test('an awkward originId in a path is the one that was meant, and deleting it d
   assert.deepEqual(Object.keys(json.views), [viewIdOf('stays')]);
 });
 
-test('every awkward URL leads to its page, is listed as it was sent, and redirects too', async () => {
-  // Characters that end the path of a URL make it the same page as its beginning.
+test('values: every awkward URL leads to its page, is listed as it was sent, and redirects too', async () => {
+  // Characters that end the path of a URL make it the same page as its prefix.
   const texts = awkwardTexts.filter(
     (text) => text.length < 2000 && !/[?#]|^\.\.$|^\/|\/$/.test(text) && text !== '%',
   );
@@ -142,7 +142,7 @@ test('every awkward URL leads to its page, is listed as it was sent, and redirec
   }
 });
 
-test('names that reach a prototype are names of properties, types, fields and facets like any other', async () => {
+test('values: names on Object.prototype are ordinary names of properties, types, fields and facets', async () => {
   const inner = JSON.parse(`{${prototypeNames.map((name) => `"${name}":{"x":1}`).join(',')}}`) as JsonObject;
   const outer = prototypeNames.map((name) => `"${name}":"own ${name}"`).join(',');
   const body = `{"type":"__proto__","properties":{"title":"proto","nested":${JSON.stringify(inner)},${outer}}}`;
@@ -181,7 +181,7 @@ test('names that reach a prototype are names of properties, types, fields and fa
   assert.equal(({} as Record<string, unknown>).polluted, undefined);
 });
 
-test('no alias, group or type is found on a prototype', async () => {
+test('values: no alias, group or type is found on a prototype', async () => {
   for (const name of prototypeNames) {
     const paths = [
       `/v1/${name}`,
@@ -201,7 +201,7 @@ test('no alias, group or type is found on a prototype', async () => {
   assert.equal(missing.viewId, viewIdOf('proto-1', '__proto__'));
 });
 
-test('values in the holes of a lookup filter stay values', async () => {
+test('values: values in the holes of a lookup filter stay values', async () => {
   const titles = [
     "x' or type eq 'page",
     "' or '' eq '",
@@ -235,7 +235,7 @@ test('values in the holes of a lookup filter stay values', async () => {
   }
 });
 
-test('tokens of another tenant, index or query are refused', async () => {
+test('values: tokens of another tenant, index or query are refused', async () => {
   const numbers = Array.from({ length: 200 }, (_, number) => number);
   await save(
     numbers.map((number) => ({
@@ -273,7 +273,7 @@ test('tokens of another tenant, index or query are refused', async () => {
   assert.equal((await client.get(`/routes/v2?continuationToken=${cursor}`, own)).status, 422);
 });
 
-test('a version token of another tenant shows nothing and waits for nothing that is not there', async () => {
+test('values: a version token of another tenant reveals nothing, and no read waits for missing data', async () => {
   const headers = { 'X-Service-Min-Version': seen['X-Service-Min-Version'] ?? '' };
   const { status, json } = await client.post(
     '/v2',
@@ -283,7 +283,7 @@ test('a version token of another tenant shows nothing and waits for nothing that
   assert.deepEqual([status, json.views], [200, {}]);
 });
 
-test('a version token that is none is told in the words of each interface', async () => {
+test('values: an invalid version token is reported in the wording of each interface', async () => {
   const options = { key: apiKeys.client, headers: { 'X-Service-Min-Version': 'v1-0.A' } };
   for (const path of ['/v1/things', '/v1/sourceGroupAlias/cms/type/page']) {
     const { status, json } = await client.post(path, {}, options);

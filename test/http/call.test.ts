@@ -26,7 +26,7 @@ test('call: a handler reads the headers that its route declares, under each pref
   assert.deepEqual(read, ['text/html', '7', '', '', '']);
 });
 
-test('call: the endpoint of live answers declares the header that asks for them, and its neighbours do not', () => {
+test('call: the endpoint of live answers declares the header that requests them, and its neighbors do not', () => {
   const declaring = routeTable.filter(({ path, headers }) => {
     return ['/v1', '/v2'].includes(path) && headers.some(({ name }) => name === 'Accept');
   });

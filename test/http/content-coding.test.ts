@@ -21,7 +21,7 @@ const withBody = routeTable.filter(
 const body = '{"type":"t","properties":{}}';
 const packed = gzipSync(body).toString('latin1');
 
-/** A request with a body, and one behind it that shows where the server takes the first to end. */
+/** A request with a body, and a second one that shows where the server ends the first. */
 async function send(path: string, method: string, key: string, coding: string, sent: string) {
   const head = `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, 'x')} HTTP/1.1`;
   const fields = [`X-Api-Key: ${key}`, `Content-Encoding: ${coding}`, `Content-Length: ${sent.length}`];
@@ -31,7 +31,7 @@ async function send(path: string, method: string, key: string, coding: string, s
   return { status: Number(status), json: json === '' ? null : JSON.parse(json), text };
 }
 
-test('content coding: a body in a coding that is not understood is 415 in the shape of its endpoint, and says what to do', async () => {
+test('content coding: a body in an unknown coding is 415 in the shape of its endpoint, and says what to do', async () => {
   assert.ok(withBody.length >= 6);
   for (const route of withBody) {
     const key = route.access.kind === 'source' ? apiKeys.source : apiKeys.client;
@@ -45,7 +45,7 @@ test('content coding: a body in a coding that is not understood is 415 in the sh
   }
 });
 
-test('content coding: a body that names the coding "identity" is as it is', async () => {
+test('content coding: a body with the coding "identity" is read unchanged', async () => {
   for (const coding of ['identity', 'Identity']) {
     const headers = { 'Content-Encoding': coding };
     const { status, text } = await front.call('POST', '/ingest/v2/x', { key: apiKeys.source, body, headers });
@@ -53,12 +53,12 @@ test('content coding: a body that names the coding "identity" is as it is', asyn
   }
 });
 
-test('content coding: who has no key is told that first', async () => {
+test('content coding: a missing key is reported first', async () => {
   const { status } = await send('/ingest/v2', 'post', 'nobody', 'gzip', packed);
   assert.equal(status, 401);
 });
 
-test('content coding: the content coding is the one that the client weighs most', () => {
+test('content coding: the coding with the highest weight of the client is used', () => {
   const cases: [string, string][] = [
     ['', 'identity'],
     ['gzip', 'gzip'],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { unstorable } from '../../src/http/json-body.ts';
 
-test('JSON body: what JSON allows and the platform cannot store is named', () => {
+test('JSON body: valid JSON that the platform cannot store is reported', () => {
   let deep: unknown = 1;
   for (let level = 0; level < 100; level += 1) deep = [deep];
   assert.equal(unstorable(deep as never, 'properties', 100), null);

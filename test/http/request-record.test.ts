@@ -83,7 +83,9 @@ test('request record: at debug the log has a line for each request, without its 
   await front.call('GET', '/health/live');
   await until('the front has the head', async () => front.server.active === 1);
   socket.destroy();
-  await until('the client is seen to be gone', () => lines().some(({ status }) => status === null));
+  await until('the front has noticed that the client is gone', () =>
+    lines().some(({ status }) => status === null),
+  );
 });
 
 test('request record: at info nothing is written for a request', async (context) => {

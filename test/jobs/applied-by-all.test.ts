@@ -18,10 +18,10 @@ import { until } from '../support/until.ts';
 import { Platform, page, siteFiles } from './support/platform.ts';
 
 const redis = await TestRedis.start();
-/** More than a job takes without waiting. */
+/** More than a job processes without waiting. */
 const unlessWaitingMs = 1_000;
 
-/** Lists the pages with the same value of a property, so the property decides the lookup layout. */
+/** Lists the pages with the same value of a property, so that the property determines the lookup layout. */
 function filesBy(property: string): Readonly<Record<string, Json>> {
   const input: Json = { $lookup: { filter: `properties.${property} eq {p.${property}}` } };
   const list = {
@@ -38,7 +38,7 @@ async function follow(context: TestContext, { store }: Platform): Promise<Active
   return configuration;
 }
 
-/** The job of the only partition, from its beginning. */
+/** The job of the only partition, from its start. */
 function rebuild(
   { store }: Platform,
   configuration: ActiveConfiguration,
@@ -60,17 +60,17 @@ function rebuild(
   );
 }
 
-test('applied by all: an owner whose lease has ended may still commit: nothing counts as done before it is fenced', async (context) => {
+test('applied by all: an owner whose lease has expired can still commit, so nothing counts as done before it is fenced', async (context) => {
   const platform = await Platform.start(context, redis.url, 1);
   const { store } = platform;
   await platform.publish(filesBy('team'));
-  // It stalls as soon as it has taken the partition, and sends no heartbeat.
+  // It hangs as soon as it has taken the partition, and sends no heartbeat.
   const stalled = await takeLease(store, 0, 'stalled', 1);
   assert.ok(stalled !== null);
-  await until('its lease has ended', async () => !(await readOwner(store, 0)).holds);
+  await until('its lease has expired', async () => !(await readOwner(store, 0)).holds);
   const generation = await platform.publish(filesBy('club'));
   const configuration = await follow(context, platform);
-  // An empty partition would be done at once.
+  // An empty partition would be done immediately.
   const waiting = rebuild(platform, configuration, generation, AbortSignal.timeout(unlessWaitingMs));
   await assert.rejects(waiting, { name: 'AbortError' });
   await platform.startWorker();
@@ -78,7 +78,7 @@ test('applied by all: an owner whose lease has ended may still commit: nothing c
   assert.ok((await readOwner(store, 0)).epoch > stalled.epoch);
 });
 
-test('applied by all: a job that begins when lookups read another layout does not go by a look from before', async (context) => {
+test('applied by all: a job that starts when lookups switch to another layout ignores an earlier check', async (context) => {
   const platform = await Platform.start(context, redis.url, 1);
   const { store } = platform;
   await platform.publish(filesBy('team'));
@@ -86,17 +86,17 @@ test('applied by all: a job that begins when lookups read another layout does no
   const watch = new LayoutWatch(store);
   const configuration = await follow(context, platform);
   assert.equal(await watch.advance(generation, 0, await layoutChanges(store, configuration)), false);
-  assert.equal((await readLayouts(store)).retiring.length, 1, 'the former layout is still kept');
+  assert.equal((await readLayouts(store)).retiring.length, 1, 'the old layout still exists');
   const changes = await layoutChanges(store, configuration);
   assert.deepEqual(changes, []);
   assert.equal(await watch.advance(generation, 0, changes), false);
 });
 
-test('applied by all: a job that begins when a former layout is given up waits until the workers know it', async (context) => {
+test('applied by all: a job that starts when an old layout is retired waits until the workers know it', async (context) => {
   const platform = await Platform.start(context, redis.url, 1);
   const { store } = platform;
   await platform.publish(filesBy('team'));
-  // It hears of a change when the test says so.
+  // It learns of a change when the test says so.
   const ofWorker = new ActiveConfiguration(store);
   await ofWorker.refresh();
   const fleet = new Fleet(redis, store);
@@ -115,7 +115,7 @@ test('applied by all: a job that begins when a former layout is given up waits u
   const retiring = async () => (await readLayouts(store)).retiring.length;
   await until('lookups read the wanted layout', async () => (await retiring()) === 1);
   await ofWorker.refresh();
-  await until('the former one is given up', async () => (await retiring()) === 0);
+  await until('the old one is retired', async () => (await retiring()) === 0);
   brokenOff.abort();
   await assert.rejects(first, { name: 'AbortError' });
 

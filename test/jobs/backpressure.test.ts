@@ -15,21 +15,21 @@ import { until } from '../support/until.ts';
 
 interface Machine {
   readonly quietMs: number;
-  /** Entities a second that it does with nothing else to do. */
+  /** Entities per second with nothing else to do. */
   readonly capacity: number;
-  /** How much longer a read takes while it does nothing but our work: quiet values that come on top. */
+  /** How much longer a read takes under no load but ours: added baselines. */
   readonly slowdown: number;
 }
 
-/** A machine with readers, in virtual time: a read takes the longer the more entities were done in the last second. */
+/** A machine with readers, in virtual time: a read takes longer the more entities were processed in the last second. */
 class Play {
   readonly pace = new Backpressure();
   nowMs = 0;
-  /** What others do to readers: factor of the quiet value. */
+  /** The effect of other load on readers: factor of the baseline. */
   others = 1;
   isRead = true;
   #hearAtMs = 0;
-  /** Entities of this second; of the last one, and of the one before, which the fronts report now. */
+  /** Entities of this second, of the last one, and of the one before, which the fronts report now. */
   #seconds = [0, 0, 0];
 
   constructor(private readonly machine: Machine) {}
@@ -43,7 +43,7 @@ class Play {
     for (const endMs = this.nowMs + ms; this.nowMs < endMs; ) this.#pass(Math.min(100, endMs - this.nowMs));
   }
 
-  /** @returns entities done in so long. */
+  /** @returns entities processed in that time */
   work(ms: number): number {
     let done = 0;
     for (const endMs = this.nowMs + ms; this.nowMs < endMs; ) {
@@ -79,7 +79,7 @@ function front(id: string, requestsPerSecond: number, readWaitMs: number | null)
   return { id, requestsPerSecond, readWaitMs };
 }
 
-/** The second way: the highest rate whose reads are not noticed, found by trying all. */
+/** A second implementation: the highest rate whose reads are not slowed noticeably, found by trying all. */
 function highestUnnoticed({ quietMs, capacity, slowdown }: Machine): number {
   let highest = 0;
   for (let rate = 10; rate <= capacity; rate += 10) {
@@ -89,7 +89,7 @@ function highestUnnoticed({ quietMs, capacity, slowdown }: Machine): number {
   return highest;
 }
 
-test('backpressure: work takes what readers leave, on machines of many kinds', () => {
+test('backpressure: work uses what readers leave, on machines of many kinds', () => {
   for (const capacity of [300, 2_000, 6_000, 20_000]) {
     for (const quietMs of [0.05, 0.4, 3]) {
       for (const slowdown of [0.1, 1, 3, 20]) {
@@ -107,7 +107,7 @@ test('backpressure: work takes what readers leave, on machines of many kinds', (
   }
 });
 
-test('backpressure: while nobody reads there is no pause, and when somebody comes the work begins gently', () => {
+test('backpressure: without readers there is no pause, and when one arrives the work starts slowly', () => {
   const play = new Play({ quietMs: 0.4, capacity: 6_000, slowdown: 3 });
   play.isRead = false;
   play.rest(3_000);
@@ -119,7 +119,7 @@ test('backpressure: while nobody reads there is no pause, and when somebody come
   assert.equal(play.pace.perSecond, rates.first);
 });
 
-test('backpressure: work that is noticed goes at half of its rate with the next figures, and never below the least', () => {
+test('backpressure: noticeable work continues at half of its rate with the next figures, and never below the minimum', () => {
   const play = new Play({ quietMs: 0.4, capacity: 6_000, slowdown: 0.01 });
   play.rest(5_000);
   play.work(20_000);
@@ -131,10 +131,10 @@ test('backpressure: work that is noticed goes at half of its rate with the next 
   play.work(20_000);
   assert.equal(play.pace.perSecond, rates.least);
   const done = play.work(10_000);
-  assert.ok(done >= rates.least * 7, `${done} are done, though it stands still in between`);
+  assert.ok(done >= rates.least * 7, `${done} are done, though it pauses in between`);
 });
 
-test('backpressure: a load of others that stays is a quiet value after some two minutes', () => {
+test('backpressure: a lasting load of others becomes the baseline after about two minutes', () => {
   const play = new Play({ quietMs: 0.4, capacity: 6_000, slowdown: 0.5 });
   play.rest(5_000);
   play.work(10_000);
@@ -145,24 +145,24 @@ test('backpressure: a load of others that stays is a quiet value after some two 
   assert.ok(play.work(60_000) / 60 > 3_000);
 });
 
-test('backpressure: the rate does not run ahead of work that is slow by itself', () => {
+test('backpressure: the rate does not exceed the actual speed of slow work', () => {
   const play = new Play({ quietMs: 0.4, capacity: 100, slowdown: 0.1 });
   play.rest(5_000);
   play.work(30_000);
   assert.ok((play.pace.perSecond ?? 0) <= rates.first);
   play.others = 10;
   play.work(3_000);
-  assert.ok((play.pace.perSecond ?? 0) <= 100, 'it backs off from what it really does');
+  assert.ok((play.pace.perSecond ?? 0) <= 100, 'it backs off from its actual rate');
 });
 
-test('backpressure: the most slowed front counts, and of those alone that somebody reads', () => {
+test('backpressure: the most slowed front counts, and only fronts with readers', () => {
   const rateAfter = (...waits: readonly [perSecond: number, quietMs: number, laterMs: number][]) => {
     const pace = new Backpressure();
     const told = (at: 1 | 2) => waits.map((wait, id) => front(String(id), wait[0], wait[at]));
     for (const nowMs of [0, 1_000, 2_000, 3_000]) pace.update(told(1), nowMs);
     for (let nowMs = 3_000; nowMs < 6_000; ) {
       const { pauseMs, entities } = pace.portion(nowMs) ?? { pauseMs: 0, entities: 0 };
-      assert.ok(entities > 0, 'it does not stand still');
+      assert.ok(entities > 0, 'it does not stop');
       nowMs += Math.max(1, pauseMs);
       if (nowMs >= 5_000) break;
     }
@@ -174,7 +174,7 @@ test('backpressure: the most slowed front counts, and of those alone that somebo
   assert.ok(rateAfter([50, 0.4, 0.5], [0, 2, 9]) >= rates.first);
 });
 
-test('backpressure: work stands still until a front has told a quiet value, and not for ever', () => {
+test('backpressure: work waits until a front has reported a baseline, and not forever', () => {
   const pace = new Backpressure();
   pace.update([], 0);
   assert.notEqual(pace.portion(0), null);
@@ -189,7 +189,7 @@ test('backpressure: work stands still until a front has told a quiet value, and 
   without.update([], 0);
   assert.notEqual(without.portion(0), null);
   without.update([front('a', 50, null)], 1_000);
-  assert.notEqual(without.portion(1_000), null, 'a front that measures nothing is not waited for');
+  assert.notEqual(without.portion(1_000), null, 'a front that measures nothing is not awaited');
 });
 
 const redis = await TestRedis.start();
@@ -206,7 +206,7 @@ function beatOfFront(id: string, requestsPerSecond: number, readWaitMs: number |
   return { id, role: 'web', ...told, requestsPerSecond, readWaitMs };
 }
 
-test('backpressure: a front tells what it answered since it told last', () => {
+test('backpressure: a front reports what it answered since its last report', () => {
   const metrics = { requests: 10 };
   const rate = new RequestRate(metrics, 1_000);
   metrics.requests = 40;
@@ -214,7 +214,7 @@ test('backpressure: a front tells what it answered since it told last', () => {
   assert.equal(rate.perSecond(2_500), 0);
 });
 
-test('backpressure: portions follow what fronts tell while a job goes on', async (context) => {
+test('backpressure: portions follow the reports of fronts while a job runs', async (context) => {
   const store = await redis.openEmptyStore(1);
   const portions = new PacedPortions(store);
   const { signal } = new AbortController();
@@ -230,11 +230,11 @@ test('backpressure: portions follow what fronts tell while a job goes on', async
     const heartbeat = new Heartbeat(store, { beat: () => process, metrics: async () => '' });
     context.after(() => heartbeat.close());
   }
-  await until('the reader is heard of', async () => {
+  await until('the reader is known', async () => {
     await portions.update();
     return portions.perSecond !== null;
   });
-  assert.ok((await portions.next(signal)) < portionMax, 'it stood still, then went on gently');
+  assert.ok((await portions.next(signal)) < portionMax, 'it stopped, then continued slowly');
 });
 
 test('backpressure: a job that ends does not wait for its next portion', async (context) => {
@@ -243,7 +243,7 @@ test('backpressure: a job that ends does not wait for its next portion', async (
   context.after(() => heartbeat.close());
   const portions = new PacedPortions(store);
   const end = new AbortController();
-  await until('it stands still', async () => {
+  await until('it has stopped', async () => {
     await portions.update();
     return portions.perSecond !== null;
   });

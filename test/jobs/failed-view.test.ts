@@ -1,4 +1,4 @@
-/** What is kept of a view that cannot be made. */
+/** The stored state of a view that cannot be built. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileCode } from '../../src/config/code/compile-code.ts';
@@ -33,7 +33,7 @@ export default {
 };`;
 
 type Loaded = Awaited<ReturnType<typeof compile>>;
-/** By whether URLs are case-insensitive. To compile costs a process. */
+/** By whether URLs are case-insensitive. Compiling starts a process. */
 const compiled = new Map<boolean, Promise<Loaded>>();
 
 function load(caseInsensitive: boolean): Promise<Loaded> {
@@ -59,7 +59,7 @@ async function publish({ store }: Platform, caseInsensitive: boolean): Promise<n
   return await publishConfiguration(store, documents, configuration);
 }
 
-/** @returns what verify found, in words */
+/** @returns what verify found, as text */
 async function verified({ store }: Platform, isRepair: boolean): Promise<string[]> {
   const { configuration } = await load(false);
   const found: string[] = [];
@@ -76,7 +76,7 @@ async function claimed({ store }: Platform): Promise<string[]> {
   return fields.flat().sort();
 }
 
-test('a view whose schema fails keeps its last state, and its URLs follow their form', async (context) => {
+test('failed view: a view whose schema fails keeps its last state, and its URLs follow their form', async (context) => {
   const platform = await Platform.start(context, redisUrl, 2);
   await publish(platform, false);
   await platform.startWorker();
@@ -100,7 +100,7 @@ test('a view whose schema fails keeps its last state, and its URLs follow their 
   assert.deepEqual(await claimed(platform), exact);
 });
 
-test('a repair gives a view whose schema fails its claims back, with their age, and no other', async (context) => {
+test('failed view: a repair restores the claims of a view whose schema fails, with their age, and no others', async (context) => {
   const platform = await Platform.start(context, redisUrl, 1);
   const { store } = platform;
   await publish(platform, false);
@@ -123,7 +123,7 @@ test('a repair gives a view whose schema fails its claims back, with their age, 
   assert.deepEqual(await store.client.hgetallBuffer(key), before);
 });
 
-test('a repair gives a view back whose code takes longer than a batch waits', async (context) => {
+test('failed view: a repair restores a view whose code takes longer than a batch waits', async (context) => {
   const platform = await Platform.start(context, redisUrl, 1);
   const { store } = platform;
   await publish(platform, false);
@@ -139,7 +139,7 @@ test('a repair gives a view back whose code takes longer than a batch waits', as
   assert.deepEqual(await verified(platform, false), []);
 });
 
-/** How many rounds of the schema take so long here. */
+/** Rounds of the schema that take that long here. */
 function roundsOf(ms: number): number {
   const rounds = 3e7;
   const before = process.cpuUsage().user;

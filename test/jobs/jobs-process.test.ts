@@ -17,7 +17,7 @@ const files = (title: string) =>
   siteFiles({ schemas: { page: { triggers: { cms: ['page'] }, properties: { title } } } });
 const pages = Array.from({ length: 600 }, (_, index) => page(`p${index}`, { name: `Page ${index}` }));
 
-test('jobs process: a jobs process that is killed in the middle of a rebuild loses nothing: the next one goes on', async (context) => {
+test('jobs process: a jobs process that is killed during a rebuild loses nothing, and the next one continues', async (context) => {
   const platform = await Platform.start(context, redisUrl, 2);
   await platform.publish(files('{p.name}'));
   const worker = await platform.startWorker();
@@ -34,11 +34,11 @@ test('jobs process: a jobs process that is killed in the middle of a rebuild los
   };
   const first = startProcess();
   await platform.rebuilt(1);
-  // Without a worker one job stops in the middle, for marks that are never rebuilt, and the other one waits for its slot.
+  // Without a worker one job stops halfway, at invalidations that are never rebuilt, and the other one waits for its slot.
   await worker.stop();
   const generation = await platform.publish(files('new {p.name}'));
   const queue = rebuildJobs(platform.store);
-  await until('both jobs are under way', async () => {
+  await until('both jobs are in progress', async () => {
     const states = await readPartitionStates(platform.store);
     return states.some(({ end, checkpoint }) => end > checkpoint) && (await queue.counts()).active === 2;
   });

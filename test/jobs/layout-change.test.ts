@@ -1,4 +1,4 @@
-/** A changed configuration that asks for other lookup indexes: no list is short while they are filled. */
+/** A configuration that needs other lookup indexes: no list is incomplete while they are filled. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
@@ -63,7 +63,7 @@ function membersOf(view: Json): Json[] | null {
   return view.members;
 }
 
-/** Reads all lists again and again; each is there whole, or not there yet. */
+/** Reads all lists repeatedly; each is complete, or does not exist yet. */
 class Reader {
   reads = 0;
   readonly short: string[] = [];
@@ -100,7 +100,7 @@ class Reader {
   }
 }
 
-test('layout change: no list is short while a changed schema fills other lookup indexes, and lists go on following their members', async (context) => {
+test('layout change: no list is incomplete while a changed schema fills other lookup indexes, and lists keep following their members', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   await platform.publish(files(byTeam));
   await platform.startWorker();
@@ -123,7 +123,7 @@ test('layout change: no list is short while a changed schema fills other lookup 
       isRebuilt = true;
     });
     let changes = 0;
-    // Changes of members ask for all lists again and again, and lists come while indexes are being filled.
+    // Changes of members request all lists repeatedly, and lists are added while indexes are being filled.
     while (!isRebuilt) {
       const number = (changes * 7) % memberCount;
       names.set(number, `n${number} ${generation}.${changes}`);
@@ -148,13 +148,13 @@ test('layout change: no list is short while a changed schema fills other lookup 
     assert.deepEqual(await differences(platform.store), []);
     await platform.remove(['list-0-late']);
     await platform.settle();
-    assert.equal((await storedLayouts(platform)).size, 1, 'the former index is gone');
+    assert.equal((await storedLayouts(platform)).size, 1, 'the old index is gone');
     context.diagnostic(`${changes} changes while generation ${generation} was rebuilt`);
   }
   await reader.end();
 });
 
-/** Changes the claims of the list and what its view shows in no way. */
+/** Changes the claims of the list, and nothing that its view shows. */
 function withClub(entity: SourceEntity, club: string): SourceEntity {
   return { ...entity, properties: { ...entity.properties, club } };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OwnerSlots } from '../../src/jobs/partition-job.ts';
 
-test('partition job: partitions of one worker are rebuilt one after the other, those of others meanwhile', async () => {
+test('partition job: partitions of one worker are rebuilt one after the other, those of others in parallel', async () => {
   const slots = new OwnerSlots();
   const entered: string[] = [];
   const enter = async (owner: string | null, name: string) => {

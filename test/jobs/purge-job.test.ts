@@ -1,4 +1,4 @@
-/** What a removed tenant or source leaves is removed for good, and nothing else is. */
+/** Everything of a removed tenant or source is deleted permanently, and nothing else is. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { purgeJobs, purgeState } from '../../src/jobs/purge-job-queue.ts';
@@ -38,7 +38,7 @@ const index = {
   index: { fields: { title: { type: 'text' } } },
 };
 const acme = siteFiles({ schemas: { page: schema }, indexes: { pages: index } });
-/** The same site under another name, with its keys made others. */
+/** The same site under another name, with other keys. */
 const twin: Files = Object.fromEntries(
   Object.entries(acme).map(([file, json]) => [
     file.replace(tenant, 'twin'),
@@ -49,7 +49,7 @@ const pages = Array.from({ length: 150 }, (_, at) =>
   page(`p${at}`, { name: `Name ${at % 10}` }, { url: `/p${at}` }),
 );
 
-/** Two tenants with the same entities, of which `twin` is removed then. @returns the generation without it */
+/** Two tenants with the same entities; `twin` is then removed. @returns the generation without it */
 async function removedTwin(
   context: TestContext,
   ofTwin = pages,
@@ -63,7 +63,7 @@ async function removedTwin(
   return { platform, generation: await platform.publish(acme) };
 }
 
-/** Names of all keys that hold something of a tenant. */
+/** Names of all keys that contain something of a tenant. */
 async function keysOf(name: string): Promise<string[]> {
   const client = connect({ address: { kind: 'single', url: redisUrl } });
   const found = await client.keys(`*:${name}:*`);
@@ -79,7 +79,7 @@ async function entitiesIn(platform: Platform, name: string): Promise<number> {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-test('purge job: purge tells what is left, and removes it for good, of that tenant alone', async (context) => {
+test('purge job: reports what is left of a tenant, and deletes only that', async (context) => {
   const times = { publishAt: null, unpublishAt: Date.parse('2999-01-01T00:00Z') };
   const scheduled = pages.map((one, at) => (at % 5 === 0 ? { ...one, times } : one));
   const { platform, generation } = await removedTwin(context, scheduled);
@@ -115,7 +115,7 @@ test('purge job: purge tells what is left, and removes it for good, of that tena
   assert.equal(verified.code, 0, verified.stdout);
 });
 
-test('purge job: what was made of the entities goes with them where no rebuild came to it, and is counted', async (context) => {
+test('purge job: outputs that no rebuild has removed are deleted with the entities, and counted', async (context) => {
   const { platform, generation } = await removedTwin(context);
   const { store } = platform;
   const token = await beginPurge(store, generation, [{ tenant: 'twin', sourceId: 'src-1' }]);
@@ -131,7 +131,7 @@ test('purge job: what was made of the entities goes with them where no rebuild c
   assert.equal(await readPurge(store), null);
 });
 
-test('purge job: a purge whose process stops goes on in the next one, and every entity is counted once', async (context) => {
+test('purge job: the next process continues an interrupted purge, and every entity is counted once', async (context) => {
   const many = Array.from({ length: 1_500 }, (_, at) =>
     page(`p${at}`, { name: `Name ${at}` }, { url: `/p${at}` }),
   );
@@ -161,7 +161,7 @@ test('purge job: a purge whose process stops goes on in the next one, and every 
   assert.equal(await entitiesIn(platform, tenant), 150);
 });
 
-test('purge job: while a source is purged no configuration takes it up again; afterwards it begins empty', async (context) => {
+test('purge job: while a source is purged no configuration can add it again; afterwards it starts empty', async (context) => {
   const { platform, generation } = await removedTwin(context);
   const { store } = platform;
   const token = await beginPurge(store, generation, [{ tenant: 'twin', sourceId: 'src-1' }]);
@@ -182,7 +182,7 @@ test('purge job: while a source is purged no configuration takes it up again; af
   assert.equal(verified.code, 0, verified.stdout);
 });
 
-test('purge job: a purge that was planned for another configuration does not begin', async (context) => {
+test('purge job: a purge that was planned for another configuration does not start', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   const generation = await platform.publish(acme);
   await platform.publish({ ...acme, ...twin });
@@ -190,13 +190,13 @@ test('purge job: a purge that was planned for another configuration does not beg
   assert.equal(await readPurge(platform.store), null);
 });
 
-test('purge job: what a front took in after the purge, because nobody could tell it, harms nothing and goes with the next one', async (context) => {
+test('purge job: what an outdated front accepts after the purge does no harm and is deleted by the next one', async (context) => {
   const { platform, generation } = await removedTwin(context);
   await platform.startJobs();
   await platform.rebuilt(generation);
   const env = platform.environment('');
   assert.equal((await runCommand('purge', ['--yes'], { env })).code, 0);
-  // As a front does that still has the former configuration.
+  // Like a front that still has the previous configuration.
   await platform.ingest([page('late', { name: 'Late' }, { url: '/late' }), ...pages], 'src-1', 'twin');
   await platform.settle();
   const verified = await runCommand('verify', [], { env });

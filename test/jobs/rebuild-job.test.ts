@@ -25,7 +25,7 @@ const pages = Array.from({ length: 300 }, (_, index) =>
   page(`p${index}`, { name: `Page ${index}` }, { url: `/pages/${index}` }),
 );
 
-test('rebuild job: a changed schema rebuilds every view of it, and its progress ends at 100 percent', async (context) => {
+test('rebuild job: a changed schema rebuilds all its views, and its progress ends at 100 percent', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   await platform.publish(siteFiles({ schemas: { page: pageSchema('{p.name}') } }));
   await platform.startWorker();
@@ -40,7 +40,7 @@ test('rebuild job: a changed schema rebuilds every view of it, and its progress 
   for (const { originId } of pages) {
     assert.deepEqual(await platform.view('page', originId), { title: `new Page ${originId.slice(1)}` });
   }
-  await until('the metrics tell it', async () => {
+  await until('the metrics report it', async () => {
     const texts = await platform.store.registry.metrics('test');
     return texts.some(({ text }) => /^millrace_rebuild_progress_percent 100$/m.test(text));
   });
@@ -64,7 +64,7 @@ test('rebuild job: a configuration that changes no result rebuilds nothing', asy
   );
 });
 
-/** The digest that the view schema of a configuration has by itself. */
+/** The digest of the view schema of a configuration alone. */
 function schemaDigest(files: Files): string {
   const loaded = loadConfiguration(
     new Map(Object.entries(files).map(([file, json]) => [file, JSON.stringify(json)])),
@@ -85,11 +85,11 @@ function tenantWithGroup(alias: string) {
   return siteTenant({ sourceGroups: [cms, { alias, sources: [] }] });
 }
 
-test('rebuild job: a changed schema rebuilds its views, whatever names the configuration was given to hide it', async (context) => {
+test('rebuild job: a changed schema rebuilds its views, whatever names the configuration uses to hide it', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   const before = siteFiles({ schemas: { page: pageSchema('{p.name}') } });
   const schemas = { page: pageSchema('new {p.name}') };
-  // With this group the XXH64 of what the views are made with stays the same.
+  // With this group the XXH64 of the inputs of the views stays the same.
   const known = `${schemaDigest(before)}.cms=src-1`;
   const beginning = `${schemaDigest(siteFiles({ schemas }))}.cms=src-1|`;
   const chosen = textWithDigest(digestOf(known), {
@@ -108,7 +108,7 @@ test('rebuild job: a changed schema rebuilds its views, whatever names the confi
   assert.deepEqual(await platform.view('page', 'p7'), { title: 'new Page 7' });
 });
 
-/** How many entities a rebuild has asked to be made again. */
+/** The number of entities that a rebuild has invalidated. */
 async function markedBy(context: TestContext, platform: Platform, files: Files): Promise<number> {
   const queue = rebuildJobs(platform.store);
   context.after(() => queue.close());
@@ -117,7 +117,7 @@ async function markedBy(context: TestContext, platform: Platform, files: Files):
   return (await rebuildState(platform.store, queue, generation)).marked;
 }
 
-test('rebuild job: what records say by a former digest is rebuilt once, by the next configuration', async (context) => {
+test('rebuild job: records with an old digest are rebuilt once, by the next configuration', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   const files = (hostname: string) =>
     siteFiles({
@@ -127,7 +127,7 @@ test('rebuild job: what records say by a former digest is rebuilt once, by the n
   const generation = await platform.publish(files('*'));
   await platform.startWorker();
   await platform.startJobs();
-  // Otherwise its walk could find changed records, and mark them already.
+  // Otherwise its walk could find changed records, and invalidate them already.
   await platform.rebuilt(generation);
   await platform.ingest(pages.slice(0, 10));
   await platform.settle();
@@ -138,7 +138,7 @@ test('rebuild job: what records say by a former digest is rebuilt once, by the n
   assert.equal(await markedBy(context, platform, files('*')), 0);
 });
 
-test('rebuild job: an auto-indexed type without room is not asked to be made again', async (context) => {
+test('rebuild job: an auto-indexed type without room is not invalidated', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   const group = {
     alias: 'cms',
@@ -160,10 +160,10 @@ test('rebuild job: an auto-indexed type without room is not asked to be made aga
   await platform.rebuilt(generation);
   const queue = rebuildJobs(platform.store);
   context.after(() => queue.close());
-  assert.equal((await rebuildState(platform.store, queue, generation)).marked, 10, 'the pages alone, once');
+  assert.equal((await rebuildState(platform.store, queue, generation)).marked, 10, 'only the pages, once');
 });
 
-test('what is configured no more vanishes: views, claims, routes, index items', async (context) => {
+test('rebuild job: views, claims, routes and index items that are no longer configured are removed', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   const index = {
     triggers: { cms: ['page'] },
@@ -195,7 +195,7 @@ test('what is configured no more vanishes: views, claims, routes, index items', 
   assert.deepEqual(await counted(), { views: 0, claims: 0, routes: 0, items: 0 });
 });
 
-test('rebuild job: a removed environment and a removed source take what was made for them with them', async (context) => {
+test('rebuild job: the outputs of a removed environment and a removed source are removed', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   const two = siteTenant({
     environments: [
@@ -233,7 +233,7 @@ test('rebuild job: a removed environment and a removed source take what was made
   assert.deepEqual(await platform.view('page', 'p3'), { title: 'Page 3' });
 });
 
-test('rebuild job: a lookup over a source that had no index finds everything once it is rebuilt', async (context) => {
+test('rebuild job: a lookup in a source without an index finds everything once it is rebuilt', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   const plain = { triggers: { cms: ['page'] }, properties: { title: '{p.name}' } };
   const withList = {
@@ -268,7 +268,7 @@ test('rebuild job: a lookup over a source that had no index finds everything onc
   assert.deepEqual(
     await platform.view('list', 'list'),
     { names: [...names, null] },
-    'the asking entity is one of them',
+    'the entity that looks up is one of them',
   );
   const stored = async () => {
     const found: string[] = [];
@@ -278,10 +278,10 @@ test('rebuild job: a lookup over a source that had no index finds everything onc
   };
   assert.ok((await stored()) > 0);
   await platform.rebuilt(await platform.publish(siteFiles({ schemas: { plain } })));
-  assert.equal(await stored(), 0, 'the index goes with the last lookup over it');
+  assert.equal(await stored(), 0, 'the index is removed with the last lookup that uses it');
 });
 
-test('rebuild job: a rebuild goes on where it was when its process stops, and one that comes later ends it', async (context) => {
+test('rebuild job: a rebuild resumes where its process stopped, and a later one ends it', async (context) => {
   const platform = await Platform.start(context, redisUrl, 2);
   await platform.publish(siteFiles({ schemas: { page: pageSchema('{p.name}') } }));
   const worker = await platform.startWorker();
@@ -292,7 +292,7 @@ test('rebuild job: a rebuild goes on where it was when its process stops, and on
   await worker.stop();
   // Without a worker the job waits in the middle of its work.
   const generation = await platform.publish(siteFiles({ schemas: { page: pageSchema('again {p.name}') } }));
-  await until('marks wait', async () =>
+  await until('invalidations wait', async () =>
     (await readPartitionStates(platform.store)).some(({ end, checkpoint }) => end > checkpoint),
   );
   await first.stop();
@@ -304,7 +304,7 @@ test('rebuild job: a rebuild goes on where it was when its process stops, and on
   }
 });
 
-test('rebuild job: as many jobs as there are partitions wait at once without a warning of leaks', async (context) => {
+test('rebuild job: as many jobs as there are partitions wait concurrently without a leak warning', async (context) => {
   const warnings: Error[] = [];
   const onWarning = (warning: Error) => warnings.push(warning);
   process.on('warning', onWarning);

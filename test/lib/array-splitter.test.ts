@@ -6,7 +6,7 @@ import { runs } from '../support/runs.ts';
 
 const limits = { elementsMax: 50, elementBytesMax: 1000 };
 
-/** The parsed elements of a body that arrives in pieces of the given sizes; undefined when it is no JSON array. */
+/** The parsed elements of a body that arrives in pieces of the given sizes; undefined if it is not a JSON array. */
 function split(text: string, sizes: readonly number[], allowed = limits): unknown[] | undefined {
   const bytes = Buffer.from(text);
   const elements: unknown[] = [];
@@ -41,7 +41,7 @@ function parseArray(text: string): unknown[] | undefined {
 
 const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 });
 
-test('array splitter: any JSON array arrives as JSON.parse sees it, however it is cut into pieces', () => {
+test('array splitter: any JSON array is parsed like by JSON.parse, however it is split into pieces', () => {
   fc.assert(
     fc.property(
       fc.array(fc.jsonValue({ maxDepth: 4 }), { maxLength: 12 }),
@@ -57,7 +57,7 @@ test('array splitter: any JSON array arrives as JSON.parse sees it, however it i
   );
 });
 
-test('array splitter: a text that JSON.parse refuses is refused, one that it takes is taken', () => {
+test('array splitter: accepts exactly the texts that JSON.parse accepts', () => {
   const fragment = fc.constantFrom(
     '[',
     ']',
@@ -85,11 +85,11 @@ test('array splitter: a text that JSON.parse refuses is refused, one that it tak
   );
 });
 
-test('array splitter: an element beyond its limit is cut, and those behind it are still found', () => {
+test('array splitter: an element beyond its limit is truncated, and later ones are still found', () => {
   const body = JSON.stringify([1, { long: 'x'.repeat(2000) }, { a: ']' }]);
   assert.deepEqual(split(body, [7]), [1, 'cut', { a: ']' }]);
 });
 
-test('array splitter: one element too many is refused before it is read', () => {
+test('array splitter: one element too many is rejected before it is read', () => {
   assert.equal(split('[1,2,3', [1], { ...limits, elementsMax: 2 }), undefined);
 });

@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { BoundedCache } from '../../src/lib/bounded-cache.ts';
 
-test('bounded cache: what was used longest ago goes first', () => {
+test('bounded cache: the least recently used value is evicted first', () => {
   const cache = new BoundedCache<string, number>({ entriesMax: 2 });
   cache.set('a', 1);
   cache.set('b', 2);
@@ -15,7 +15,7 @@ test('bounded cache: what was used longest ago goes first', () => {
   assert.deepEqual([cache.get('a'), cache.get('c')], [1, 3]);
 });
 
-test('bounded cache: a value heavier than the whole cache is not kept, and the one it replaces is gone', () => {
+test('bounded cache: a value heavier than the whole cache is not stored, and removes the one it replaces', () => {
   const left: string[] = [];
   const cache = new BoundedCache<string, string>({
     entriesMax: 10,
@@ -30,7 +30,7 @@ test('bounded cache: a value heavier than the whole cache is not kept, and the o
   assert.deepEqual(left, ['short']);
 });
 
-test('bounded cache: what is missing is made once and kept', () => {
+test('bounded cache: a missing value is computed once and stored', () => {
   const cache = new BoundedCache<string, number>({ entriesMax: 2 });
   let made = 0;
   const make = () => {
@@ -41,7 +41,7 @@ test('bounded cache: what is missing is made once and kept', () => {
   assert.equal(cache.getOrMake('a', make), 1);
 });
 
-test('bounded cache: after any history it holds what a plain list of the last uses holds', () => {
+test('bounded cache: after any history it contains the same as a plain list of recent uses', () => {
   const step = fc.record({
     kind: fc.constantFrom('get', 'set', 'delete', 'clear'),
     key: fc.integer({ min: 0, max: 6 }),

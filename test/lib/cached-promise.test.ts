@@ -4,7 +4,7 @@ import { CachedPromise } from '../../src/lib/shared-promises.ts';
 
 const longMs = 60_000;
 
-test('one look serves all who ask within its time', async () => {
+test('cached promise: one call serves all callers within its time', async () => {
   let looks = 0;
   const kept = new CachedPromise(async () => (looks += 1), longMs);
   assert.deepEqual(await Promise.all([kept.get(), kept.get()]), [1, 1]);
@@ -13,7 +13,7 @@ test('one look serves all who ask within its time', async () => {
   assert.deepEqual([await brief.get(), await brief.get()], [2, 3]);
 });
 
-test('who asks after a look that failed gets a look of its own', async () => {
+test('cached promise: after a failed call the next caller starts a new one', async () => {
   let looks = 0;
   const kept = new CachedPromise(async () => {
     looks += 1;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { compareCodePoints, countCodePoints } from '../../src/lib/code-points.ts';
 import { runs } from '../support/runs.ts';
 
-/** Characters on both sides of the surrogates, halves of pairs too. */
+/** Characters on both sides of the surrogates, including unpaired ones. */
 const text = fc.string({
   unit: fc.constantFrom('a', 'b', '\u{10000}', '\u{10ffff}', '\ud800', '\udc00', '\ue000', '\uffff'),
   maxLength: 6,
@@ -21,7 +21,7 @@ function naiveOrder(a: string, b: string): number {
   return pointsA.length - pointsB.length;
 }
 
-test('code points: texts are ordered as their lists of code points are', () => {
+test('code points: strings are ordered like their lists of code points', () => {
   fc.assert(
     fc.property(text, text, (a, b) => {
       assert.equal(Math.sign(compareCodePoints(a, b)), Math.sign(naiveOrder(a, b)));
@@ -30,6 +30,6 @@ test('code points: texts are ordered as their lists of code points are', () => {
   );
 });
 
-test('code points: code points are counted, half a pair as one', () => {
+test('code points: code points are counted, an unpaired surrogate as one', () => {
   fc.assert(fc.property(text, (a) => assert.equal(countCodePoints(a), [...a].length)));
 });

@@ -24,7 +24,7 @@ test('cooperative yield: work pauses when its time is over, and only then', () =
   workBudget.clock = clock;
 });
 
-test('cooperative yield: the clock is looked at only when enough was done since', () => {
+test('cooperative yield: the clock is checked only after enough work', () => {
   const { clock } = workBudget;
   let looks = 0;
   workBudget.clock = () => {
@@ -40,7 +40,7 @@ test('cooperative yield: the clock is looked at only when enough was done since'
   assert.equal(looks, 2);
 });
 
-test('cooperative yield: steps are done to their end at once, whatever the clock says', () => {
+test('cooperative yield: `finish` runs all steps without a break, whatever the clock says', () => {
   const { clock } = workBudget;
   workBudget.clock = () => true;
   assert.equal(atOnce(counting(5)), 5);

@@ -26,11 +26,11 @@ test('isInexact: integers beyond 2^53 that a double changes', () => {
 });
 
 test('isInexact: reads a number of megabytes in linear time', () => {
-  // A quadratic reading would take hours.
+  // A quadratic algorithm would take hours.
   assert.ok(isInexact(`9007199254740993.${'0'.repeat(2_000_000)}1`));
 });
 
-test('isInexact: what a double writes is never changed', () => {
+test('isInexact: a formatted double is never changed', () => {
   fc.assert(
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
       assert.ok(!isInexact(JSON.stringify(value)));
@@ -38,7 +38,7 @@ test('isInexact: what a double writes is never changed', () => {
   );
 });
 
-test('isInexact: an integer is changed when the double next to it is another one', () => {
+test('isInexact: an integer is changed if the nearest double differs', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }), (value) => {
       const written = String(value);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { jsonMistake } from '../../src/lib/json-mistake.ts';
 
-test('jsonMistake: says line, column and what was expected', () => {
+test('jsonMistake: reports line, column and what was expected', () => {
   const cases: [text: string, place: string][] = [
     ['', '1:1 a value'],
     ['{"a": 1,}', '1:9 a name in double quotes'],
@@ -24,7 +24,7 @@ test('jsonMistake: says line, column and what was expected', () => {
   }
 });
 
-test('jsonMistake: finds one exactly where JSON.parse fails', () => {
+test('jsonMistake: finds an error exactly where JSON.parse fails', () => {
   const unit = fc.constantFrom(...'{}[]",:0123e.-+\\u a\n', 'true', 'null', '"a"', '"\\n"');
   const isJson = (text: string) => {
     try {

@@ -5,7 +5,7 @@ import { roundNumber, roundText } from '../../src/lib/json-number.ts';
 import { runs } from '../support/runs.ts';
 import { spentMs } from '../support/spent.ts';
 
-test('JSON number: halves round to even on the decimal value that is written', () => {
+test('JSON number: halves round to even on the written decimal value', () => {
   const cases: [string, number, number | null][] = [
     ['0.25', 1, 0.2],
     ['0.35', 1, 0.4],
@@ -65,7 +65,7 @@ test('JSON number: numbers round on their shortest form, and there is no negativ
   assert.equal(roundNumber(Number.POSITIVE_INFINITY, 0), null);
 });
 
-/** Rounds with whole numbers of any size: no text is cut, so nothing is shared with the code under test. */
+/** Rounds with big integers: it shares no string handling with the code under test. */
 function naiveRound(digits: bigint, exponent: number, precision: number): number {
   const shift = -precision - exponent;
   if (shift <= 0) return Number(`${digits}e${exponent}`);
@@ -78,7 +78,7 @@ function naiveRound(digits: bigint, exponent: number, precision: number): number
   return Number(`${digits < 0n ? '-' : ''}${rounded}e${-precision}`) + 0;
 }
 
-test('JSON number: any decimal rounds as whole-number arithmetic says', () => {
+test('JSON number: any decimal rounds like integer arithmetic', () => {
   const decimals = fc.record({
     digits: fc.oneof(fc.bigInt(-10_000n, 10_000n), fc.bigInt(-(10n ** 25n), 10n ** 25n)),
     exponent: fc.integer({ min: -40, max: 10 }),
@@ -105,7 +105,7 @@ test('JSON number: a number rounds like its written form', () => {
   );
 });
 
-test('JSON number: millions of digits take no more than a moment', () => {
+test('JSON number: millions of digits are fast', () => {
   const started = spentMs();
   assert.equal(roundText(`${'9'.repeat(300)}.${'49'.repeat(1_000_000)}`, 3), 1e300);
   assert.equal(roundText(`0.${'9'.repeat(2_000_000)}`, 1_000), 1);

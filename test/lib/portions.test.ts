@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { portions } from '../../src/lib/lists.ts';
 
-test('all is in some portion, in order, and none is empty or too large', () => {
+test('portions: they contain everything in order, and none is empty or too large', () => {
   fc.assert(
     fc.property(fc.array(fc.integer()), fc.integer({ min: 1, max: 8 }), (list, size) => {
       const cut = [...portions(list, size)];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ProcessMetrics } from '../../src/lib/process-metrics.ts';
 
-test('process metrics: counters and gauges are written with what was counted, read and labelled', async () => {
+test('process metrics: counters and gauges are written with their values and labels', async () => {
   const metrics = new ProcessMetrics();
   metrics.counter('a_total', 'A').inc(2);
   metrics.counterBy(['kind'], 'b_total', 'B').inc({ kind: 'x' }, 3);

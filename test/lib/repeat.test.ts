@@ -4,7 +4,7 @@ import { repeat } from '../../src/lib/repeat.ts';
 
 const hourMs = 3_600_000;
 
-test('repeat: what throws is told of, and done again', async () => {
+test('repeat: an error is reported, and the action runs again', async () => {
   const stop = new AbortController();
   const errors: unknown[] = [];
   let times = 0;
@@ -20,7 +20,7 @@ test('repeat: what throws is told of, and done again', async () => {
   assert.deepEqual(errors.map(String), ['Error: time 1', 'Error: time 2']);
 });
 
-test('repeat: the end does not wait for a pause, and nothing is done after it', async () => {
+test('repeat: the end does not wait for a pause, and nothing runs after it', async () => {
   const stop = new AbortController();
   let times = 0;
   const running = repeat(

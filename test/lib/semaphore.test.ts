@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Semaphore } from '../../src/lib/semaphore.ts';
 
-test('semaphore: so many at a time, in the order asked', async () => {
+test('semaphore: grants a bounded number at a time, in the order of the requests', async () => {
   const slots = new Semaphore(2);
   const order: number[] = [];
   let busy = 0;
@@ -21,7 +21,7 @@ test('semaphore: so many at a time, in the order asked', async () => {
   assert.deepEqual(order, [0, 1, 2, 3, 4, 5]);
 });
 
-test('semaphore: a slot that is held for too long is given on, and giving it back later changes nothing', async () => {
+test('semaphore: a slot that is held for too long is passed on, and a late release changes nothing', async () => {
   const slots = new Semaphore(1, 1);
   const release = await slots.acquire();
   const next = await slots.acquire();
@@ -36,7 +36,7 @@ test('semaphore: a slot that is held for too long is given on, and giving it bac
   assert.ok(isTaken);
 });
 
-test('semaphore: what is large takes several, more than there are takes all, and nobody is passed by', async () => {
+test('semaphore: a large request takes several slots, an oversized one all of them, and nobody is overtaken', async () => {
   const slots = new Semaphore(4, 60_000);
   const order: string[] = [];
   const first = await slots.acquire(3);
@@ -48,7 +48,7 @@ test('semaphore: what is large takes several, more than there are takes all, and
   const large = enter('large', 9);
   const small = enter('small', 1);
   await new Promise((resolve) => setImmediate(resolve));
-  assert.deepEqual(order, [], 'the small one waits behind the large one');
+  assert.deepEqual(order, [], 'the small one waits after the large one');
   first();
   const endLarge = await large;
   assert.deepEqual(order, ['large']);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SharedReads } from '../../src/lib/shared-promises.ts';
 
-test('who asks while a reading is under way shares the next one, which begins behind it', async () => {
+test('shared reads: a caller during a read shares the next one, which starts after the call', async () => {
   const reads = new SharedReads<number>();
   const ends: (() => void)[] = [];
   let begun = 0;
@@ -24,10 +24,10 @@ test('who asks while a reading is under way shares the next one, which begins be
   ends[2]?.();
   assert.deepEqual(await Promise.all(others), [3, 3]);
   ends[3]?.();
-  assert.equal(await late, 4, 'it asked behind the beginning of the one before');
+  assert.equal(await late, 4, 'it was called after the previous one had started');
 });
 
-test('a reading that fails is no answer for who asks next', async () => {
+test('shared reads: a failed read is not the result of the next caller', async () => {
   const reads = new SharedReads<string>();
   const failing = reads.get('page', () => Promise.reject(new Error('gone')));
   const next = reads.get('page', () => Promise.resolve('there'));

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { SlotMap } from '../../src/lib/slot-map.ts';
 
-test('slot map: a slot map has the members that were added and not removed, each at its place', () => {
+test('slot map: contains the members that were added and not removed, each at its slot', () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.nat(9))), (steps) => {
       const slots = new SlotMap<{ readonly number: number }>();
@@ -26,7 +26,7 @@ test('slot map: a slot map has the members that were added and not removed, each
   );
 });
 
-test('slot map: a visit leaves out who was removed meanwhile', () => {
+test('slot map: a visit skips members removed during it', () => {
   const slots = new SlotMap<{ readonly name: string }>();
   slots.add({ name: 'first' });
   const second = slots.add({ name: 'second' });

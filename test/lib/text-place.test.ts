@@ -7,7 +7,7 @@ import { runs } from '../support/runs.ts';
 
 const texts = fc.array(fc.constantFrom('a', '\n', 'é', 'жж', '😀', '\r\n', '[1]'), { maxLength: 40 });
 
-test('text place: names the place that the whole text has, however it is cut into pieces', () => {
+test('text place: reports the place in the whole text, however it is split into pieces', () => {
   fc.assert(
     fc.property(
       texts,
@@ -41,7 +41,7 @@ test('text place: names the place that the whole text has, however it is cut int
   );
 });
 
-test('text place: a plain name follows a point, any other stands in quotes', () => {
+test('text place: a plain name follows a dot, any other is quoted', () => {
   assert.equal(memberPath('$', 'domains'), '$.domains');
   assert.equal(itemPath('$.domains', 0), '$.domains[0]');
   assert.equal(memberPath('$', 'two words'), "$['two words']");
@@ -49,6 +49,6 @@ test('text place: a plain name follows a point, any other stands in quotes', () 
   assert.equal(memberStep('back\\slash'), "['back\\\\slash']");
 });
 
-test('text place: a place is one line, whatever a name holds', () => {
+test('text place: a place is one line, whatever a name contains', () => {
   assert.equal(memberPath('$', 'a\nb'), "$['a b']");
 });

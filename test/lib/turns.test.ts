@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { Turns } from '../../src/lib/turns.ts';
 import { runs } from '../support/runs.ts';
 
-test('turns: never more run than may, for one owner and for all, and nobody waits for ever', async () => {
+test('turns: the number of running tasks is bounded per owner and in total, and nobody waits forever', async () => {
   const owners = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 60 });
   await fc.assert(
     fc.asyncProperty(
@@ -33,7 +33,7 @@ test('turns: never more run than may, for one owner and for all, and nobody wait
   );
 });
 
-test('turns: an owner with much work does not keep another waiting', async () => {
+test('turns: an owner with much work does not delay another', async () => {
   const turns = new Turns({ atOnceMax: 1, ofOwnerMax: 1, waitingMax: 10, refusal: () => new Error('full') });
   const order: string[] = [];
   await Promise.all(
@@ -47,7 +47,7 @@ test('turns: an owner with much work does not keep another waiting', async () =>
   assert.deepEqual(order, ['a', 'a', 'b', 'a', 'a']);
 });
 
-test('turns: beyond what may wait of one owner it is refused, and another is not', async () => {
+test('turns: an owner with too many waiting tasks is refused, and another is not', async () => {
   const turns = new Turns({ atOnceMax: 1, ofOwnerMax: 1, waitingMax: 2, refusal: () => new Error('full') });
   const end = await turns.turn('a');
   const waiting = [turns.turn('a'), turns.turn('a')];

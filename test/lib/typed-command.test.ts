@@ -1,4 +1,4 @@
-/** Commands are named as they are typed: by npm in a clone, by npx where the package is installed. */
+/** Commands are named as they are typed: with npm in a clone, with npx if the package is installed. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ console.log(asTyped(${JSON.stringify(text)}), ['start', 'apply', 'types'].map(sc
   );
 });
 
-/** `src/cli` prints through outlets that do it; the others are words for the documents. */
+/** `src/cli` prints through outlets that convert it; the others are words for the documents. */
 const elsewhere = /^(?:cli\/|config\/settings\/table\.ts$|typescript\/|lib\/typed-command\.mjs$)/;
 
 test('typed command: no message outside of the command line names npm without asking how commands are typed', () => {

@@ -6,10 +6,10 @@ import { typeScriptWords } from '../../src/typescript/clone-or-package.mjs';
 
 const background = pathToFileURL('src/process/run-process.ts').href;
 const onlyOnLinux = { skip: process.platform === 'linux' ? false : 'Linux alone has these classes' };
-/** Of sched(7), as /proc shows them. */
+/** See sched(7); as in /proc. */
 const policies = { other: '0', idle: '5' };
 
-/** Niceness and class of each thread of a process that has stepped back. */
+/** Niceness and class of each thread of a process with lowered priority. */
 function afterSteppingBack(niceness: string): [niceness: string, policy: string][] {
   const program = `
     import { readdirSync, readFileSync } from 'node:fs';
@@ -24,19 +24,19 @@ function afterSteppingBack(niceness: string): [niceness: string, policy: string]
     .trim()
     .split('\n')
     .map((line) => {
-      // After the name, which may hold anything: proc(5) counts from 3 there.
+      // After the name, which may contain anything: proc(5) counts from 3 there.
       const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
       return [fields[19 - 3] ?? '', fields[41 - 3] ?? ''];
     });
 }
 
-test('idle is a class of its own, for every thread of the process', onlyOnLinux, () => {
+test('background: idle is a separate scheduling class, for every thread of the process', onlyOnLinux, () => {
   const threads = afterSteppingBack("'idle'");
   assert.ok(threads.length > 1);
   for (const [, policy] of threads) assert.equal(policy, policies.idle);
 });
 
-test('a niceness is one, and 0 changes nothing', onlyOnLinux, () => {
+test('background: a niceness is set, and 0 changes nothing', onlyOnLinux, () => {
   assert.deepEqual(afterSteppingBack('7')[0], ['7', policies.other]);
   const [before] = afterSteppingBack('0');
   assert.equal(before?.[1], policies.other);

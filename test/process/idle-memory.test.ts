@@ -7,7 +7,7 @@ import { root } from '../cli/support/command.ts';
 
 const mebibyte = 1024 ** 2;
 
-/** Fills the young generation, rests until it is small, and prints its size in both moments. */
+/** Fills the young generation, idles until it is small, and prints both sizes. */
 const program = `
 import { getHeapSpaceStatistics } from 'node:v8';
 import { releaseMemoryWhileIdle } from './src/process/idle-memory.ts';
@@ -26,7 +26,7 @@ setInterval(() => {
 }, 100);
 `;
 
-test('idle memory: an idle process gives back the young generation that a load left', {
+test('idle memory: an idle process releases the young generation that a load left', {
   timeout: 60_000,
 }, async (context) => {
   const words = ['--expose-gc', '--max-semi-space-size=32', ...typeScriptWords, '--input-type=module', '-e'];

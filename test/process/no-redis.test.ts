@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 
 const entryPoints = { web: 'web', worker: 'partition', jobs: 'jobs' } as const;
 
-/** Runs a process of the Procfile that is expected not to start. @returns the lines that it says */
+/** Runs a process of the Procfile that is expected not to start. @returns the lines that it prints */
 async function failing(role: keyof typeof entryPoints, env: Record<string, string>): Promise<string[]> {
   const file = path.join(root, 'workers', `${entryPoints[role]}.ts`);
   const settings = { REDIS_URL: '', REDIS_CLUSTER: '', PORT: '0', ...env };
@@ -21,9 +21,9 @@ async function failing(role: keyof typeof entryPoints, env: Record<string, strin
   return `${stdout}${stderr}`.trim().split('\n');
 }
 
-describe('a process that has no Redis ends with one line that says what is wrong and what to do', () => {
+describe('no Redis: a process ends with one line that says what is wrong and what to do', () => {
   for (const role of ['web', 'worker', 'jobs'] as const) {
-    test(`${role}: nobody listens where REDIS_URL says`, async () => {
+    test(`${role}: nothing listens at REDIS_URL`, async () => {
       const port = await freePort('127.0.0.1');
       const lines = await failing(role, { REDIS_URL: `redis://me:secret@127.0.0.1:${port}` });
       assert.equal(lines.length, 1, lines.join('\n'));
@@ -48,7 +48,7 @@ describe('a process that has no Redis ends with one line that says what is wrong
   });
 });
 
-test('a process that `millrace worker` runs ends when that was killed and could tell it nothing', async (context) => {
+test('no Redis: a process started by `millrace worker` ends when that is killed without notice', async (context) => {
   const redis = await TestRedis.start();
   const program = spawn(process.execPath, [path.join(root, 'src/cli/millrace.mjs'), 'worker'], {
     env: { ...process.env, REDIS_URL: redis.url, WORKER_PORT: '0' },
@@ -60,5 +60,5 @@ test('a process that `millrace worker` runs ends when that was killed and could 
   const pid = Number(/"pid":(\d+)/.exec(String(line))?.[1]);
   assert.ok(isAlive(pid) && pid !== program.pid, String(line));
   program.kill('SIGKILL');
-  await until('the process that it runs is gone', () => !isAlive(pid), 20_000);
+  await until('its child process is gone', () => !isAlive(pid), 20_000);
 });

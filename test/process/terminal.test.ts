@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 const colourPattern = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, 'g');
 const onlyOnLinux = { skip: process.platform === 'linux' ? false : 'script(1) has other words elsewhere' };
 
-/** What a jobs process writes until it is ready. @param terminal whether its standard output is one */
+/** The output of a jobs process until it is ready. @param terminal whether its standard output is one */
 async function outputOfJobs(terminal: boolean, env: Record<string, string>): Promise<string> {
   const redis = await TestRedis.open();
   const words = [process.execPath, ...typeScriptWords, 'workers/jobs.ts'];
@@ -38,7 +38,7 @@ async function outputOfJobs(terminal: boolean, env: Record<string, string>): Pro
   return text;
 }
 
-test('elsewhere than on a terminal a log is lines of JSON', async () => {
+test('terminal: otherwise a log is lines of JSON', async () => {
   const text = await outputOfJobs(false, {});
   const lines = text
     .trimEnd()
@@ -50,19 +50,19 @@ test('elsewhere than on a terminal a log is lines of JSON', async () => {
   );
 });
 
-test('on a terminal a log is lines for people, in colours', onlyOnLinux, async () => {
+test('terminal: on a terminal a log is readable lines, in color', onlyOnLinux, async () => {
   const text = await outputOfJobs(true, {});
   const line = text.replaceAll(colourPattern, '');
   assert.notEqual(line, text);
   assert.match(line, /(?:^|\n)\[\d\d:\d\d:\d\d\.\d{3}\] INFO: ready \{"id":"[\w.-]+"\}\r?\n/);
 });
 
-test('NO_COLOR leaves the colours out', onlyOnLinux, async () => {
+test('terminal: NO_COLOR turns colors off', onlyOnLinux, async () => {
   const text = await outputOfJobs(true, { NO_COLOR: '1' });
   assert.match(text, /(?:^|\n)\[[\d:.]{12}\] INFO: ready \{/);
 });
 
-test('npm start passes the logs of its processes on as lines for people, each with the name of its process', async (context) => {
+test('terminal: npm start forwards the logs of its processes as readable lines, each with the name of its process', async (context) => {
   const written: string[] = [];
   const terminal = { isTTY: true, write: (text: string) => written.push(text) };
   const record = {

@@ -41,7 +41,7 @@ const pin = {
   nowMs: 1_700_000_000_000,
 };
 
-test('next page token: any place comes back from its token', () => {
+test('next page token: any position round-trips through its token', () => {
   const value = fc.oneof(fc.string({ unit: 'binary' }), fc.double({ noNaN: true, noDefaultInfinity: true }));
   fc.assert(
     fc.property(
@@ -64,14 +64,14 @@ test('next page token: any place comes back from its token', () => {
   );
 });
 
-test('next page token: a long sort value makes a token that a request can carry', () => {
+test('next page token: a long sort value gives a token that fits in a request', () => {
   const long = { ...place, values: ['sentence '.repeat(100_000)] };
   const token = sealToken(secret, use, long, null);
   assert.ok(token.length < 50_000);
   assert.deepEqual(openToken(secret, use, token), { place: long, pin: null });
 });
 
-test('next page token: a token holds for no other tenant, environment, index, filter, search or sort', () => {
+test('next page token: a token is valid for no other tenant, environment, index, filter, search or sort', () => {
   const token = sealToken(secret, use, place, null);
   const others: TokenUse[] = [
     { ...use, scope: { ...scope, tenant: 'other' } },
@@ -99,12 +99,12 @@ test('next page token: page size, facets and the order of object members in a fi
   assert.deepEqual(openToken(secret, useOf({ filter, facets, pageSize: 3 }), token), { place, pin: null });
 });
 
-test('next page token: no changed, cut, lengthened or made up token is taken', () => {
+test('next page token: a changed, truncated, extended or forged token is rejected', () => {
   const token = sealToken(secret, use, place, null);
   for (let at = 0; at < token.length; at += 1) {
     const changed = token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1);
     assert.equal(openToken(secret, use, changed), null, `changed at ${at}`);
-    assert.equal(openToken(secret, use, token.slice(0, at)), null, `cut at ${at}`);
+    assert.equal(openToken(secret, use, token.slice(0, at)), null, `truncated at ${at}`);
   }
   for (const text of [
     '',

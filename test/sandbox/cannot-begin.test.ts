@@ -1,4 +1,4 @@
-/** A machine that has no process to give: calls are rejected, the owner of the sandbox lives on, and later calls are done. */
+/** A machine that cannot start another process: calls are rejected, the owner of the sandbox survives, and later calls succeed. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import { typeScriptWords } from '../../src/typescript/clone-or-package.mjs';
 
 const owner = fileURLToPath(new URL('./support/without-files.ts', import.meta.url));
 
-test('without a file left for its process the sandbox rejects calls, and goes on when there is one', async () => {
+test('cannot begin: without a free file descriptor the sandbox rejects calls, and recovers when there is one', async () => {
   const command = 'ulimit -n 100; exec "$0" "$@"';
   const { stdout } = await promisify(execFile)('sh', [
     '-c',

@@ -154,7 +154,7 @@ async function delivered(query: string): Promise<Answer['json']> {
   return answer.json;
 }
 
-/** Name of the view that is served on a URL, where the URL leads to, or the status. */
+/** Name of the view that is served on a URL, the target of its redirect, or the status. */
 const leadsTo = async (url: string) => {
   const { meta, route } = await delivered(`url=${url}`);
   return meta.redirect ?? (route === null ? meta.status : route.name);
@@ -162,7 +162,7 @@ const leadsTo = async (url: string) => {
 const view = async (handle: string) => (await delivered(`handle=${handle}`)).views[handle];
 const gid = (originId: string) => `gid://Source/${sourceId}/Entity/${originId}`;
 
-test('a view of code has everything that it returned, and what others make of it', async () => {
+test('code schemas: a view has everything that code returned, and what others derive from it', async () => {
   await save('ann', 'author', { name: 'Ann' });
   await save(
     'a1',
@@ -209,7 +209,7 @@ test('a view of code has everything that it returned, and what others make of it
   assert.equal((await view('article-a2')).parent.title, 'One Two');
 });
 
-test('what code looked up is tracked: a change rebuilds the views whose result differs', async () => {
+test('code schemas: lookups in code are tracked: a change rebuilds the views whose result differs', async () => {
   await save('a3', 'article', { title: 'Zebra', tag: "it's é&" });
   assert.deepEqual((await view('article-a1')).same, ['Zebra', 'Two', 'One Two']);
   await save('a3', 'article', { title: 'Zebra', tag: 'other' });
@@ -218,7 +218,7 @@ test('what code looked up is tracked: a change rebuilds the views whose result d
   assert.equal((await view('article-a1')).latest.text, 'third');
 });
 
-test('a property that nobody foresaw is looked up once its index is whole, never a short list before', async () => {
+test('code schemas: a property without an index is looked up once its index is complete, never in part', async () => {
   await save('b1', 'book', { color: 'red' });
   await save('b2', 'book', { color: 'red' });
   await save('s1', 'shelf', { by: 'color', value: 'red' });
@@ -234,7 +234,7 @@ test('a property that nobody foresaw is looked up once its index is whole, never
   assert.deepEqual((await view('shelf-s2')).found, []);
 });
 
-test('what code has asked for is part of the next configuration from its beginning', async () => {
+test('code schemas: lookups found at run time are part of the next configuration from its start', async () => {
   const before = await system.store().then(readPublished);
   const path = 'tenants/acme/.compiled/lookups.json';
   assert.ok(before !== null);
@@ -248,11 +248,11 @@ test('what code has asked for is part of the next configuration from its beginni
   assert.deepEqual(await differencesFoundByVerify(system), []);
 });
 
-test('a URL that redirects, by the redirects of the entity', async () => {
+test('code schemas: a URL can redirect, by the redirects of the entity', async () => {
   assert.equal((await delivered('url=/old')).meta.redirect, '/articles/one-two');
 });
 
-test('a view has all the URLs that code gives it, and each its own redirects', async () => {
+test('code schemas: a view has all the URLs that code returns, each with its own redirects', async () => {
   const [one, other] = [{ url: '/places/one', redirects: ['/places/uno'] }, { url: '/places/other' }];
   const own = { redirects: ['/places/own'] };
   await save('l1', 'place', { name: 'L', urls: [one, other] }, own);
@@ -266,7 +266,7 @@ test('a view has all the URLs that code gives it, and each its own redirects', a
   assert.deepEqual(await Promise.all(asked.map(leadsTo)), [404, 404, 404, 404]);
 });
 
-test('URLs and redirects beyond those of one view lead nowhere', async () => {
+test('code schemas: URLs and redirects beyond the limit of a view lead nowhere', async () => {
   const redirects = Array.from({ length: codeUrlsPerViewMax }, (_, at) => `/places/r${at}`);
   await save('l3', 'place', {
     name: 'L',
@@ -282,14 +282,14 @@ test('URLs and redirects beyond those of one view lead nowhere', async () => {
   ]);
 });
 
-test('a schema without properties makes no view, and claims nothing', async () => {
+test('code schemas: a schema without properties builds no view, and claims nothing', async () => {
   await save('l2', 'place', { name: 'L', urls: [{ url: '/places/two' }] });
   assert.equal((await delivered('url=/places/two')).meta.status, 200);
   assert.equal((await delivered('url=/deeds/l2')).meta.status, 404);
   assert.equal(await view('deed-l2'), undefined);
 });
 
-test('an index of code has the fields of its index, and dates may be dates', async () => {
+test('code schemas: an index in code has the fields of its index, and dates can be Date objects', async () => {
   const body = {
     filters: { and: [{ field: 'day', operator: 'equals', value: '2021-05-05T00:00:00.000Z' }] },
     sort: [{ field: '_originId' }],
@@ -309,7 +309,7 @@ test('an index of code has the fields of its index, and dates may be dates', asy
   );
 });
 
-test('a schema that throws leaves the last view where it was, with a diagnostic', async () => {
+test('code schemas: a schema that throws leaves the last view unchanged, with a diagnostic', async () => {
   await save('a2', 'article', { title: 'Changed', fail: 'not today' }, { originParentId: 'a1' });
   assert.equal((await view('article-a2')).title, 'Two');
   assert.equal((await delivered('url=/articles/two')).meta.status, 200);
@@ -319,7 +319,7 @@ test('a schema that throws leaves the last view where it was, with a diagnostic'
   assert.equal((await delivered('url=/articles/two')).meta.status, 404);
 });
 
-test('another text of a file that is imported rebuilds what was made with it', async () => {
+test('code schemas: a change of an imported file rebuilds what was built with it', async () => {
   const slug = code['lib/slug.ts'].replace("'-'", "'_'");
   await system.apply(siteFiles({ schemas, partials, code: { ...code, 'lib/slug.ts': slug } }));
   await until(

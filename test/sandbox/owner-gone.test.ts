@@ -1,4 +1,4 @@
-/** What becomes of a sandbox when the process that watches it is killed. */
+/** What happens to a sandbox when the process that monitors it is killed. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { test } from 'node:test';
@@ -10,7 +10,7 @@ import { childrenOf } from '../system/support/processes/children.ts';
 
 const owner = fileURLToPath(new URL('./support/looping-owner.ts', import.meta.url));
 
-test('a schema that never ends does not outlive the worker that was killed', async () => {
+test('owner gone: a schema that never ends does not outlive its killed worker', async () => {
   const child = spawn(process.execPath, [...typeScriptWords, owner], { stdio: 'ignore' });
   assert.ok(child.pid !== undefined);
   const { pid } = child;

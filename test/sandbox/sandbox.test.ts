@@ -1,4 +1,4 @@
-/** Code that means harm, or does not know better, in the sandbox itself. */
+/** Malicious or careless code in the sandbox itself. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -41,7 +41,7 @@ function setOf(programs: Readonly<Record<string, string>>, owner = 'acme'): Prog
   return { id: `set ${sets}`, owner, programs: new Map(Object.entries(programs)) };
 }
 
-/** A set whose one schema has these lines as its function `properties`, given `entity` and `context`. */
+/** A set with one schema whose function `properties` has these lines, with `entity` and `context`. */
 function schemaOf(lines: string, before = '', owner = 'acme'): ProgramSet {
   return setOf({ 'full/a': `${before}\nreturn { properties(entity, context) {\n${lines}\n} };` }, owner);
 }
@@ -73,7 +73,7 @@ async function failureOf(lines: string, before = '') {
   return reply.kind === 'failed' ? reply.failure : { message: '', line: 0, column: 0 };
 }
 
-test('sandbox: there is no clock and no chance, and the message says so', async () => {
+test('sandbox: there is no clock and no randomness, and the message says so', async () => {
   const cases: [string, RegExp][] = [
     ['return { a: Date.now() };', /Date\.now\(\) is a clock/],
     ['return { a: new Date() };', /new Date\(\) without arguments is a clock/],
@@ -128,7 +128,7 @@ test('sandbox: there is no clock and no chance, and the message says so', async 
   });
 });
 
-test('sandbox: nothing of the machine is there, and no way leads to it', async () => {
+test('sandbox: nothing of the machine is accessible', async () => {
   const names = [
     'process',
     'require',
@@ -172,7 +172,7 @@ test('sandbox: nothing of the machine is there, and no way leads to it', async (
   });
 });
 
-test('sandbox: nothing that code changes is seen by the next build', async () => {
+test('sandbox: no change by code is visible in the next build', async () => {
   const set = schemaOf(
     `count += 1;
     globalThis.count = (globalThis.count ?? 0) + 1;
@@ -205,7 +205,7 @@ test('sandbox: nothing that code changes is seen by the next build', async () =>
   });
 });
 
-test('sandbox: nothing that a schema is given to call can be changed', async () => {
+test('sandbox: functions passed to a schema cannot be changed', async () => {
   const set = setOf({
     'full/a': `const seen = new Set(), open = [];
     function look(name, thing) {
@@ -247,7 +247,7 @@ test('sandbox: nothing that a schema is given to call can be changed', async () 
   assert.ok(seen > 50);
 });
 
-test('sandbox: what JSON cannot hold is a mistake that names its place; the rest is as JSON has it', async () => {
+test('sandbox: a value that JSON cannot represent is an error with its path; the rest is as in JSON', async () => {
   const cases: [string, RegExp][] = [
     ['return { a: { b: [() => 1] } };', /a function cannot be in a result: \$\.a\.b\[0\]/],
     ['return { a: 1n };', /a bigint cannot be in a result: \$\.a/],
@@ -283,13 +283,13 @@ test('sandbox: what JSON cannot hold is a mistake that names its place; the rest
   );
 });
 
-test('sandbox: a hundred levels are held, by values and by promises', async () => {
+test('sandbox: values and promises can nest a hundred levels', async () => {
   const hundred = (wrap: string) => `let a = 1; for (let i = 0; i < 100; i += 1) a = ${wrap}; return a;`;
   await made(hundred('{ a }'));
   await made(hundred('{ a: Promise.resolve(a) }'));
 });
 
-test('sandbox: partials of code are run where they are used; those of JSON leave a hole', async () => {
+test('sandbox: partials in code are run where they are used; those in JSON leave a hole', async () => {
   const set = setOf({
     'full/a': `return { async properties(entity, context) {
       return {
@@ -318,7 +318,7 @@ test('sandbox: partials of code are run where they are used; those of JSON leave
   );
 });
 
-test('sandbox: what takes too much ends alone, and the others are done', async () => {
+test('sandbox: only the build that takes too much ends, and the others complete', async () => {
   const good = schemaOf('return { title: entity.properties.title };');
   const wrongdoers: [string, RegExp][] = [
     ['for (;;);', /processor time/],
@@ -338,13 +338,13 @@ test('sandbox: what takes too much ends alone, and the others are done', async (
   for (const index of [0, 2, 4, 6, 8]) assert.equal(replies[index]?.kind, 'made');
 });
 
-test('what the engine cannot give ends its process: the build has failed, and the sandbox goes on', async () => {
+test('sandbox: if the engine runs out of resources, the build fails, and the sandbox continues with a new process', async () => {
   const failure = await failureOf('return { n: "x".repeat(2 ** 29 - 30).split("").length };');
   assert.match(failure.message, /crashed its process/);
   assert.deepEqual(await made('return { n: 1 };'), { n: 1 });
 });
 
-test('sandbox: on a slow machine the process may take longer to begin than a build may take', async () => {
+test('sandbox: on a slow machine the start of the process may take longer than a build may', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'millrace-slow-'));
   const slowNode = path.join(folder, 'node');
   const busyStart = path.join(folder, 'busy.mjs');
@@ -367,14 +367,14 @@ test('sandbox: on a slow machine the process may take longer to begin than a bui
 });
 
 // 8e6 elements are 64 MB. V8 copies an array that is filled with fractions, which would be twice as much.
-test('sandbox: memory up to the limit may be taken, again and again', async () => {
+test('sandbox: memory up to the limit can be used repeatedly', async () => {
   const set = schemaOf('const a = new Array(8e6).fill(0); return { n: a.length };');
   for (const reply of await sandbox.run(Array.from({ length: 6 }, () => callOf(set)))) {
     assert.equal(reply.kind, 'made', JSON.stringify(reply));
   }
 });
 
-test('sandbox: memory up to the limit may be taken beside as many programs as a tenant may have, of all alphabets', async () => {
+test('sandbox: memory up to the limit can be used with as many programs as a tenant may have, in all alphabets', async () => {
   const count = 8;
   const lines =
     'return { properties() { return { n: new Array(8e6).fill(0).length, text: text.length }; } };';
@@ -386,7 +386,7 @@ test('sandbox: memory up to the limit may be taken beside as many programs as a 
   }
 });
 
-test('sandbox: memory up to the limit may be taken, however many programs of others were run before', async () => {
+test('sandbox: memory up to the limit can be used, however many other programs were run before', async () => {
   const text = `"${'\u0436'.repeat(codeProgramsCharactersMax / 4)}";`;
   for (let number = 0; number < 12; number += 1) {
     const reply = await replyOf(schemaOf('return { n: new Array(8e6).fill(0).length };', text));
@@ -394,7 +394,7 @@ test('sandbox: memory up to the limit may be taken, however many programs of oth
   }
 });
 
-test('sandbox: memory beside the heap has a limit, too', {
+test('sandbox: memory outside the heap has a limit, too', {
   skip: process.platform !== 'linux',
 }, async (context) => {
   let mostMebibytes = 0;
@@ -405,13 +405,13 @@ test('sandbox: memory beside the heap has a limit, too', {
   const { message } = await failureOf(`
     const [held, text, segmenter] = [[], 'ab '.repeat(300_000), new Intl.Segmenter('th', { granularity: 'word' })];
     for (;;) held.push(segmenter.segment(text)[Symbol.iterator]());`);
-  // Where memory comes slowly, time is over first.
+  // Where memory is allocated slowly, the time limit is reached first.
   assert.match(message, /64 MB|processor time/);
   assert.ok(mostMebibytes < 1.5 * codeResidentMebibytes, `${Math.round(mostMebibytes)} MiB`);
   context.diagnostic(`${message}; ${Math.round(mostMebibytes)} MiB at most`);
 });
 
-/** Ids of the processes that this one has started, from proc(5). */
+/** Ids of the child processes of this one, from proc(5). */
 function childrenOfThis(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -428,7 +428,7 @@ function parentOf(pid: number): number | null {
   }
 }
 
-test('circuit breaker: an entity that took too much rests, and other entities of its schema do not', async () => {
+test('circuit breaker: an entity that took too much is paused, and other entities of its schema are not', async () => {
   const set = schemaOf('if (entity.properties.title === "A") for (;;); return { n: 1 };');
   const other = { ...callOf(set), input: JSON.stringify({ ...entity, properties: { title: 'B' } }) };
   const [first] = await sandbox.run([callOf(set)]);
@@ -445,7 +445,7 @@ test('circuit breaker: an entity that took too much rests, and other entities of
   assert.ok(performance.now() - startMs > codeBreakerOpenMs);
 });
 
-test('sandbox: code of two tenants never shares a process, and a bounded number of processes is alive', async (context) => {
+test('sandbox: code of two tenants never shares a process, and the number of processes is bounded', async (context) => {
   const crowd = new Sandbox();
   context.after(() => crowd.close());
   const before = new Set(childrenOfThis());
@@ -458,14 +458,14 @@ test('sandbox: code of two tenants never shares a process, and a bounded number 
     assert.equal(reply?.kind, 'made');
     if (index < codeProcessesMax) assert.equal(own(), index + 1);
   }
-  // A process that was ended is listed until the system has let it go.
+  // A process that ended is listed until the system has released it.
   await until('the processes beyond the limit are gone', () => own() <= codeProcessesMax);
   for (const reply of await crowd.run(owners.map((owner) => callOf({ ...shared, owner })))) {
     assert.equal(reply.kind, 'made');
   }
 });
 
-test('sandbox: code that a build leaves behind runs at its own expense: the next build is not touched', async () => {
+test('sandbox: code that a build leaves running uses its own time, and does not affect the next build', async () => {
   const leave = 'const on = async () => { for (let n = 0; n < spins; n += 1) await null; left.n += 1; };';
   const leftovers: [string, string][] = [
     ['message', 'throw { __proto__: Error.prototype, get message() { on(); return "m"; } };'],
@@ -502,7 +502,7 @@ test('sandbox: code that a build leaves behind runs at its own expense: the next
   }
 });
 
-test('sandbox: code that runs on when its module is evaluated, or in the options of a destination, is paid by its build', async () => {
+test('sandbox: code that runs while its module is evaluated, or in the options of a destination, counts for its build', async () => {
   const spin = 'async function on() { for (let n = 0; n < 1e9; n += 1) await null; }';
   const late =
     'async function late(d) { for (let n = 0; n < 99; n += 1) await null; d.options({ toJSON() { on(); return 1; } }); }';
@@ -521,10 +521,10 @@ test('sandbox: code that runs on when its module is evaluated, or in the options
   assert.deepEqual(told, [{ alias: 'hook', options: {} }]);
 });
 
-test('sandbox: tenants with slow builds do not keep another waiting for longer than their builds under way', async (context) => {
+test('sandbox: tenants with slow builds delay another only by their running builds', async (context) => {
   const busy = new Sandbox();
   context.after(() => busy.close());
-  // Its process runs before the others ask: how long a process takes to start is not what this is about.
+  // Its process runs before the others call, because the start time of a process is not tested here.
   const quick = schemaOf('return { n: 1 };', '', 'quick');
   await busy.run([callOf(quick)]);
   let answered = 0;
@@ -544,12 +544,12 @@ test('sandbox: tenants with slow builds do not keep another waiting for longer t
     const before = answered;
     const [reply] = await busy.run([callOf(quick)]);
     assert.equal(reply?.kind, 'made');
-    // Those under way, and what may end while the reply travels; all 60 would be ahead of it without turns.
+    // Those in progress, and those that may end while the reply is sent; without turns all 60 would be first.
     assert.ok(answered - before <= 4 * codeRunningMax, `${answered - before} builds`);
   }
 });
 
-test('sandbox: an object that is null in JSON is null, beside a promise or not', async () => {
+test('sandbox: an object that is null in JSON is null, with or without a promise', async () => {
   const none = "{ a: new Date('x'), b: { toJSON: () => null }";
   for (const lines of [`return ${none} };`, `return ${none}, c: Promise.resolve(1) };`]) {
     const reply = await replyOf(schemaOf(lines));
@@ -557,7 +557,7 @@ test('sandbox: an object that is null in JSON is null, beside a promise or not',
   }
 });
 
-test('sandbox: an answer holds texts where texts belong, whatever the code gives in their place', async () => {
+test('sandbox: an answer has strings where strings are required, whatever the code returns', async () => {
   const untold = '({ toJSON() { throw new Error("untold"); } })';
   const own = (method: string) =>
     `const list = ["/b", 7]; Object.defineProperty(list, "${method}", { value: () => ${untold} });`;
@@ -606,7 +606,7 @@ test('sandbox: an answer of any length arrives, however late it is read', async 
   assert.equal(reply.kind === 'made' ? reply.value.texts[0]?.length : reply, 15_000_011);
 });
 
-test('sandbox: console is silent but for who asks', async () => {
+test('sandbox: console is silent unless requested', async () => {
   const reply = await replyOf(schemaOf("console.log('a', { b: 1 }); console.error(1); return {};"));
   assert.deepEqual(reply.log, ['a {"b":1}', '1']);
 });

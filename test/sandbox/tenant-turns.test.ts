@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FairShares, TenantTurns } from '../../src/sandbox/tenant-turns.ts';
 
-test('fair shares: whoever has used the least is next, and nobody saves up time while idle', () => {
+test('fair shares: the least used tenant is next, and nobody saves up time while idle', () => {
   const shares = new FairShares();
   const order: string[] = [];
   const take = (waiting: readonly string[], ms: number) => {
@@ -11,7 +11,7 @@ test('fair shares: whoever has used the least is next, and nobody saves up time 
     shares.charge(name, ms);
   };
   for (let round = 0; round < 4; round += 1) take(['slow'], 1_000);
-  // It comes late, and gets a turn after each that the other has, not four in a row.
+  // It arrives late, and alternates with the other instead of getting four turns in a row.
   for (let round = 0; round < 4; round += 1) take(['slow', 'late'], 1_000);
   assert.deepEqual(order.slice(4).sort(), ['late', 'late', 'slow', 'slow']);
   order.length = 0;

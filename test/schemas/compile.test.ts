@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileWithIssues } from './support/fixtures.ts';
 
-test('compile: every mistake of every file is reported, each with its place, a message and advice', () => {
+test('compile: every error in every file is reported with its path, a message and a hint', () => {
   const { issues } = compileWithIssues({
     schemas: {
       one: {

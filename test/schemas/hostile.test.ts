@@ -4,7 +4,7 @@ import type { Json } from '../../src/contract/json.ts';
 import { spentMs } from '../support/spent.ts';
 import { buildView, entityOf } from './support/fixtures.ts';
 
-/** Must run within a few seconds on a busy machine. */
+/** Must finish within a few seconds on a busy machine. */
 function soon<T>(work: () => T): T {
   const started = spentMs();
   const result = work();
@@ -14,7 +14,7 @@ function soon<T>(work: () => T): T {
 
 const again = { type: 'partial', input: '{root}', alias: 'loop' };
 
-test('a partial that calls itself ends with null and a diagnostic', () => {
+test('hostile: a partial that calls itself ends with null and a diagnostic', () => {
   const { text, diagnostics } = buildView({ a: again }, entityOf({}), {
     partials: { loop: { properties: { a: again } } },
   });
@@ -22,13 +22,13 @@ test('a partial that calls itself ends with null and a diagnostic', () => {
   assert.equal(diagnostics[0]?.kind, 'limitReached');
 });
 
-test('a partial that calls itself many times over ends too', () => {
+test('hostile: a partial that calls itself many times over ends too', () => {
   const loop = { properties: { a: again, b: again, c: again } };
   const { diagnostics } = soon(() => buildView({ a: again }, entityOf({}), { partials: { loop } }));
   assert.ok(diagnostics.some(({ kind }) => kind === 'limitReached'));
 });
 
-test('the deepest definitions in the deepest partials do not overflow the stack', () => {
+test('hostile: the deepest definitions in the deepest partials do not overflow the stack', () => {
   let deep: Json = again;
   for (let i = 0; i < 30; i++)
     deep =
@@ -38,7 +38,7 @@ test('the deepest definitions in the deepest partials do not overflow the stack'
   buildView({ a: again }, entityOf({}), { partials: { loop: { properties: { a: deep } } } });
 });
 
-test('arrays over arrays stop at the budget, and the view is still whole JSON', () => {
+test('hostile: nested arrays stop at the step limit, and the view is still valid JSON', () => {
   const list = Array.from({ length: 20_000 }, (_, i) => i);
   const inner = { type: 'array', input: '{p.list}', items: '{item}' };
   const { view, diagnostics } = soon(() =>
@@ -48,7 +48,7 @@ test('arrays over arrays stop at the budget, and the view is still whole JSON', 
   assert.ok(diagnostics.some(({ kind }) => kind === 'limitReached'));
 });
 
-test('a view does not grow beyond its limit, whatever is copied into it', () => {
+test('hostile: a view does not exceed its limit, whatever is copied into it', () => {
   const entity = entityOf({ big: 'x'.repeat(4_000_000), list: [1, 2, 3, 4, 5, 6, 7, 8] });
   const items = { type: 'object', properties: { a: '{root.p.big}', '*': 'root.p' } };
   const { text, diagnostics } = soon(() =>
@@ -58,7 +58,7 @@ test('a view does not grow beyond its limit, whatever is copied into it', () => 
   assert.ok(diagnostics.some(({ kind }) => kind === 'limitReached'));
 });
 
-test('data of any depth is copied', () => {
+test('hostile: data of any depth is copied', () => {
   let deep: Json = 1;
   for (let i = 0; i < 98; i++) deep = i % 2 === 0 ? [deep] : { a: deep };
   const { text } = buildView(
@@ -70,7 +70,7 @@ test('data of any depth is copied', () => {
   assert.equal(copy.found.length, 49);
 });
 
-test('the same input gives the same bytes, limits reached or not', () => {
+test('hostile: the same input produces the same bytes, with limits reached or not', () => {
   const list = Array.from({ length: 3_000 }, (_, i) => ({ i, a: 'x'.repeat(100) }));
   const inner = { type: 'array', input: { $path: 'p.list[?@.i >= 0]' }, items: '{item.a}' };
   const properties = { a: { type: 'array', input: '{p.list}', items: inner } };

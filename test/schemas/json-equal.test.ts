@@ -21,7 +21,7 @@ const { value } = fc.letrec<{ value: Json }>((tie) => ({
   ),
 }));
 
-test('two values are equal as Node says that they are', () => {
+test('JSON equal: agrees with the deep equality of Node', () => {
   fc.assert(
     fc.property(value, value, (a, b) => {
       assert.equal(jsonEqual(a, b, free), isDeepStrictEqual(a, b));
@@ -35,7 +35,7 @@ function copied(json: Json): Json {
   return JSON.parse(JSON.stringify(json));
 }
 
-test('equality is typed and heeds the order of arrays, not of members', () => {
+test('JSON equal: equality is typed and depends on the order of arrays, not of members', () => {
   const cases: [Json, Json, boolean][] = [
     [9, '9', false],
     [0, false, false],
@@ -55,13 +55,13 @@ test('equality is typed and heeds the order of arrays, not of members', () => {
   }
 });
 
-test('what is absent equals nothing but what is absent', () => {
+test('JSON equal: absent equals only absent', () => {
   assert.equal(jsonEqual(undefined, undefined, free), true);
   assert.equal(jsonEqual(undefined, null, free), false);
   assert.equal(jsonEqual({}, undefined, free), false);
 });
 
-test('the work is told, and telling it may stop the comparison', () => {
+test('JSON equal: the work is reported, and the callback can stop the comparison', () => {
   const list = Array.from({ length: 1_000 }, (_, at) => at);
   let steps = 0;
   jsonEqual(list, [...list], (more) => {
@@ -76,7 +76,7 @@ test('the work is told, and telling it may stop the comparison', () => {
   assert.throws(() => jsonEqual(list, [...list], spend), /no steps are left/);
 });
 
-test('comparing texts costs a step for each sixteen characters of the shorter one', () => {
+test('JSON equal: comparing strings costs a step per sixteen characters of the shorter one', () => {
   assert.equal(textSteps('x'.repeat(1_600), 'x'.repeat(16_000)), 100);
   assert.equal(textSteps('x'.repeat(15), 'x'.repeat(15)), 0);
   assert.equal(textSteps('x'.repeat(1_600), 7), 0);

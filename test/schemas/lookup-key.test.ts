@@ -6,7 +6,7 @@ import { type LookupIndex, overflowKey, valueKey, wholeKey } from '../../src/sch
 import { candidates, entityOf } from './support/fixtures.ts';
 import { compiledLookup, queryOf } from './support/lookups.ts';
 
-test('keys are bounded, and long values are still found by them', () => {
+test('lookup key: keys are bounded, and long values are still found by them', () => {
   const long = 'x'.repeat(100_000);
   const stored = [entityOf({ v: long }), entityOf({ v: `${long}y` }, { originId: 'o2' })];
   const schema = compiledLookup({ filter: 'properties.v eq {p.q}' });
@@ -20,7 +20,7 @@ test('keys are bounded, and long values are still found by them', () => {
 
 const index: LookupIndex = { type: 'page', kind: 'value', path: ['properties', 'a'] };
 
-test('indexes, texts and kinds have keys of their own', () => {
+test('lookup key: indexes, strings and kinds have separate keys', () => {
   const others: LookupIndex[] = [index, { ...index, type: '*' }, { ...index, path: ['properties', 'b'] }];
   const keys = others.flatMap((one) => [
     valueKey(one, ''),
@@ -32,7 +32,7 @@ test('indexes, texts and kinds have keys of their own', () => {
   assert.equal(new Set(keys).size, keys.length);
 });
 
-test('a key is at most as long as its limit, and long texts that differ have keys that differ', () => {
+test('lookup key: a key does not exceed its limit, and different long strings have different keys', () => {
   const at = (length: number) => valueKey(index, 'x'.repeat(length));
   const keys = Array.from({ length: 300 }, (_, length) => at(length));
   assert.equal(Math.max(...keys.map((key) => key.length)), lookupKeyCharactersMax);

@@ -18,7 +18,7 @@ test('lookup layout: equal layouts have equal ids, whatever the order of the pla
   assert.notEqual(layoutOf(plans).id, layoutOf(plans.slice(1)).id);
 });
 
-test('lookup layout: an entity with too many values is found by whoever asks for one of them', () => {
+test('lookup layout: an entity with too many values is found by a lookup for any of them', () => {
   const many = entityOf({ tags: Array.from({ length: 5_000 }, (_, i) => `t${i}`) }, { originId: 'many' });
   const few = entityOf({ tags: ['t4000'] }, { originId: 'few' });
   const lookup = { operator: 'contains', sourceEntityProperty: 'tags', matchValue: 't4000' };
@@ -36,7 +36,7 @@ function layoutWith(...indexes: LookupIndex[]) {
   return layoutOf([{ sourceGroup: null, indexes, reads: [] }]);
 }
 
-test('lookup layout: an entity stands under each scalar at a path, arrays on it and at its end spread', () => {
+test('lookup layout: an entity is indexed by each scalar at a path, with arrays on the path and at its end spread', () => {
   const index = indexOf('value', ['properties', 'tags', 'id']);
   const keys = (properties: Record<string, Json>) => entriesOf(layoutWith(index), entityOf(properties));
   assert.deepEqual(keys({ tags: [{ id: 1 }, [{ id: ['a', true] }], { id: 1 }, { id: null }, 'x'] }), [
@@ -48,7 +48,7 @@ test('lookup layout: an entity stands under each scalar at a path, arrays on it 
   assert.deepEqual(keys(JSON.parse('{"__proto__": {"tags": 1}}')), []);
 });
 
-test('lookup layout: an entity with as many values as an index takes has their keys, with one more the overflow key', () => {
+test('lookup layout: an entity with as many values as an index stores has their keys, with one more the overflow key', () => {
   const index = indexOf('value', ['properties', 'tags']);
   const keys = (count: number) => {
     return entriesOf(layoutWith(index), entityOf({ tags: Array.from({ length: count }, (_, i) => i) }));
@@ -76,7 +76,7 @@ test('lookup layout: the keys of a large entity are found in steps', (context) =
   assert.ok(pauses > 100, `${pauses} pauses`);
 });
 
-test('lookup layout: an index of a type has the entities of that type alone', () => {
+test('lookup layout: an index of a type contains only the entities of that type', () => {
   const page = indexOf('all', [], 'page');
   const any = indexOf('all', []);
   const keys = (type: string) => entriesOf(layoutWith(page, any), entityOf({}, { type }));
@@ -84,7 +84,7 @@ test('lookup layout: an index of a type has the entities of that type alone', ()
   assert.deepEqual(keys('article'), [wholeKey(any)]);
 });
 
-test('lookup layout: a text index has the entities with a text at its path', () => {
+test('lookup layout: a text index contains the entities with a string at its path', () => {
   const index = indexOf('text', ['properties', 'a']);
   for (const [a, isIn] of [
     ['', true],
@@ -98,7 +98,7 @@ test('lookup layout: a text index has the entities with a text at its path', () 
   }
 });
 
-test('lookup layout: an index entry carries the values at the paths of the projection, in its order', () => {
+test('lookup layout: an index entry contains the values at the paths of the projection, in order', () => {
   const reads = ['url', 'redirects', 'type', 'originParentId', 'originId', 'id', 'stamp'].map((name) => [
     name,
   ]);

@@ -7,7 +7,7 @@ import { element, listOf, member, ownMember } from '../../src/schemas/values.ts'
 import { runs } from '../support/runs.ts';
 import { entityOf } from './support/fixtures.ts';
 
-test('a member is what the object itself has; whatever else is asked gives null', () => {
+test('member: only own members are read; anything else is null', () => {
   const names = fc.constantFrom('a', 'p', 'length', 'constructor', '__proto__', 'toString', '0');
   const values = fc.oneof(
     fc.jsonValue(),
@@ -25,7 +25,7 @@ test('a member is what the object itself has; whatever else is asked gives null'
   );
 });
 
-test('a member that is null and one that is absent are told apart by `ownMember` alone', () => {
+test('member: only `ownMember` distinguishes a null member from an absent one', () => {
   assert.equal(ownMember({ a: null }, 'a'), null);
   assert.equal(ownMember({}, 'a'), undefined);
   assert.equal(ownMember(null, 'a'), undefined);
@@ -33,14 +33,14 @@ test('a member that is null and one that is absent are told apart by `ownMember`
   assert.equal(member({}, 'a'), null);
 });
 
-test('`p` of an entity is its properties, of any other object its own member', () => {
+test('member: `p` of an entity is its properties, of any other object its own member', () => {
   const entity = new EntityValue(entityOf({ p: 'inner', x: 1 }));
   assert.deepEqual(member(entity, 'p'), { p: 'inner', x: 1 });
   assert.equal(member({ properties: { x: 1 } }, 'p'), null);
   assert.equal(member({ p: 2, properties: {} }, 'p'), 2);
 });
 
-test('an element is one of an array, by its index from 0', () => {
+test('member: an element is read by its index in an array, from 0', () => {
   assert.equal(element(['a', 'b'], 1), 'b');
   assert.equal(element(['a'], 1), null);
   assert.equal(element([null], 0), null);
@@ -49,7 +49,7 @@ test('an element is one of an array, by its index from 0', () => {
   assert.equal(element(null, 0), null);
 });
 
-test('the list of a value is nothing for null, an array itself, any other value alone', () => {
+test('member: the list of null is empty, of an array itself, of any other value the single value', () => {
   assert.deepEqual(listOf(null), []);
   assert.deepEqual(listOf([null, 1]), [null, 1]);
   for (const value of ['', 0, false, 'text', {}]) assert.deepEqual(listOf(value), [value]);

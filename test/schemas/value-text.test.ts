@@ -5,13 +5,13 @@ import type { Json } from '../../src/contract/json.ts';
 import { scalarText, valueText } from '../../src/schemas/values.ts';
 import { runs } from '../support/runs.ts';
 
-test('a text is itself and null has none', () => {
+test('value text: a string is itself, and null has none', () => {
   assert.equal(valueText(''), '');
   assert.equal(valueText('"a"\n'), '"a"\n');
   assert.equal(valueText(null), null);
 });
 
-test('a number is written in its shortest form, a boolean as its word, a structure as JSON', () => {
+test('value text: a number has its shortest form, a boolean its word, a structure its JSON', () => {
   const cases: [Json, string][] = [
     [9, '9'],
     [-0, '0'],
@@ -26,7 +26,7 @@ test('a number is written in its shortest form, a boolean as its word, a structu
   for (const [value, wanted] of cases) assert.equal(valueText(value), wanted);
 });
 
-test('the text of what is neither text nor null is JSON that gives the value back', () => {
+test('value text: for anything but strings and null it is JSON that parses to the value', () => {
   const values = fc.jsonValue().filter((value) => typeof value !== 'string' && value !== null);
   fc.assert(
     fc.property(values, (value) => {
@@ -37,13 +37,13 @@ test('the text of what is neither text nor null is JSON that gives the value bac
   );
 });
 
-test('a number that JSON cannot write has no text', () => {
+test('value text: a number that JSON cannot represent has none', () => {
   for (const value of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
     assert.equal(valueText(value), null);
   }
 });
 
-test('lookups compare scalars alone by their text', () => {
+test('value text: lookups compare only scalars by it', () => {
   assert.equal(scalarText(9), '9');
   assert.equal(scalarText('9'), '9');
   assert.equal(scalarText(true), 'true');

@@ -4,7 +4,7 @@ import { unitsPerGo, workBudget } from '../../src/lib/cooperative-yield.ts';
 import { grown } from '../../src/search/growth.ts';
 import { alwaysOver } from '../support/always-over.ts';
 
-test('growth: a large array is copied in steps, and what is behind it is blank', () => {
+test('growth: a large array is copied in steps, and the new part is zero', () => {
   for (const blank of [0, Number.NaN]) {
     const numbers = Float64Array.from({ length: 300_000 }, (_, at) => at);
     const steps = grown(numbers, new Float64Array(600_000), blank);
@@ -12,7 +12,7 @@ test('growth: a large array is copied in steps, and what is behind it is blank',
     const copied = alwaysOver(() => {
       let step = steps.next();
       for (; step.done !== true; step = steps.next()) {
-        assert.equal(workBudget.units, 0, 'it looks at the clock after each part');
+        assert.equal(workBudget.units, 0, 'it checks the clock after each part');
         count += 1;
       }
       return step.value;

@@ -28,7 +28,7 @@ function textOf(number: number): string {
   return `text ${number}`;
 }
 
-/** A table with its keys, and a Map beside it. */
+/** A table with its keys, and a reference Map. */
 class Both {
   readonly keys = new ValueList<Key>();
   table = new IdTable(this.keys);
@@ -55,7 +55,7 @@ class Both {
   }
 }
 
-test('id table: keys are found while they are there, whether they are few or many, and in a snapshot', async () => {
+test('id table: keys are found while they are present, few or many, also in a snapshot', async () => {
   const few = new Both();
   const filled = new Both();
   for (let number = 0; number < many; number += 1) filled.add(number % 2 === 0 ? number : textOf(number));
@@ -80,7 +80,7 @@ test('id table: keys are found while they are there, whether they are few or man
   }
 });
 
-test('id table: all keys of a table may go and come again', () => {
+test('id table: all keys can be removed and added again', () => {
   const both = new Both();
   for (let round = 0; round < 2; round += 1) {
     for (let number = 0; number < many; number += 1) both.add(textOf(number));
@@ -92,14 +92,14 @@ test('id table: all keys of a table may go and come again', () => {
   }
 });
 
-test('id table: 0 and -0 are one key, and a number is no text', () => {
+test('id table: 0 and -0 are one key, and a number is not a string', () => {
   const both = new Both();
   both.add(0);
   assert.equal(both.table.find(-0), 0);
   for (const each of ['0', false, '']) assert.equal(both.table.find(each), -1);
 });
 
-test('id table: entries with one hash, or with one home, are all found whichever of them go', () => {
+test('id table: entries with the same hash or home slot are all found, after any removals', () => {
   const hash = fc.oneof(fc.constantFrom(0, 7, 8, 15, -1), fc.integer());
   fc.assert(
     fc.property(fc.array(fc.tuple(hash, fc.nat(3)), { maxLength: 120 }), (changes) => {
@@ -129,7 +129,7 @@ function slotOf(segment: IdSegment, hash: number, id: number): number {
   return slot;
 }
 
-test('id table: no part of it gets large, so none moves many entries at once when it doubles', () => {
+test('id table: its parts stay small, so doubling never moves many entries in one step', () => {
   const keys = new ValueList<Key>();
   const table = new IdTable(keys);
   let largestStep = 0;
@@ -141,5 +141,5 @@ test('id table: no part of it gets large, so none moves many entries at once whe
     bytes = table.bytes;
   }
   // 32,768 entries in twice as many slots of 8 bytes.
-  assert.ok(largestStep <= 65_536 * 8, `${largestStep} bytes at once`);
+  assert.ok(largestStep <= 65_536 * 8, `${largestStep} bytes in one step`);
 });

@@ -22,13 +22,13 @@ function place(value: number | null, originId: string, sourceId = 's'): RowPlace
   return { values: [value], originId, sourceId };
 }
 
-test('rows of shards are one order: values, absent ones last, then ids', () => {
+test('merge answers: the rows of all shards have one order: values, absent ones last, then ids', () => {
   const places = [place(null, 'a'), place(1, 'b'), place(2, 'c'), place(2, 'a', 't'), place(2, 'a', 's')];
   const sorted = places.toSorted((a, b) => comparePlaces(query.sort, a, b));
   assert.deepEqual(sorted, [places[4], places[3], places[2], places[1], places[0]]);
 });
 
-test('merge answers: the page is cut out of the rows of all shards, and totals add up', () => {
+test('merge answers: the page is taken from the rows of all shards, and totals add up', () => {
   const answers = [
     { total: 3, rows: [{ place: place(9, 'a') }, { place: place(5, 'b') }], facets: [{ groups: [] }] },
     { total: 2, rows: [{ place: place(7, 'c') }], facets: [{ groups: [] }] },
@@ -42,7 +42,7 @@ test('merge answers: the page is cut out of the rows of all shards, and totals a
   assert.deepEqual(needs, []);
 });
 
-test('merge answers: a facet that is not certain names what must be counted, and is exact with the counts', () => {
+test('merge answers: an uncertain facet names what must be counted, and is exact with the counts', () => {
   const answers = [
     { total: 9, rows: [], facets: [{ groups: [{ value: 'x', count: 5 }], restMax: 5 }] },
     { total: 9, rows: [], facets: [{ groups: [{ value: 'y', count: 6 }], restMax: 2 }] },

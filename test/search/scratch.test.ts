@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Scratches } from '../../src/search/scratch.ts';
 
-test('scratch: buffers are used again when they were given back, and by one query at a time', () => {
+test('scratch: buffers are reused after they were returned, and by one query at a time', () => {
   const scratches = new Scratches();
   const first = scratches.take(10);
   const second = scratches.take(10);

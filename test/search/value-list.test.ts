@@ -17,7 +17,7 @@ const value = fc.option(
 const longest = 5_000;
 const change = fc.tuple(fc.nat(longest), value, fc.constantFrom('push', 'set', 'at', 'snapshot'));
 
-test('value list: values are where they were put, also in a snapshot of a snapshot, whatever was read or changed between', async () => {
+test('value list: values keep their index, also in a snapshot of a snapshot, whatever was read or changed in between', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 0, max: longest }),
@@ -53,13 +53,13 @@ test('value list: values are where they were put, also in a snapshot of a snapsh
   );
 });
 
-test('value list: numbers, which no snapshot has in such a list, do not become booleans in it', () => {
+test('value list: numbers, which no snapshot has in such a list, do not become booleans', () => {
   const list = new ValueList<PlainValue>();
   list.push(5);
   assert.throws(() => [...list.parts()], /a number/);
 });
 
-test('value list: a page of large values is as it was', async () => {
+test('value list: a page of large values is unchanged', async () => {
   const list = new ValueList<string>();
   const values = Array.from({ length: 60 }, (_, at) => (at % 2 === 0 ? 'é' : '日').repeat(at * 1_000) + at);
   for (const each of values) list.push(each);
@@ -73,7 +73,7 @@ test('value list: a page of large values is as it was', async () => {
   assert.ok(largest < 512 * 1024, `${largest} bytes in a part`);
 });
 
-test('value list: values are where they were put, on every page', () => {
+test('value list: values keep their index, on every page', () => {
   const list = new PagedList<number | undefined>();
   assert.equal(list.at(0), undefined);
   for (let at = 30_000; at < 50_000; at += 1) list.set(at, at);

@@ -1,4 +1,4 @@
-/** The simulator rests on its Redis: what schedules ask of it is asked of a real one too. */
+/** The simulator depends on its Redis, so the commands of schedules are also sent to a real one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -13,7 +13,7 @@ import { Simulation } from './support/simulation.ts';
 
 const redis = await TestRedis.start();
 
-/** What depends on the moment, on the connection, on how it was set up, or on how much `~` trims. */
+/** What depends on the time, on the connection, on the setup, or on how much `~` trims. */
 const leftOut = new Set(['CLIENT', 'CONFIG', 'EVALSHA', 'INFO', 'QUIT', 'TIME', 'XINFO']);
 
 interface Asked {
@@ -23,7 +23,7 @@ interface Asked {
 
 type Plain = null | number | string | readonly Plain[];
 
-/** Replies that have no order of their own, or may hold such lists. */
+/** Replies without a defined order, or that may contain such lists. */
 const withoutOrder = new Set(['HGETALL', 'HKEYS', 'HSCAN', 'KEYS', 'EVAL']);
 
 /** Bytes as text, errors by their first word. */
@@ -58,7 +58,7 @@ function answerOf(client: Redis, [name = '', ...words]: readonly string[]): Prom
   return sendRaw(client, name, bytes).catch((error: Error) => new ErrorReply(error.message));
 }
 
-test('a real Redis answers what the simulated one answers, command by command', async (context) => {
+test('simulated Redis: a real Redis returns the same replies, command by command', async (context) => {
   let compared = 0;
   for (let seed = 1; seed <= runs(3); seed += 1) {
     const asked: Asked[] = [];
@@ -88,12 +88,12 @@ test('a real Redis answers what the simulated one answers, command by command', 
   context.diagnostic(`${compared} commands`);
 });
 
-/** Of lists, of other kinds, of a sorted set, and of nothing; any of them may become a list. */
+/** Lists, other types, a sorted set, and missing keys; any of them may become a list. */
 const keysOfLists = ['a', 'b', 'c'];
 const keysBesides = ['hash', 'text', 'nothing'];
 const allKeys = [...keysOfLists, ...keysBesides, 'bounds'];
 const key = fc.constantFrom(...allKeys);
-/** The order of their bytes is not that of a language. */
+/** Their byte order differs from the order of any language. */
 const text = fc.constantFrom('', '\0', 'B', 'a', 'ab', 'é', '\xff', '10', '9');
 const place = fc.oneof(
   { weight: 9, arbitrary: fc.integer({ min: -9, max: 9 }).map(String) },
@@ -108,7 +108,7 @@ function command(...words: (string | fc.Arbitrary<string>)[]): fc.Arbitrary<stri
   return fc.tuple(...words.map((word) => (typeof word === 'string' ? fc.constant(word) : word)));
 }
 
-/** What `scripts/parts/ordered-lists.lua` asks for, in any order. */
+/** The commands of `scripts/parts/ordered-lists.lua`, in any order. */
 const commandOfLists = fc.oneof(
   { weight: 4, arbitrary: command('RPUSH', key, text, text, text) },
   command('RPUSH', key, text),
@@ -139,7 +139,7 @@ const wholeState = allKeys.flatMap((name) => [
   ['GET', name],
 ]);
 
-test('a real Redis makes of lists what the simulated one makes of them', async () => {
+test('simulated Redis: a real Redis stores the same lists', async () => {
   const client = new Redis(redis.url, { protocol: 2 });
   const property = fc.asyncProperty(
     fc.array(commandOfLists, { maxLength: 60, size: 'max' }),

@@ -14,7 +14,7 @@ test('keys: the slots of all partitions are spread evenly, so that every master 
   }
 });
 
-test('keys: all keys of a partition lie in one slot, whatever ids they hold', () => {
+test('keys: all keys of a partition are in one slot, whatever ids they contain', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), fc.string(), (tenant, sourceId, text) => {
       const tag = new Partitions(16).tag(5);
@@ -47,13 +47,13 @@ test('keys: all keys of a partition lie in one slot, whatever ids they hold', ()
         keys.dependents(tag, tenant, sourceId, text),
       ];
       assert.equal(new Set(made.map((key) => calculateSlot(key))).size, 1);
-      assert.equal(new Set(made).size, made.length, 'and no two of them are the same key');
+      assert.equal(new Set(made).size, made.length, 'no two of them are equal');
     }),
     { numRuns: runs(100) },
   );
 });
 
-test('where data lie never changes: another hash would lose every stored entity', () => {
+test('keys: the hash of keys never changes, because another one would lose every stored entity', () => {
   const golden: readonly [text: string, of16: number, of64: number, of1024: number][] = [
     ['', 1, 1, 257],
     ['a', 7, 7, 199],
@@ -75,7 +75,7 @@ test('where data lie never changes: another hash would lose every stored entity'
   assert.deepEqual(new Partitions(16).tags.slice(0, 4), ['{p0.41}', '{p1.42}', '{p2.3}', '{p3.0}']);
 });
 
-test('keys: entities with numbers for ids fill all partitions about evenly', () => {
+test('keys: entities with numeric ids fill all partitions about evenly', () => {
   const partitions = new Partitions(16);
   const counts = new Array<number>(16).fill(0);
   for (let id = 0; id < 16_000; id += 1) {

@@ -1,12 +1,12 @@
-/** What happens between two commands of a reader. */
+/** Runs something between two commands of a reader. */
 import type { Redis } from 'ioredis';
 import type { Store } from '../../src/store/store.ts';
 
 type Send = Redis['sendCommand'];
 
 /**
- * Does something before the next command of a store that names a key goes to Redis.
- * @param store one that only the reader uses
+ * Does something before the next command of a store that names a key is sent to Redis. @param store one that only the reader
+ * uses
  */
 export function beforeCommand({ client }: Store, key: string, act: () => Promise<unknown>): void {
   const send: Send = client.sendCommand.bind(client);

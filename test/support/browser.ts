@@ -1,11 +1,11 @@
-/** A real browser for tests: Chromium without a window. `npm test` installs it where it is missing. */
+/** A real browser for tests: headless Chromium. `npm test` installs it if it is missing. */
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 
-/** Starts a browser of the test's own. It reaches nothing but this machine. Close it when the test is over. */
+/** Starts a separate browser. It can access only this machine. Close it when the test is over. */
 export async function openBrowser(): Promise<Browser> {
   const executablePath = (process.env.PATH ?? '')
     .split(path.delimiter)
@@ -23,7 +23,7 @@ export async function openBrowser(): Promise<Browser> {
   });
 }
 
-/** A page served from a port of its own, and so from an origin of its own. */
+/** A page served from its own port, and so from its own origin. */
 export interface ServedPage {
   readonly origin: string;
   close(): Promise<void>;

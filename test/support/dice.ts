@@ -1,4 +1,4 @@
-/** Chance that repeats with its seed (mulberry32). */
+/** Random numbers that repeat with their seed (mulberry32). */
 export class Dice {
   #state: number;
 

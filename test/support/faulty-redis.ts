@@ -1,4 +1,4 @@
-/** A wire to a Redis that knows where replies end: it replaces some by errors, adds some, and cuts connections at any byte. */
+/** A proxy to a Redis that knows where replies end: it replaces some with errors, adds some, and cuts connections at any byte. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 interface Pair {
@@ -13,9 +13,9 @@ export type Fault = { readonly bytes: Buffer } | { readonly cutBehind: number } 
 export class FaultyRedis {
   readonly #pairs = new Set<Pair>();
   #isStalled = false;
-  /** Connections that were ever made. */
+  /** Number of connections ever made. */
   joined = 0;
-  /** Asked for each whole reply. */
+  /** Called for each complete reply. */
   fault: (reply: Buffer) => Fault = () => null;
 
   private constructor(
@@ -23,7 +23,7 @@ export class FaultyRedis {
     readonly port: number,
   ) {}
 
-  /** @param target port of the Redis behind it */
+  /** @param target port of the real Redis */
   static async start(target: number): Promise<FaultyRedis> {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -55,7 +55,7 @@ export class FaultyRedis {
     });
   }
 
-  /** Sends every client something that it has not asked for. */
+  /** Sends every client an unsolicited reply. */
   say(bytes: string): void {
     this.#each(({ near }) => near.write(bytes));
   }
@@ -110,7 +110,7 @@ export class FaultyRedis {
   }
 }
 
-/** Cuts what comes from Redis (RESP2) into whole replies. */
+/** Splits the data from Redis (RESP2) into complete replies. */
 export class ReplySplitter {
   #rest = Buffer.alloc(0);
 
@@ -127,7 +127,7 @@ export class ReplySplitter {
   }
 }
 
-/** Where the reply that begins at a place ends; -1 while it is not whole. */
+/** End of the reply that begins at an offset; -1 while it is incomplete. */
 function endOfReply(bytes: Buffer, at: number): number {
   const lineEnd = bytes.indexOf('\r\n', at);
   if (lineEnd < 0) return -1;

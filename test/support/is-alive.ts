@@ -1,9 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/**
- * False also for one that has ended and waits for its parent to notice. In a container that may be a first process that never
- * looks.
- */
+/** False also for a zombie, whose parent has not noticed its end. In a container that can be a first process that never reaps. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -1,4 +1,4 @@
-/** A real nginx on a port of its own, as `npm test` brings it. */
+/** A real nginx on its own port, as installed by `npm test`. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -12,14 +12,14 @@ const temporaryKinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 export class Nginx {
   private constructor(
     readonly url: string,
-    /** For files of the site; it goes when nginx stops. */
+    /** For files of the site; deleted when nginx stops. */
     readonly folder: string,
     private readonly process: ChildProcess,
   ) {}
 
   /**
-   * nginx, ready; whoever starts it stops it. It has one worker, which does one thing after the other.
-   * @param siteAt the documented lines for `http { }`, with `address` (host and port) to listen on and places in `folder`
+   * A running nginx, to be stopped by the caller. It has one worker, which does one thing at a time. @param siteAt the
+   * documented lines for `http { }`, with `address` (host and port) to listen on and paths in `folder`
    */
   static async start(siteAt: (address: string, folder: string) => string): Promise<Nginx> {
     const folder = await mkdtemp(path.join(tmpdir(), 'millrace-nginx-'));
@@ -32,7 +32,7 @@ export class Nginx {
       once(server, 'error').then(([error]) => Promise.reject(error)),
     ]);
     const nginx = new Nginx(`http://${address}`, folder, server);
-    await until('nginx answers', () => {
+    await until('nginx responds', () => {
       if (server.exitCode !== null) throw new Error(`nginx ended with ${server.exitCode}`);
       return fetch(nginx.url).then(
         () => true,
@@ -59,7 +59,7 @@ export class Nginx {
 function configuration(folder: string, site: string): string {
   return [
     'daemon off; worker_processes 1;',
-    // Its worker writes into a folder that this user alone may enter.
+    // Its worker writes to a folder that only this user can access.
     ...(process.getuid?.() === 0 ? ['user root;'] : []),
     `pid ${folder}/pid; error_log ${folder}/error.log;`,
     'events {}',

@@ -1,8 +1,8 @@
-/** Ordered lists as they stand in Redis, read and damaged key by key. */
+/** Ordered lists as stored in Redis, read and damaged key by key. */
 import { keys } from '../../src/store/keys.ts';
 import type { RedisClient } from '../../src/store/redis/redis-connection.ts';
 
-/** The texts of each leaf, as they stand, by the leaf's bound. */
+/** The strings of each leaf, as stored, by the leaf's bound. */
 export async function leavesOf(client: RedisClient, list: string): Promise<Map<string, string[]>> {
   const bounds = await client.zrange(list, '0', '-1');
   const leaves = bounds.map(
@@ -11,17 +11,17 @@ export async function leavesOf(client: RedisClient, list: string): Promise<Map<s
   return new Map(await Promise.all(leaves));
 }
 
-/** All texts in order. */
+/** All strings in order. */
 export async function listedTexts(client: RedisClient, list: string): Promise<string[]> {
   return inOrder([...(await leavesOf(client, list)).values()].flat());
 }
 
-/** In code-point order, as the naive way has it. */
+/** In code-point order, computed naively. */
 export function inOrder(texts: readonly string[]): string[] {
   return [...texts].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
 }
 
-/** Puts a text into a list that has one leaf at most, or takes it out, and leaves the list's length as it was. */
+/** Adds a string to a list that has at most one leaf, or removes it, without changing the list's length. */
 export async function damageList(
   client: RedisClient,
   list: string,

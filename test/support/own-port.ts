@@ -1,8 +1,8 @@
-/** A port that stays one's own while a process that listened there is down. */
+/** A port that stays reserved while the process that listened there is down. */
 import { randomInt } from 'node:crypto';
 import { requireFreePort } from '../../src/cli/start/ports.ts';
 
-/** Below those that systems give to whoever asks for any: such a port would be another test's when a killed process is started again. */
+/** Below the ephemeral ports: one of those could be in use when a killed process is restarted. */
 const [first, last] = [20_000, 32_000];
 
 export async function ownPort(): Promise<number> {

@@ -1,4 +1,7 @@
-/** Reads Prometheus' text format 0.0.4 as strictly as its server does, and more: what it would refuse, or store wrongly, throws. */
+/**
+ * Parses Prometheus' text format 0.0.4 as strictly as its server does, and more: it throws for anything that Prometheus would
+ * reject or store wrongly.
+ */
 import assert from 'node:assert/strict';
 
 export interface Sample {
@@ -40,7 +43,7 @@ export function parsePrometheusText(text: string): Map<string, MetricFamily> {
     if (comment !== null) {
       const [, kind, name = '', rest = ''] = comment;
       const family = open(name, line);
-      assert.equal(family.samples.length, 0, `behind its samples: ${line}`);
+      assert.equal(family.samples.length, 0, `after its samples: ${line}`);
       if (kind === 'HELP') {
         assert.equal(family.help, '', `a second help: ${line}`);
         family.help = rest;
@@ -60,7 +63,7 @@ export function parsePrometheusText(text: string): Map<string, MetricFamily> {
     const names = (endings[family.type] ?? ['']).map((ending) => current + ending);
     assert.ok(names.includes(sample.name), `not of ${current}: ${line}`);
     const identity = JSON.stringify([sample.name, [...sample.labels].sort()]);
-    assert.ok(!series.has(identity), `the series is there twice: ${line}`);
+    assert.ok(!series.has(identity), `duplicate series: ${line}`);
     series.add(identity);
     family.samples.push(sample);
   }
@@ -78,7 +81,7 @@ function parseSample(line: string): Sample {
     while (!rest.startsWith('}')) {
       const label = labelName.exec(rest)?.[0] ?? '';
       const value = /^="((?:[^"\\\n]|\\["\\n])*)"/.exec(rest.slice(label.length));
-      assert.ok(label !== '' && value !== null, `a broken label: ${line}`);
+      assert.ok(label !== '' && value !== null, `invalid label: ${line}`);
       assert.ok(!labels.has(label), `the label ${label} is not unique: ${line}`);
       labels.set(label, value[1] ?? '');
       rest = rest.slice(label.length + value[0].length);
@@ -89,11 +92,11 @@ function parseSample(line: string): Sample {
   }
   const [, number = ''] = /^ (\S+)$/.exec(rest) ?? [];
   const value = number === '+Inf' ? Infinity : number === '-Inf' ? -Infinity : Number(number);
-  assert.ok(number !== '' && (number === 'NaN' || !Number.isNaN(value)), `no number: ${line}`);
+  assert.ok(number !== '' && (number === 'NaN' || !Number.isNaN(value)), `not a number: ${line}`);
   return { name, labels, value };
 }
 
-/** Buckets grow, end with +Inf, and that is the count. */
+/** Buckets increase, end with +Inf, and that equals the count. */
 function checkHistogram(name: string, { samples }: { readonly samples: readonly Sample[] }): void {
   const bySeries = new Map<string, { buckets: [number, number][]; count: number | null }>();
   for (const { name: sampleName, labels, value } of samples) {

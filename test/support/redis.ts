@@ -1,4 +1,4 @@
-/** A private Redis for one test file: empty, on a free port, its files in a temporary folder, gone with the tests. */
+/** A private Redis for one test file: empty, on a free port, with its files in a temporary folder, deleted after the tests. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { redisFolder } from './redis-folder.ts';
 import { until } from './until.ts';
 
 export interface TestRedisOptions {
-  /** Keep an append-only file, so that a killed Redis comes back with its data. */
+  /** Keep an append-only file, so that a killed Redis restarts with its data. */
   readonly durable?: boolean;
   /** Time that a starting Redis takes for each command of its file. */
   readonly loadDelayUs?: number;
@@ -20,7 +20,7 @@ export interface TestRedisOptions {
 
 export interface TestStoreOptions {
   readonly commandTimeoutMs?: number;
-  /** So that stores of one Redis do not meet; absent: 0. */
+  /** Separates stores on one Redis; absent: 0. */
   readonly database?: number;
 }
 
@@ -35,14 +35,14 @@ export class TestRedis {
     private readonly options: TestRedisOptions,
   ) {}
 
-  /** Started, and stopped after the tests of the file that calls it. */
+  /** Starts one, which stops after the tests of the file that calls it. */
   static async start(options: TestRedisOptions = {}): Promise<TestRedis> {
     const redis = await TestRedis.open(options);
     after(() => redis.stop());
     return redis;
   }
 
-  /** Started; whoever calls it stops it. */
+  /** Starts one, which the caller stops. */
   static async open(options: TestRedisOptions = {}): Promise<TestRedis> {
     const redis = new TestRedis(await ownPort(), await redisFolder(), options);
     await redis.startServer();
@@ -53,13 +53,13 @@ export class TestRedis {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** Starts the server again after `killServer`, and waits until it answers. */
+  /** Starts the server again after `killServer`, and waits until it responds. */
   async startServer(): Promise<void> {
     this.beginServer();
-    await until('Redis answers', () => redisAnswers(this.url));
+    await until('Redis responds', () => redisAnswers(this.url));
   }
 
-  /** As `startServer`, without the wait. */
+  /** Like `startServer`, without waiting. */
   beginServer(): void {
     const words = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--dir', this.folder];
     words.push('--appendonly', this.options.durable ? 'yes' : 'no', '--appendfsync', 'always');
@@ -67,12 +67,12 @@ export class TestRedis {
     this.#server = spawn('redis-server', words, { stdio: 'ignore' });
   }
 
-  /** Whether it takes commands. */
+  /** Whether it accepts commands. */
   answers(): Promise<boolean> {
     return redisAnswers(this.url);
   }
 
-  /** As a crash does: at once, without a word to its clients. */
+  /** Like a crash: immediately, without notifying its clients. */
   async killServer(): Promise<void> {
     const server = this.#server;
     if (server === null || server.exitCode !== null || server.signalCode !== null) return;
@@ -80,7 +80,7 @@ export class TestRedis {
     await once(server, 'exit');
   }
 
-  /** A store on a connection of its own, as another process would have; closed after the tests. */
+  /** A store with its own connection, like that of another process; closed after the tests. */
   async openStore(
     partitionCount: number,
     { database = 0, ...timeouts }: TestStoreOptions = {},
@@ -91,7 +91,7 @@ export class TestRedis {
     return store;
   }
 
-  /** As `openStore`, on an emptied database. */
+  /** Like `openStore`, on an emptied database. */
   async openEmptyStore(partitionCount: number, options: TestStoreOptions = {}): Promise<Store> {
     await this.flush(options.database);
     return this.openStore(partitionCount, options);
@@ -103,12 +103,12 @@ export class TestRedis {
     client.disconnect();
   }
 
-  /** Ends something before the stores are closed. */
+  /** Closes something before the stores are closed. */
   onEnd(end: () => Promise<unknown>): void {
     this.#ends.push(end);
   }
 
-  /** May be called again. */
+  /** Can be called repeatedly. */
   async stop(): Promise<void> {
     await Promise.all(this.#ends.splice(0).map((end) => end()));
     await Promise.all(this.#stores.splice(0).map((store) => store.close()));

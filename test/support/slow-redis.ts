@@ -1,4 +1,4 @@
-/** A wire between processes and their Redis that a test can bend: it delays, stands still, and breaks. */
+/** A proxy between processes and their Redis that can delay, stall and break connections. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -18,7 +18,7 @@ export class SlowRedis {
     readonly port: number,
   ) {}
 
-  /** @param target port of the Redis behind it */
+  /** @param target port of the real Redis */
   static async start(target: () => number): Promise<SlowRedis> {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -51,12 +51,12 @@ export class SlowRedis {
     }
   }
 
-  /** Everything takes this much longer, each way. */
+  /** Added latency in each direction. */
   delay(ms: number): void {
     this.#delayMs = ms;
   }
 
-  /** Present connections stay open and nothing comes through them ever again; new ones work. */
+  /** Present connections stay open but never transfer anything again; new ones work. */
   forgetAll(): void {
     for (const pair of this.#pairs) {
       pair.near.pause();
@@ -65,7 +65,7 @@ export class SlowRedis {
     }
   }
 
-  /** Breaks every connection; new ones are taken. */
+  /** Breaks every connection; new ones are accepted. */
   breakAll(): void {
     for (const { near, far } of this.#pairs) {
       reset(near);
@@ -104,7 +104,7 @@ export class SlowRedis {
     let last = Promise.resolve();
     from.on('data', (bytes) => {
       if (this.#delayMs === 0) {
-        // Behind what is still under way.
+        // After data that is still in transit.
         last = last.then(() => void to.write(bytes));
         return;
       }
@@ -114,7 +114,9 @@ export class SlowRedis {
   }
 }
 
-/** A connection that is ending cannot be reset: Node 20 would take it for closed, and wait for it for ever when the process ends. */
+/**
+ * A connection that is ending cannot be reset: Node 20 would treat it as closed, and wait for it forever when the process ends.
+ */
 function reset(socket: Socket): void {
   if (socket.writableEnded) socket.destroy();
   else socket.resetAndDestroy();

@@ -1,9 +1,9 @@
-/** How long this process' event loop was kept by one thing. */
+/** How long a single turn blocked this process' event loop. */
 import { existsSync, readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import type { TestContext } from 'node:test';
 
-/** Of Linux: the processor time of a process' first thread, which runs the event loop, in ns; then its waits. */
+/** On Linux: the processor time of a process' first thread, which runs the event loop, in ns; then its waits. */
 const mainThreadFile = '/proc/self/schedstat';
 const spentMs = existsSync(mainThreadFile) ? mainThreadMs : processMs;
 
@@ -11,18 +11,18 @@ function mainThreadMs(): number {
   return Number(readFileSync(mainThreadFile, 'latin1').split(' ', 1)) / 1_000_000;
 }
 
-/** A look at each turn would keep a processor busy, which everything that the test waits for needs. */
+/** Checking each turn would keep a processor busy, which everything that the test waits for needs. */
 const lookEveryMs = 1;
 
-/** Elsewhere: what the threads of the garbage collector and the compiler spend counts too. */
+/** Elsewhere, the threads of the garbage collector and the compiler count too. */
 function processMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
 }
 
 /**
- * Processor time between two looks at the event loop, one after each turn that takes longer than `lookEveryMs`, at most the
- * time that passed: unlike the delay of a timer, it does not grow while others have the processor.
+ * Processor time between two checks of the event loop, one after each turn that takes longer than `lookEveryMs`, at most the
+ * elapsed time. Unlike the delay of a timer, it does not grow while others have the processor.
  */
 export class LongestTurn {
   #longestMs = 0;
@@ -30,7 +30,7 @@ export class LongestTurn {
   #spentMs = spentMs();
   #atMs = performance.now();
 
-  /** @param context of the test, at whose end the watch ends too: it would keep the process of a test that failed */
+  /** @param context of the test, at whose end the monitor ends too, so that it does not keep a failed process open */
   constructor(context: TestContext) {
     context.after(() => {
       this.#stopped = true;
@@ -47,7 +47,7 @@ export class LongestTurn {
     if (!this.#stopped) setTimeout(() => this.#look(), lookEveryMs);
   }
 
-  /** Ends the watch. @returns milliseconds */
+  /** Stops the monitor. @returns milliseconds */
   stop(): number {
     this.#stopped = true;
     this.#look();

@@ -4,10 +4,9 @@ import { run } from '../cli/support/command.ts';
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 
 /**
- * What the TypeScript compiler says; '' when it finds no mistake. The declarations that come with the compiler are not checked,
- * which takes two thirds of the time. Nothing of the compiler is ours, so it is not told to count
- * what it runs: that would cost it a third more.
- * @param words options and files @param folder where it is run
+ * The output of the TypeScript compiler; '' without errors. The declarations that are part of the compiler are not checked,
+ * which would take two thirds of the time. Coverage is turned off for it, which would add a third. @param words options and
+ * files @param folder working directory
  */
 export async function compilerSays(words: readonly string[], folder: string): Promise<string> {
   const { stdout, stderr } = await run(process.execPath, [tsc, '--skipDefaultLibCheck', ...words], {

@@ -2,15 +2,15 @@ import { setTimeout } from 'node:timers/promises';
 
 const leastPauseMs = 5;
 const mostPauseMs = 200;
-/** Of the processor time that a check took: several tests wait at once, and checks must not take what they wait for. */
+/** Of the processor time of a check: several tests wait at the same time, and checks must not slow down what they wait for. */
 const pausePerCheckTime = 4;
 
-/** Nothing takes so long, however busy the machine is: only what never happens ends at it. */
+/** Longer than anything takes on a busy machine: only what never happens reaches it. */
 export const neverMs = 180_000;
 
 /**
- * Waits until something holds; fails with its name when it does not in time. It asks less often the longer it has waited,
- * because to ask costs the processors that what it waits for needs. It never waits more than a tenth longer.
+ * Waits until a condition holds; fails with its name after the timeout. It polls less often the longer it has waited, to leave
+ * the processors to what it waits for. It never waits more than a tenth longer than necessary.
  */
 export async function until(
   what: string,

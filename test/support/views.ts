@@ -4,7 +4,7 @@ import { bodyIn, placeApart, placeOfView } from '../../src/store/derived/views.t
 import type { EnvironmentScope } from '../../src/store/environment-scope.ts';
 import type { Store } from '../../src/store/store.ts';
 
-/** Views as they are stored, in the order given; null where there is none. */
+/** Views as stored, in the given order; null for missing ones. */
 export async function readViews(
   store: Store,
   scope: EnvironmentScope,

@@ -1,4 +1,4 @@
-/** Texts that are chosen to have a certain XXH64 (seed 0), which takes anyone who chooses 8 bytes of a text a moment. */
+/** Strings with a chosen XXH64 (seed 0), which is easy for anyone who can choose 8 bytes of a string. */
 
 const bits = 64n;
 const mask = (1n << bits) - 1n;
@@ -18,7 +18,7 @@ const times = (a: bigint, b: bigint) => (a * b) & mask;
 const turned = (a: bigint, by: bigint) => ((a << by) | (a >> (bits - by))) & mask;
 const turnedBack = (a: bigint, by: bigint) => turned(a, bits - by);
 
-/** The number that gives 1 when an odd one is multiplied with it. */
+/** The multiplicative inverse of an odd number. */
 function inverse(odd: bigint): bigint {
   let found = odd;
   for (let step = 0; step < 6; step += 1) found = times(found, minus(2n, times(odd, found)));
@@ -30,7 +30,7 @@ const [byP1, byP2, byP3] = [inverse(p1), inverse(p2), inverse(p3)];
 const round = (lane: bigint, input: bigint) => times(turned(plus(lane, times(input, p2)), 31n), p1);
 const withLane = (state: bigint, input: bigint) => plus(times(turned(state ^ round(0n, input), 27n), p1), p4);
 
-/** The state of a text of `length` bytes after its beginning: whole lanes, all stripes of the text among them. */
+/** The state after the start of a string of `length` bytes: complete lanes, with all stripes of the string among them. */
 function stateAfter(beginning: Buffer, length: number): bigint {
   const stripesEnd = length - (length % stripeBytes);
   let state = p5;
@@ -57,7 +57,7 @@ function unshifted(value: bigint, by: bigint): bigint {
   return found;
 }
 
-/** The state before the end of a text with a digest. @param end fewer than 4 bytes */
+/** The state before the end of a string with a digest. @param end fewer than 4 bytes */
 function stateBefore(end: Buffer, digest: bigint): bigint {
   let state = times(unshifted(digest, 32n), byP3);
   state = times(unshifted(state, 29n), byP2);
@@ -67,8 +67,8 @@ function stateBefore(end: Buffer, digest: bigint): bigint {
 }
 
 /**
- * A text with a digest: the beginning, a counter, 8 chosen characters, the end.
- * @param digest as `digestOf` gives it. @param end fewer than 4 bytes. @param allowed matches 8 characters that will do
+ * A string with a digest: the start, a counter, 8 chosen characters, the end. @param digest as `digestOf` returns it @param end
+ * fewer than 4 bytes @param allowed matches 8 acceptable characters
  */
 export function textWithDigest(
   digest: Buffer,

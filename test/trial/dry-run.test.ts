@@ -57,7 +57,7 @@ async function completed(job: string): Promise<any> {
   return (answer as Answer | null)?.json;
 }
 
-test('a dry run counts exactly what would change, and stores nothing', async () => {
+test('dry run: counts exactly what would change, and stores nothing', async () => {
   const before = await manage(client, '/configuration');
   const own = await documents();
   own['schemas/page.json'] = JSON.stringify(page('{p.title}!'));
@@ -90,7 +90,7 @@ test('a dry run counts exactly what would change, and stores nothing', async () 
   );
 });
 
-test('what would be removed needs no consent; mistakes and another digest are refused as always', async () => {
+test('dry run: removals need no consent; errors and another digest are refused as always', async () => {
   const own = await documents();
   delete own['schemas/page.json'];
   const asked = await put({ documents: own }, 'dryRun=true');
@@ -106,7 +106,7 @@ test('what would be removed needs no consent; mistakes and another digest are re
   assert.equal((await manage(client, '/jobs/dry-run-00000000000000000000000000000000')).status, 404);
 });
 
-test('apply --dry-run prints a table and samples, and with --json the object alone', async () => {
+test('dry run: apply --dry-run prints a table and samples, and with --json only the object', async () => {
   const env = { REDIS_URL: system.redis.url, PARTITIONS: '4', CONFIG_DIR: system.configDir };
   writeFiles(system.configDir, files({ page: page('now {p.title}') }));
   const shown = await runCommand('apply', ['--dry-run'], { env });

@@ -16,7 +16,7 @@ const page = {
   properties: { title: '{p.title}' },
 };
 
-/** In a folder, with an import beside it. */
+/** In a folder, next to an import. */
 const teaser = `import { short } from './short.ts';
 export default {
   triggers(context) { context.triggers('cms', ['teaser']); },
@@ -79,13 +79,13 @@ const text = (schema: Json, kind = 'full'): JsonObject => ({
   text: JSON.stringify(schema),
 });
 
-/** Every key of the store but those of processes and their queues, so that a preview that keeps anything is found. */
+/** Every key of the store except those of processes and their queues, so that a preview that stores anything is detected. */
 async function keysOfStore(): Promise<string[]> {
   const names = await (await system.store()).client.keys('*');
   return names.filter((name) => !/process|jobs/.test(name)).sort();
 }
 
-test('a stored schema of a stored entity gives what is delivered', async () => {
+test('preview: a stored schema of a stored entity gives what is delivered', async () => {
   const { status, json } = await preview({ schema: 'page', originId: 'p1' });
   assert.equal(status, 200);
   const { milliseconds, ...rest } = json;
@@ -107,7 +107,7 @@ test('a stored schema of a stored entity gives what is delivered', async () => {
   assert.deepEqual([index.json.view, index.json.item], [null, { title: 'Page 1', size: 1 }]);
 });
 
-test('a schema and an entity that are not stored: references, lookups without an index, and nothing is left behind', async () => {
+test('preview: a schema and an entity need not be stored; references and lookups work, and nothing is stored', async () => {
   const before = await keysOfStore();
   const schema = {
     triggers: { cms: ['fresh'] },
@@ -153,7 +153,7 @@ test('a schema and an entity that are not stored: references, lookups without an
   assert.deepEqual(await keysOfStore(), before);
 });
 
-test('handles and options that are left out are told', async () => {
+test('preview: omitted handles and options are reported', async () => {
   const handle = 'x'.repeat(handleCodePointsMax + 1);
   const options = { x: 'x'.repeat(destinationOptionsCharactersMax) };
   const { json } = await preview({
@@ -168,7 +168,7 @@ test('handles and options that are left out are told', async () => {
   );
 });
 
-test('code is run, and its console is shown here', async () => {
+test('preview: code is run, and its console output is returned', async () => {
   const stored = await preview({ schema: 'note', entity: { originId: 'n1', type: 'note', properties: {} } });
   assert.deepEqual([stored.json.view, stored.json.console], [{ same: 10 }, ['at n1']]);
   assert.equal(stored.json.lookups[0].matched, 10);
@@ -196,7 +196,7 @@ test('code is run, and its console is shown here', async () => {
   );
 });
 
-test('what is not there is a 404, a mistake a 422 with document and place', async () => {
+test('preview: a missing part is a 404, an error a 422 with document and path', async () => {
   assert.equal((await preview({ schema: 'nobody', originId: 'p1' })).status, 404);
   assert.equal((await preview({ schema: 'index:page', originId: 'p1' })).status, 404);
   assert.equal((await preview({ schema: 'page', originId: 'nobody' })).status, 404);
@@ -227,7 +227,7 @@ test('what is not there is a 404, a mistake a 422 with document and place', asyn
   assert.match(code.json.errors[0], /^schemas\/preview\.full\.ts:1:\d+: /);
 });
 
-test('a text in the place of a schema stands where its file does', async () => {
+test('preview: a string instead of a schema is positioned in its file', async () => {
   const broken = { ...text({ ...page, properties: { title: { type: 'nothing' } } }), alias: 'page' };
   const { status, json } = await preview({ schema: broken, originId: 'p1' });
   assert.equal(status, 422);
@@ -238,7 +238,7 @@ test('a text in the place of a schema stands where its file does', async () => {
   assert.deepEqual([made.status, made.json.view], [200, { name: 'A lo' }]);
 });
 
-test('the item of an auto-indexed type is shown, with fields that saving would add', async () => {
+test('preview: the item of an auto-indexed type is shown, with fields that saving would add', async () => {
   const stored = await preview({ schema: 'index:cms:page', originId: 'p1' });
   assert.equal(stored.status, 200, stored.text);
   assert.deepEqual(stored.json.item, { title: 'Page 1', tag: 'y', size: 1, handle: 'h1' });
@@ -257,7 +257,7 @@ test('the item of an auto-indexed type is shown, with fields that saving would a
   assert.equal((await preview({ schema: 'index:nobody:page', originId: 'p1' })).status, 404);
 });
 
-test('the command shows the same, of files too', async () => {
+test('preview: the command shows the same, for files too', async () => {
   const env = { REDIS_URL: system.redis.url, PARTITIONS: '4' };
   const shown = await runCommand('preview', ['page', 'p1'], { env });
   assert.equal(shown.code, 0, shown.stderr);

@@ -1,10 +1,10 @@
-/** The check of a tenant with the schema that a preview is asked for. */
+/** The check of a tenant with the previewed schema. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { withSchemaText } from '../../src/trial/preview/previewed-schema.ts';
 import { siteTenant } from '../config/support/site.ts';
 
-test('preview: other work goes on while the schemas of a large tenant are checked', async () => {
+test('preview: other work continues while the schemas of a large tenant are checked', async () => {
   const schema = { sourceEntityTypes: ['page'], properties: { title: '$title' } };
   const documents = new Map([['tenants/site/tenant.json', JSON.stringify(siteTenant())]]);
   for (let at = 0; at < 1000; at += 1) {

@@ -37,7 +37,7 @@ function processOf(cacheDir: string, esbuildPackageFile: string) {
   };
 }
 
-test('compiled files: a file is compiled once, and again when it or the compiler has changed or what was kept is broken', async (context) => {
+test('compiled files: a file is compiled once, and again if it or the compiler has changed or the cached result is corrupt', async (context) => {
   const dir = await folder(context);
   const file = path.join(dir, 'sum.ts');
   const packageFile = path.join(dir, 'package.json');
@@ -64,10 +64,10 @@ test('compiled files: a file is compiled once, and again when it or the compiler
     await writeFile(path.join(cacheDir, kept), broken);
     assert.match(await upgraded.read(file), /^const sum = 4/);
   }
-  assert.deepEqual(await readdir(cacheDir), [kept], 'one file, and no draft of it');
+  assert.deepEqual(await readdir(cacheDir), [kept], 'one file, and no temporary one');
 });
 
-test('compiled files: a bundle is made again when a file that it holds has changed or gone', async (context) => {
+test('compiled files: a bundle is built again if one of its files has changed or is gone', async (context) => {
   const dir = await folder(context);
   const [entry, part] = [path.join(dir, 'entry.ts'), path.join(dir, 'parts', 'part.ts')];
   await writeFile(path.join(dir, 'package.json'), '{"version":"1"}');
@@ -86,7 +86,7 @@ test('compiled files: a bundle is made again when a file that it holds has chang
   await assert.rejects(files.bundle(entry), /Could not resolve/);
 });
 
-test('compiled files: a file of a bundle knows its own address, and packages stay outside', async (context) => {
+test('compiled files: a file of a bundle knows its own URL, and packages stay external', async (context) => {
   const dir = await folder(context);
   const [entry, part] = [path.join(dir, 'entry.ts'), path.join(dir, 'part.ts')];
   await writeFile(path.join(dir, 'package.json'), '{"version":"1"}');
@@ -100,7 +100,7 @@ test('compiled files: a file of a bundle knows its own address, and packages sta
   for (const file of [entry, part]) assert.ok(source.includes(JSON.stringify(pathToFileURL(file).href)));
 });
 
-test('compiled files: where nothing can be kept everything runs as well', async (context) => {
+test('compiled files: everything runs without a writable cache as well', async (context) => {
   const dir = await folder(context);
   const file = path.join(dir, 'one.ts');
   const packageFile = path.join(dir, 'package.json');
@@ -112,7 +112,7 @@ test('compiled files: where nothing can be kept everything runs as well', async 
   assert.equal(files.compiled(), 2);
 });
 
-test('compiled files: a package in CommonJS is looked at once, and again in another version', async (context) => {
+test('compiled files: a package in CommonJS is analyzed once, and again in another version', async (context) => {
   const dir = await folder(context);
   await writeFile(path.join(dir, 'package.json'), '{"version":"1"}');
   const [cacheDir, packageFile] = [path.join(dir, 'cache'), path.join(dir, 'package.json')];

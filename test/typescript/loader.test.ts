@@ -15,7 +15,7 @@ async function folder(context: TestContext): Promise<string> {
   return made;
 }
 
-/** Runs a file to its end. @returns what it wrote, to standard error when it failed */
+/** Runs a file to its end. @returns its output, or its standard error if it failed */
 function run(file: string): Promise<string> {
   return promisify(execFile)(process.execPath, [...typeScriptWords, file]).then(
     ({ stdout }) => stdout,
@@ -23,7 +23,7 @@ function run(file: string): Promise<string> {
   );
 }
 
-test('loader: traces name the lines of the TypeScript, and a file that is not there is told with who asked for it', async (context) => {
+test('loader: traces have the lines of the TypeScript, and a missing file is reported with its importer', async (context) => {
   const dir = await folder(context);
   const thrower = path.join(dir, 'thrower.ts');
   await writeFile(thrower, '\n\ninterface A {}\n\nthrow new Error(String(1 as number));\n');
@@ -33,13 +33,13 @@ test('loader: traces name the lines of the TypeScript, and a file that is not th
   assert.match(await run(asker), /Cannot find module .*nowhere\.ts' imported from .*asker\.ts/);
 });
 
-test('loader: a mistake of syntax is told with its file and line', async (context) => {
+test('loader: a syntax error is reported with its file and line', async (context) => {
   const file = path.join(await folder(context), 'broken.ts');
   await writeFile(file, 'const a = 1;\nconst = 2;\n');
   assert.match(await run(file), /broken\.ts:2:6: ERROR/);
 });
 
-test('loader: a file that is imported for its types alone is not loaded, and a function has the name of its constant', async (context) => {
+test('loader: a file that is imported only for its types is not loaded, and a function has the name of its constant', async (context) => {
   const dir = await folder(context);
   const file = path.join(dir, 'user.ts');
   await writeFile(path.join(dir, 'types.ts'), 'export interface A { a: 1 }\nconsole.log("loaded");\n');
@@ -63,7 +63,7 @@ test('loader: tsx alone runs what the loader runs', async (context) => {
   assert.equal(stdout, '4\n');
 });
 
-test('loader: an entry in src is one module with all that it imports, and traces name the lines of each file', async (context) => {
+test('loader: an entry in src is one module with everything it imports, and traces have the lines of each file', async (context) => {
   const dir = await folder(context);
   const [starter, cacheDir] = [path.join(dir, 'starter.mjs'), path.join(dir, 'cache')];
   const data = {
@@ -89,10 +89,10 @@ test('loader: an entry in src is one module with all that it imports, and traces
   assert.match(String(await start('src/entry.ts')), trace);
   assert.equal((await readdir(cacheDir)).length, 1);
   assert.match(String(await start('beside.ts')), trace);
-  assert.equal((await readdir(cacheDir)).length, 4, 'what TypeScript imports is a module of its own');
+  assert.equal((await readdir(cacheDir)).length, 4, 'what TypeScript imports is a separate module');
 });
 
-test('loader: packages are imported as Node imports them, whether they say in which form they are or not', async (context) => {
+test('loader: packages are imported like by Node, whether they declare their format or not', async (context) => {
   const dir = await folder(context);
   const packages = {
     plain: { 'package.json': '{"main":"index.js"}', 'index.js': "exports.form = 'CommonJS';" },

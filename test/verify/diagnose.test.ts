@@ -13,7 +13,7 @@ import { configurationFiles, groups, pageEntity } from './support/fixture.ts';
 
 const redisUrl = (await TestRedis.start()).url;
 
-test('each kind of finding comes with its view id and its place, and is counted in the metrics', async (context) => {
+test('diagnose: each kind of finding has its view id and its path, and is counted in the metrics', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   await platform.publish(configurationFiles);
   await platform.startWorker();
@@ -49,7 +49,7 @@ test('each kind of finding comes with its view id and its place, and is counted 
   });
 });
 
-/** Every single finding about what a platform has stored. */
+/** Every finding about what a platform has stored. */
 async function findings(platform: Platform): Promise<LocatedDiagnostic[]> {
   const published = await readPublished(platform.store);
   const nullPaths = new NullPaths();
@@ -67,7 +67,7 @@ async function findings(platform: Platform): Promise<LocatedDiagnostic[]> {
   return found;
 }
 
-test('what goes wrong most is found, counted, and told with an example', async (context) => {
+test('diagnose: the most frequent findings are counted, and reported with an example', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   await platform.publish(
     siteFiles({
@@ -113,7 +113,7 @@ test('what goes wrong most is found, counted, and told with an example', async (
   for (const finding of await findings(platform)) groups.add(finding);
   const view = (originId: string) => `gid://Environment/env-1/Source/src-1/Entity/${originId}/View/page`;
   const told = groups.all.map(({ kind, schema, place, viewId, count, example }) =>
-    // Redis says which of two comes first.
+    // The order of two entries depends on Redis.
     [kind, schema, place, kind === 'urlMissing' ? 'b or c' : viewId, count, example].map(
       (part) => part ?? null,
     ),

@@ -20,7 +20,7 @@ const { configuration } = loaded;
 const place = { tenant: 'acme', sourceId: 'src-cms' };
 const originId = 'e0';
 
-test('entity check: an entity that went and came again between two looks is not the same difference', async () => {
+test('entity check: an entity that was deleted and created again between two checks is not the same difference', async () => {
   const store = await redis.openEmptyStore(1);
   const look = async () => {
     const lookups = new ReadOnlyLookups(store, new IndexedCandidates(store, LayoutStates.none));

@@ -45,7 +45,7 @@ async function verified(store: Store, isRepair = false): Promise<VerifyResult & 
   return { ...result, findings };
 }
 
-test('verification: a store that nobody touched has no differences, and everything in it was compared', async (context) => {
+test('verification: an untouched store has no differences, and everything in it was compared', async (context) => {
   const { store } = await sound(context);
   const { findings, ...result } = await verified(store);
   assert.deepEqual(findings, []);
@@ -62,14 +62,14 @@ test('verification: a store that nobody touched has no differences, and everythi
   });
 });
 
-test('verification: records of an earlier version, which has other digests of schemas, are no differences', async (context) => {
+test('verification: records of an earlier version, with other digests of schemas, are not differences', async (context) => {
   const { store } = await sound(context);
   const schemaDigest = 'former--xxh';
   await changeRecords(store, (output) => ({ ...output, schemaDigest }));
   assert.deepEqual((await verified(store)).findings, []);
 });
 
-test('verification: a large view lies apart, is compared and repaired like any other, and leaves nothing when it shrinks or goes', async (context) => {
+test('verification: a large view in its own key is compared and repaired like any other, and leaves nothing when it shrinks or is removed', async (context) => {
   const platform = await sound(context);
   const { store } = platform;
   const field = viewField('page', 'p3');
@@ -100,8 +100,8 @@ test('verification: a large view lies apart, is compared and repaired like any o
   assert.deepEqual(await lengths(), [0, 0]);
 });
 
-test('verification: views whose list of names was lost are missing, and a repair brings both back', async (context) => {
-  // A list that another test has read would be known here, whatever Redis has lost.
+test('verification: views whose list of names was lost are missing, and a repair restores both', async (context) => {
+  // A list that another test has read would be cached here, whatever Redis has lost.
   const platform = await sound(context, configurationWith({ ofThisTestAlone: '{p.name}' }));
   const { store } = platform;
   const many = Array.from({ length: 100 }, (_, at) => pageEntity(100 + at));
@@ -115,7 +115,7 @@ test('verification: views whose list of names was lost are missing, and a repair
     const digest = stored && namesDigestOfBody(stored);
     if (digest) digests.set(keys.names(tagOf(key), tenant, 'src-1'), digest);
   }
-  assert.ok(digests.size > 0, 'so many views with equal names leave them out');
+  assert.ok(digests.size > 0, 'so many views with equal names omit them');
   for (const [key, digest] of digests) assert.equal(await store.client.hdel(key, digest), 1);
   const before = await verified(store);
   assert.ok(before.differences > 0);
@@ -128,7 +128,7 @@ test('verification: views whose list of names was lost are missing, and a repair
   assert.ok(found.every((body) => body !== null));
 });
 
-test('verification: changes under way are no differences', async (context) => {
+test('verification: changes in progress are not differences', async (context) => {
   const platform = await sound(context);
   let writing = true;
   const writer = (async () => {
@@ -149,7 +149,7 @@ test('verification: changes under way are no differences', async (context) => {
   assert.deepEqual({ findings, unsettled }, { findings: [], unsettled: 0 });
 });
 
-test('verification: entities that go and come again all the time are no differences', async (context) => {
+test('verification: entities that are constantly deleted and created are not differences', async (context) => {
   const platform = await sound(context);
   let writing = true;
   const passBy = async (number: number) => {
@@ -186,7 +186,7 @@ async function firstKey(store: Store, pattern: string): Promise<string> {
 }
 
 const ranksKey = (store: Store, field: string) => keys.ranks(claimTag(store, field), tenant, environmentId);
-/** Where the claim of an entity's page on a contested field lies. */
+/** The key of the claim of an entity's page on a contested field. */
 const rivalOf = (field: string, originId: string) =>
   competingClaimField(field, {
     host: null,
@@ -194,7 +194,7 @@ const rivalOf = (field: string, originId: string) =>
     view: { sourceId: 'src-1', alias: 'page', originId },
   });
 
-/** What is done to a sound store behind its back, and what the report must name. */
+/** The damage to a valid store, and what the report must name. */
 const damages: readonly { what: string; subject: RegExp; damage(store: Store): Promise<unknown> }[] = [
   {
     what: 'a view that is gone',
@@ -476,7 +476,7 @@ test('verification: every kind of damage is found and named, and is gone after a
   }
 });
 
-test('verification: a repair gives back what was there, byte for byte, with the age of its claims', async (context) => {
+test('verification: a repair restores the previous state, byte for byte, with the age of its claims', async (context) => {
   const platform = await sound(context);
   const { store } = platform;
   const snapshot = async () => {
@@ -503,7 +503,7 @@ test('verification: a repair gives back what was there, byte for byte, with the 
   assert.deepEqual(await snapshot(), before);
 });
 
-test('verification: a difference that an unprocessed change explains is none, and one beside it is', async (context) => {
+test('verification: a difference explained by an unprocessed change is ignored, and one next to it is reported', async (context) => {
   const platform = await sound(context);
   await platform.ingest([page('new', { name: 'New', group: 'g0' })]);
   await platform.store.client.hdel(viewsKey(platform.store, 'p3'), viewField('page', 'p3'));

@@ -36,13 +36,13 @@ const refused = [
 ];
 const open = ['1.1.1.1', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '2a00:1450:4001::1'];
 
-test('allowed addresses: addresses that are not public are refused', () => {
+test('allowed addresses: addresses that are not public are rejected', () => {
   const guard = new AddressGuard([]);
   for (const address of refused) assert.equal(guard.allowsAddress(address), false, address);
   for (const address of open) assert.equal(guard.allowsAddress(address), true, address);
 });
 
-test('allowed addresses: what is named is allowed, and nothing else', () => {
+test('allowed addresses: listed addresses are allowed, and nothing else', () => {
   const guard = new AddressGuard(['10.0.0.0/8', '::1', 'Hooks.Internal']);
   for (const address of ['10.9.9.9', '::ffff:10.1.1.1', '::1'])
     assert.ok(guard.allowsAddress(address), address);
@@ -58,12 +58,12 @@ test('allowed addresses: what is named is allowed, and nothing else', () => {
   for (const url of ['http://x.internal/', 'http://localhost:1/'])
     assert.ok(strict.isPlainlyRefused(url), url);
   assert.ok(!guard.isPlainlyRefused('http://localhost:1/'), 'it may be ::1');
-  assert.ok(!guard.isPlainlyRefused('http://x.internal/'), 'it may lead into an allowed network');
+  assert.ok(!guard.isPlainlyRefused('http://x.internal/'), 'it may resolve into an allowed network');
   const ofMachine = new AddressGuard(['127.0.0.0/8']);
   assert.ok(!ofMachine.isPlainlyRefused('http://localhost:1/'));
 });
 
-test('allowed addresses: nothing is sent to such an address, however it is written, nor to a name that leads there', async (context) => {
+test('allowed addresses: nothing is sent to such an address in any notation, nor to a name that resolves to it', async (context) => {
   let requests = 0;
   const server = createServer((_, response) => {
     requests += 1;

@@ -6,7 +6,7 @@ import { TestRedis } from '../support/redis.ts';
 
 const redis = await TestRedis.start();
 
-test('log watch: who waits for a commit stops waiting when told to, also if it was told before', async () => {
+test('log watch: a wait for a commit ends on a stop, also if that came first', async () => {
   const watch = new LogWatch(await redis.openEmptyStore(1));
   const startedMs = performance.now();
   const reason = new Error('stop');

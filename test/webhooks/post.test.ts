@@ -1,4 +1,4 @@
-/** Receivers that answer in ways that no receiver should, and when they are asked again. */
+/** Receivers that respond in invalid ways, and when requests are retried. */
 import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
@@ -14,7 +14,7 @@ interface RawReceiver {
   readonly connections: ReadonlySet<Socket>;
 }
 
-/** @param answer writes to a connection whatever it likes, once the request has begun */
+/** @param answer writes anything to a connection, once the request has begun */
 async function receiver(context: TestContext, answer: (socket: Socket) => void): Promise<RawReceiver> {
   const connections = new Set<Socket>();
   const server = createServer((socket) => {
@@ -34,7 +34,9 @@ async function receiver(context: TestContext, answer: (socket: Socket) => void):
   return { send: () => post({ url, headers: {}, body: '{}' }, guard, signal), connections };
 }
 
-test('post: a receiver that wants another protocol has answered', { timeout: 30_000 }, async (context) => {
+test('post: a receiver that requests another protocol has responded', {
+  timeout: 30_000,
+}, async (context) => {
   const { send, connections } = await receiver(context, (socket) => {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n');
   });
@@ -42,7 +44,9 @@ test('post: a receiver that wants another protocol has answered', { timeout: 30_
   await until('the connection is closed', () => connections.size === 0);
 });
 
-test('post: an answer whose body never ends keeps no connection', { timeout: 60_000 }, async (context) => {
+test('post: a response whose body never ends keeps no connection open', {
+  timeout: 60_000,
+}, async (context) => {
   const { send, connections } = await receiver(context, (socket) => {
     socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nbeginning');
   });
@@ -52,7 +56,7 @@ test('post: an answer whose body never ends keeps no connection', { timeout: 60_
   }
 });
 
-test('post: what is no answer is none', { timeout: 60_000 }, async (context) => {
+test('post: an invalid response counts as none', { timeout: 60_000 }, async (context) => {
   const answers = [
     'SSH-2.0-other\r\n',
     `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(200_000)}\r\n\r\n`,
@@ -68,7 +72,7 @@ test('post: what is no answer is none', { timeout: 60_000 }, async (context) => 
   assert.deepEqual(await send(), { status: 503, retryAfter: '7' });
 });
 
-test('post: waits double from 5 s to an hour, with up to a fifth more; Retry-After says another time', () => {
+test('post: delays double from 5 s to an hour, with up to a fifth more; Retry-After overrides them', () => {
   const now = Date.parse('2026-01-01T00:00:00Z');
   assert.deepEqual(
     [1, 2, 3, 4, 11, 1_000_000].map((failures) => retryDelay(failures, null, now, 0)),

@@ -1,4 +1,4 @@
-/** What a sender of a webhook reports while its receiver fails. A clock that the test moves stands for the hours. */
+/** What a sender of a webhook logs while its receiver fails. A clock that the test moves simulates the hours. */
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
@@ -40,7 +40,7 @@ function documents(port: number): Map<string, string> {
   ]);
 }
 
-test('sender: a webhook that fails is reported at its first failure, once each hour, and when it works again', async (context) => {
+test('sender: a failing webhook is reported at its first failure, once each hour, and when it works again', async (context) => {
   const receiver = new Receiver();
   const port = await receiver.listen();
   context.after(() => receiver.close());
@@ -104,7 +104,7 @@ test('sender: a webhook that fails is reported at its first failure, once each h
     });
     await acceptEntities(store, { tenant, sourceId: 'src-cms', force: false, entities: [entity] });
   };
-  /** Moves the clock until so many more attempts are over. */
+  /** Moves the clock until that many more attempts are over. */
   const tryAgain = async (times: number, stepMs: number) => {
     for (let time = 0; time < times; time += 1) {
       const before = (await readWebhookState(store, field))?.state.failures ?? 0;
@@ -140,7 +140,7 @@ test('sender: a webhook that fails is reported at its first failure, once each h
   await until('the next change is sent', () => attempts === attemptsBefore + 1);
   assert.equal(failing.length, 4);
 
-  // Another outage is reported at once, although less than an hour has passed.
+  // Another outage is reported immediately, although less than an hour has passed.
   receiver.answer = answer(503);
   await save('third');
   await until('its first failure is reported', () => failing.length === 5);

@@ -1,6 +1,6 @@
 /**
- * Orama 3 with our words. It has one tolerance for all words of a query. Whole words are asked for with `exact`;
- * without it, it finds beginnings.
+ * Orama 3 with our words. It has one tolerance for all words of a query. Whole words need `exact`; without it, it finds
+ * prefixes.
  */
 import { allowedDistance, wordsOf } from '../../../src/search/analysis/words.ts';
 import type { Item } from '../../support/data/items.ts';
@@ -39,7 +39,7 @@ export class OramaEngine implements Engine {
 
   async load(items: readonly Item[]): Promise<void> {
     this.rows = new Map(items.map((item) => [item.id, rowText(item)]));
-    // `exact` looks up the asked word in the text as it is written, so the text must consist of our words too.
+    // `exact` searches the word in the original text, so the text must consist of our words too.
     const documents = items.map(({ id, text, category, size, place }) => ({
       id,
       text: wordsOf(text).join(' '),
@@ -65,7 +65,7 @@ export class OramaEngine implements Engine {
       ...(search?.literal === true && search.prefix !== true ? { exact: true } : {}),
       ...(search?.literal === false ? { tolerance: Math.max(...words.map(allowedDistance)) } : {}),
       ...(above === null ? {} : { where: { category: { eq: above.category }, size: { gt: above.size } } }),
-      // What is near a place comes by its distance.
+      // Items near a place are ordered by distance.
       ...(circle === null ? {} : { where: { place: { radius: radiusOf(circle) } } }),
       ...(sort === undefined || circle !== null ? {} : { sortBy: { property: 'size', order: 'DESC' } }),
       ...(facets === undefined ? {} : { facets: { category: {} } }),

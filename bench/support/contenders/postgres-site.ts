@@ -1,7 +1,7 @@
 /**
- * The job of Millrace for `cities`, done in PostgreSQL: beside the rows of the entities it keeps their views, the URLs
- * and redirects that lead to them, similar names (trigrams), and an outbox for whoever follows the changes. A batch is
- * one call of a function, so one transaction and one trip.
+ * The job of Millrace for `cities`, done in PostgreSQL: besides the rows of the entities it stores their views, the URLs and
+ * redirects that lead to them, similar names (trigrams), and an outbox for consumers of the changes. A batch is one function
+ * call, so one transaction and one round trip.
  */
 import type { JsonObject } from '../../../src/contract/json.ts';
 import type { Entity } from '../data/sets.ts';
@@ -13,7 +13,7 @@ const tables = [
   'drop table if exists views, urls, redirects, outbox',
   ...entitiesTable,
   `create index on entities using gin ((properties->>'name') gin_trgm_ops) where type = 'city'`,
-  // json and not jsonb: a view is delivered as it is and never looked into.
+  // json instead of jsonb: a view is delivered unchanged and never queried.
   'create table views (origin_id text, alias text, body json not null, primary key (origin_id, alias))',
   'create table urls (url text primary key, origin_id text not null)',
   'create index on urls (origin_id)',
@@ -63,11 +63,11 @@ const saveBatch = `create or replace function save_batch(
     insert into outbox (origin_id) select unnest(changed);
   end $$`;
 
-/** Rows, and all that Millrace makes of them. */
+/** Rows, and everything that Millrace derives from them. */
 export const wholeSite: EntityStorage = {
   create: (connection) => inOrder(connection, [...tables, saveBatch, 'checkpoint']),
   async save(connection, entities) {
-    // Here and not in SQL, which takes PostgreSQL more time than this takes the client.
+    // Here instead of in SQL, which takes PostgreSQL more time than this takes the client.
     const views = entities.flatMap(viewsOf);
     await connection.query({
       name: 'save-batch',

@@ -1,8 +1,7 @@
 /**
- * A steady stream of changes over all pages: 200 a second, ten in a request every 50 ms. A system that gathers the
- * changes of its editors and importers pushes them so. Requests are made before they are timed, like those of the load.
- * They are sent with as little work as possible in Node, because the writer takes processor time from the processes
- * that are measured.
+ * A steady stream of changes over all pages: 200 a second, ten in a request every 50 ms, like a system that batches the changes
+ * of its editors and importers. Requests are prepared before the measurement, like those of the load, and sent with minimal
+ * work in Node, because the writer takes processor time from the measured processes.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getOwn } from '../../../src/contract/json.ts';
@@ -30,7 +29,7 @@ export class PageWriter {
   private readonly revisions = new Map<number, number>();
   private readonly line: RequestLine;
 
-  /** @param seconds of writing for which changes are made before */
+  /** @param seconds of writing for which changes are prepared in advance */
   constructor(
     private readonly client: Client,
     seconds: number,

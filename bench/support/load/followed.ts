@@ -1,4 +1,4 @@
-/** Followers of a feed in a process of their own (`followers.ts`): what they cost a server, and how soon they hear. */
+/** Followers of a feed in a separate process (`followers.ts`): their cost for a server, and their latency. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { typeScriptWords } from '../../../src/typescript/clone-or-package.mjs';
@@ -22,11 +22,11 @@ interface Heard {
 interface Memory {
   /** Of all followers, with what the server took to warm up. */
   readonly bytesEach: number;
-  /** Of those behind the first tenth. */
+  /** Of those after the first tenth. */
   readonly furtherBytesEach: number;
 }
 
-/** How soon they hear. */
+/** Their latency. */
 interface Delays {
   readonly first: Spread;
   readonly half: Spread;
@@ -65,7 +65,7 @@ export class Followed {
     };
   }
 
-  /** @param change makes one change that all followers hear of, and gives when it was made, in ms */
+  /** @param change makes one change that all followers receive, and returns when it was made, in ms */
   async hear(change: () => Promise<number>): Promise<void> {
     const heard = next(this.#process, ({ heardAtMs }) => heardAtMs);
     const madeMs = await change();

@@ -1,10 +1,10 @@
 /**
- * A process of followers of a feed: `followers.ts HOST PORT KEY`. Its parent says how many there shall be, and hears when all of
- * them stand at the present. Sockets alone, which read into one buffer: a client library would cost more than the front.
+ * A process of followers of a feed: `followers.ts HOST PORT KEY`. Its parent sends their number, and is notified when all of
+ * them are up to date. Plain sockets that read into one buffer, because a client library would cost more than the front.
  *
- * For each change the parent hears when each of a sample had it, one in `sampledEvery` in the order in which they came. The others
- * leave it in the buffers of the kernel until the parent says that they may read. Else the front would wait for a processor
- * that this process takes: to read 10,000 sockets costs more than to write them.
+ * For each change the parent is notified when each of a sample had it, one in `sampledEvery` in the order of arrival. The
+ * others leave it in the buffers of the kernel until the parent allows them to read. Otherwise the front would wait for a
+ * processor that this process uses, because reading 10,000 sockets costs more than writing them.
  */
 import { connect } from 'node:net';
 
@@ -37,7 +37,7 @@ class Follower {
     this.#socket.write(
       `GET /changes/v1?since=now&live=sse HTTP/1.1\r\nHost: ${host}\r\nX-Api-Key: ${key}\r\n\r\n`,
     );
-    this.#socket.on('close', () => process.send?.({ error: 'a follower was cut off' }));
+    this.#socket.on('close', () => process.send?.({ error: 'a follower was disconnected' }));
     this.#socket.on('error', (error) => process.send?.({ error: error.message }));
   }
 
@@ -60,7 +60,7 @@ class Follower {
     if (ready === wanted) process.send?.({ ready });
   }
 
-  /** It has the change, and reads no more until it may again. */
+  /** It has the change, and stops reading until it may again. */
   #rest(): void {
     this.#socket.pause();
     readToEnd += 1;

@@ -5,7 +5,7 @@ import { clientKeyOf, sourceKeyOf } from '../data/tenant.ts';
 import { deliveryPath } from './client.ts';
 import { RequestLine } from './request-line.ts';
 
-/** How a writer makes sure that it sees its change. */
+/** How a writer verifies that it sees its change. */
 export const ways = {
   wait: 'X-Service-Wait: 25, then a read',
   version: 'a save, then a read with its version',

@@ -1,6 +1,6 @@
 /**
- * A connection for requests beside a load. The HTTP clients of Node would take processor time from the processes that
- * are measured. Here a request is bytes that are made before, and only the needed parts of an answer are read.
+ * A connection for requests during a load. The HTTP clients of Node would take processor time from the measured processes. Here
+ * a request is a prepared buffer, and only the needed parts of a response are read.
  */
 import { once } from 'node:events';
 import net from 'node:net';

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchContext } from '../bench.ts';
 
-/** A share is given out this often. Longer periods would let a process stand still for longer. */
+/** A share is allotted this often. With longer periods a process would be stopped for longer. */
 const periodUs = 20_000;
 const removeTries = 20;
 const removeEveryMs = 50;
@@ -43,7 +43,7 @@ export class ProcessorShares {
     private readonly version: Version,
   ) {}
 
-  /** Null where this user may not limit processors, after a line that says what to do. */
+  /** Null if this user may not limit processors, after printing what to do. */
   static open(context: BenchContext): ProcessorShares | null {
     const found = parentFolders()
       .map(newGroupIn)
@@ -70,7 +70,7 @@ export class ProcessorShares {
     }
   }
 
-  /** Takes all limits away, so that the processes can end as fast as usual. */
+  /** Removes all limits, so that the processes can end as fast as usual. */
   lift(): void {
     for (const folder of this.#folders) this.version.limit(folder, null);
   }
@@ -81,7 +81,7 @@ export class ProcessorShares {
   }
 }
 
-/** A group goes once its last process has ended, which the kernel may notice a little later. */
+/** A group can be removed once its last process has ended, which the kernel may notice a little later. */
 async function removeGroup(folder: string): Promise<void> {
   for (let tries = 0; tries < removeTries; tries += 1) {
     try {
@@ -93,7 +93,7 @@ async function removeGroup(folder: string): Promise<void> {
   }
 }
 
-/** Folders in which there may be a new group: those of this process, then the outermost. */
+/** Folders in which a new group may be created: those of this process, then the outermost. */
 function parentFolders(): string[] {
   return ['cpu', 'cpu,cpuacct', ''].flatMap((controllers) => {
     const root = path.join('/sys/fs/cgroup', controllers);
@@ -126,7 +126,7 @@ function newGroupIn(parent: string): { readonly folder: string; readonly version
     rmdirSync(probe);
     if (version !== undefined) return { folder, version };
   } catch {
-    // Groups of groups cannot be had here.
+    // Groups cannot be nested here.
   }
   rmdirSync(folder);
   return null;
@@ -137,6 +137,6 @@ function passOn(group: string): void {
   try {
     writeFileSync(path.join(group, 'cgroup.subtree_control'), '+cpu', { flag: 'r+' });
   } catch {
-    // Version 1 has no such file, and a group with processes of its own may not pass anything on.
+    // Version 1 has no such file, and a group with its own processes cannot delegate controllers.
   }
 }

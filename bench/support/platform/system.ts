@@ -169,7 +169,7 @@ export class System {
     }
   }
 
-  /** Takes from the next worker what the last one kept for it. */
+  /** Deletes the snapshots, so that the next worker starts without them. */
   removeSnapshots(): void {
     const { snapshotDir } = readSettings(this.environment);
     if (snapshotDir !== null) rmSync(snapshotDir, { recursive: true, force: true });
@@ -203,7 +203,7 @@ export class System {
     return (performance.now() - startedMs) / 1000;
   }
 
-  /** False also while the front answers with 200 because it is only degraded, as it is without a worker. */
+  /** False also while the front responds with 200 because it is only degraded, as it is without a worker. */
   private async isReady(): Promise<boolean> {
     const response = await fetch(`${this.baseUrl}/health/ready`);
     const { degraded }: { degraded?: readonly string[] } = JSON.parse(await response.text());

@@ -1,6 +1,6 @@
 /**
- * Measures processor time of the platform's processes and memory of Redis. Other work on the machine hardly disturbs
- * these figures.
+ * Measures processor time of the platform's processes and memory of Redis. Other work on the machine hardly affects these
+ * figures.
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -48,17 +48,17 @@ function sumOf(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => sum + processorUs(pid), 0);
 }
 
-/** Processor time of a process; NaN where the system does not show it. */
+/** Processor time of a process; NaN if the system does not report it. */
 function processorUs(pid: number): number {
   const [user, kernel] = ticksOf(pid);
   return (user + kernel) * microsecondsPerTick;
 }
 
-/** Processor time of a process and of its children, also of those that ended; NaN where the system does not show it. */
+/** Processor time of a process and of its children, including ended ones; NaN if the system does not report it. */
 export function familyProcessorUs(pid: number): number {
   const living = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
   const ended = ticksOf(pid).reduce((sum, ticks) => sum + ticks) * microsecondsPerTick;
-  // A child that ends while this looks is counted the next time, with those that ended.
+  // A child that ends during this read is counted the next time, with the ended ones.
   return living.reduce((sum, child) => sum + (processorUs(Number(child)) || 0), ended);
 }
 

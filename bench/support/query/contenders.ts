@@ -1,4 +1,4 @@
-/** The contenders of the query benchmarks: how their answers are checked, and how they are put under load. */
+/** The contenders of the query benchmarks: the check of their answers, and their load. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { groupBy } from '../../../src/lib/lists.ts';
@@ -29,14 +29,14 @@ export interface QueryContender {
   /** Why the other kinds are not timed, for the table. */
   readonly untimed: Map<QueryKind, string>;
   request(query: BenchQuery): HttpRequest;
-  /** Makes it drop what it keeps of earlier queries, as far as a client can. */
+  /** Clears its caches of earlier queries, as far as a client can. */
   forget(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export const ours = 'Millrace';
 
-/** What a peer has nothing for. A part of it would be ours, not its own. */
+/** Features that a peer lacks. Adding them would measure our code, not the peer. */
 interface Peer {
   readonly name: string;
   readonly engine: string;
@@ -92,7 +92,7 @@ export function ourContender(client: Client): QueryContender {
 
 let changes = 0;
 
-/** Drops kept answers by a change of an item of the index. No query finds this item. */
+/** Clears cached answers by a change of an item of the index. No query finds this item. */
 async function dropKeptAnswers(client: Client): Promise<void> {
   changes += 1;
   const item = { id: 'changed', name: `changed ${changes}`, text: '', category: '', size: 0 };
@@ -103,7 +103,7 @@ async function dropKeptAnswers(client: Client): Promise<void> {
   await client.query(itemIndex, { pagination: { pageSize: 0 } }, version);
 }
 
-/** Headers with which every query is run. A query that asks for a version, even an old one, gets no kept answer. */
+/** Headers with which every query is executed. A query with a minimum version, even an old one, gets no cached answer. */
 export async function headersToRun(
   client: Client,
   items: readonly Item[],
@@ -111,7 +111,7 @@ export async function headersToRun(
   return { 'X-Service-Min-Version': await client.save(items.slice(0, 1).map(itemEntity)) };
 }
 
-/** Starts the other contenders, each with the same items behind the same front. @param postgres its version, where it runs */
+/** Starts the other contenders, each with the same items behind the same front. @param postgres its version, if it runs */
 export async function startPeers(
   context: BenchContext,
   { name: setName, items }: ItemSet,
@@ -148,8 +148,8 @@ export async function startPeers(
 const slowestQueryMs = 1_000;
 
 /**
- * Asks every query once and notes the kinds that were answered as expected.
- * @returns words about those that were not, or came too late
+ * Sends every query once and records the kinds that were answered as expected. @returns messages about those that were not, or
+ * were too slow
  */
 export async function checkAnswers(
   context: BenchContext,
@@ -190,7 +190,7 @@ async function mistakeIn(
   return { short: 'wrong answers', text: `${wrong} of ${queries.length} answers are wrong.` };
 }
 
-/** Asks a query. @returns the answer in the form of the expected one */
+/** Sends a query. @returns the answer in the form of the expected one */
 async function ask(
   contender: QueryContender,
   query: BenchQuery,
@@ -231,7 +231,7 @@ export function inFormOf(expected: ExpectedAnswer, answer: QueryAnswer): Expecte
   };
 }
 
-/** The words that are marked in a text, as a search takes them; one empty text for none. */
+/** The words that are marked in a text, as a search analyzes them; one empty string for none. */
 function markedWords(text: string): string[] {
   const marked = Array.from(text.matchAll(/<em>(.*?)<\/em>/g), ([, word = '']) => wordsOf(word).join(' '));
   return marked.length === 0 ? [''] : marked;
@@ -248,7 +248,7 @@ export interface QueryAnswer {
   }[];
 }
 
-/** Waits until nothing of an earlier load is left in the contender's queue. */
+/** Waits until the contender's queue is empty. */
 export async function drain(contender: QueryContender, mix: readonly ExpectedQuery[]): Promise<void> {
   const [first] = mix;
   if (first !== undefined) await ask(contender, first.query, first.expected);

@@ -17,7 +17,7 @@ export const schemaFields: ReadonlyMap<string, FieldType> = new Map([
   ['size', 'long'],
 ]);
 
-/** Types as auto-indexing decides them (docs/reference/indexes-and-queries.md "Auto-indexed source groups"). */
+/** Types as auto-indexing determines them (docs/reference/indexes-and-queries.md "Auto-indexed source groups"). */
 export const autoFields: ReadonlyMap<string, FieldType> = new Map([
   ['name', 'keywordText'],
   ['text', 'keywordText'],

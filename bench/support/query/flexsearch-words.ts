@@ -1,19 +1,19 @@
-/** How FlexSearch's encoders write words, and which words they bring together otherwise than the reference promises. */
+/** How FlexSearch's encoders normalize words, and which words they match differently from the reference. */
 import { Charset, Encoder, type EncoderOptions } from 'flexsearch';
 import english from 'flexsearch/lang/en';
 import { Analyzer } from '../../../src/search/analysis/analyzer.ts';
 import { foldedLetters } from '../../../src/search/analysis/fold.ts';
 import { wordsOf } from '../../../src/search/analysis/words.ts';
 
-/** One way to write the words of a text: those that are written alike find each other. */
+/** A way to normalize the words of a text: words with the same form match each other. */
 export interface Writing {
   readonly name: string;
   readonly write: (text: string) => readonly string[];
-  /** The way that does what the reference promises (docs/reference/indexes-and-queries.md "Words of a field"). */
+  /** The one that does what the reference promises (docs/reference/indexes-and-queries.md "Words of a field"). */
   readonly promised: (text: string) => readonly string[];
 }
 
-/** Without the cache, which needs a timer and answers for texts that come again. */
+/** Without the cache, which needs a timer and serves repeated texts. */
 function encoder(...options: EncoderOptions[]): Writing['write'] {
   const made = new Encoder();
   for (const option of [...options, { cache: false }]) made.assign(option);
@@ -24,7 +24,7 @@ const folding = new Analyzer({ language: null, foldAccents: true });
 const stemming = new Analyzer({ language: 'en', foldAccents: false });
 const folded = (text: string) => wordsOf(text).map((word) => folding.word(word));
 const stemmed = (text: string) => wordsOf(text).flatMap((word) => stemming.stem?.(word) ?? []);
-/** What would break other promises of words is off: double letters count, and numbers are not cut. */
+/** Options that would break other guarantees are off: double letters count, and numbers are not split. */
 const letters: EncoderOptions = { dedupe: false, numeric: false };
 
 export const writings: readonly Writing[] = [
@@ -48,10 +48,10 @@ export const writings: readonly Writing[] = [
   { name: 'English: that, `dedupe` and `numeric` off', write: encoder(english, letters), promised: stemmed },
 ];
 
-/** Pairs of distinct words that are written alike. */
+/** Pairs of distinct words with the same form. */
 export interface Pairs {
   readonly promised: number;
-  /** Of the promised ones, those that are kept. */
+  /** Of the promised ones, those that match. */
   readonly kept: number;
   /** Pairs that are not promised. */
   readonly others: number;
@@ -68,7 +68,7 @@ function keyOf([written, wanted]: readonly [string, string]): string {
   return written === '' || wanted === '' ? '' : `${written}\n${wanted}`;
 }
 
-/** Pairs of equal texts. An empty one is no word. */
+/** Pairs of equal forms. An empty one is not a word. */
 function alike(texts: readonly string[]): number {
   const counts = new Map<string, number>();
   for (const text of texts) if (text !== '') counts.set(text, (counts.get(text) ?? 0) + 1);

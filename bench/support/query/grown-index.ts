@@ -1,4 +1,4 @@
-/** An index that grows by the same cities again and again, with new ids and, in every repetition, other words. */
+/** An index that grows by repeating the same cities, with new ids and, in every repetition, other words. */
 
 import type { BenchContext } from '../bench.ts';
 import { cityItems, type Item, itemEntity, itemIndex, itemsTenant } from '../data/items.ts';

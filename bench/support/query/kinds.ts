@@ -1,11 +1,11 @@
-/** The kinds of queries that benchmarks ask, and their parts. */
+/** The kinds of queries that benchmarks send, and their parts. */
 import type { Place } from '../data/items.ts';
 
 export type QueryKind = (typeof queryKinds)[number] | (typeof boxKinds)[number];
 
 export const queryKinds = ['one word', 'two words, typos', 'filter + sort', 'search + facet'] as const;
 
-/** What a search box and a map ask for besides. */
+/** What a search box and a map need in addition. */
 export const boxKinds = [
   'one word, typos',
   'beginning',
@@ -58,7 +58,7 @@ export function pageSizeOf({ pagination }: BenchQuery): number {
   return pagination?.pageSize ?? defaultPageSize;
 }
 
-/** What the filters of a query ask for; each part is null where they do not. */
+/** What the filters of a query require; each part is null if they do not. */
 export interface AskedFilter {
   readonly above: { readonly category: string; readonly size: number } | null;
   /** A part of the name, in lower case. */

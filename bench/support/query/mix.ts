@@ -1,26 +1,26 @@
-/** The queries of the benchmarks, made from the items themselves. They all differ, and are the same in every run. */
+/** The queries of the benchmarks, generated from the items themselves. They all differ, and are the same in every run. */
 import { groupBy } from '../../../src/lib/lists.ts';
 import type { Item } from '../data/items.ts';
 import { random, sample } from '../data/random.ts';
 import { type BenchQuery, type ExpectedQuery, type QueryKind, queryKinds } from './kinds.ts';
 import { PlainScan, type Postings } from './plain-scan.ts';
 
-/** Queries of each kind. A load of a second asks fewer. */
+/** Queries of each kind. A load of a second sends fewer. */
 const differingPerKind = 40_000;
 const quickPerKind = 500;
 /** Queries of each kind whose answers are compared with the plain scan. */
 const checkedPerKind = 75;
-/** Queries of each kind that are asked again and again. */
+/** Queries of each kind that are repeated. */
 const repeatedPerKind = 30;
 /** Number of rounds that begin at different places. */
 const roundsApart = 5;
-/** Words are left out if they are too rare to measure anything, or too common to be searched for. */
+/** Words are excluded if they are too rare to measure anything, or too common to be searched for. */
 const documentsMin = 3;
 const documentsMaxShare = 0.05;
 /** A smaller category has hardly a page of items above a bound. */
 const categoryItemsMin = 50;
 const beginningLengths = [3, 4, 5, 6, 7];
-/** If there are fewer words than queries, each word is asked for with one page size after the other. */
+/** If there are fewer words than queries, each word is sent with one page size after the other. */
 const pageSizes = [10, 9, 11, 8, 12, 7, 13, 6, 14, 5, 15];
 
 export interface QueryMix {
@@ -31,7 +31,7 @@ export interface QueryMix {
   readonly repeated: readonly ExpectedQuery[];
 }
 
-/** @param kinds a kind that the items have nothing for gets no queries */
+/** @param kinds a kind that the items do not support gets no queries */
 export function queryMix(
   items: readonly Item[],
   { quick }: { readonly quick: boolean },
@@ -50,7 +50,7 @@ export function queryMix(
   return { differing, checked, repeated };
 }
 
-/** What queries are made from. */
+/** What queries are generated from. */
 interface Source {
   readonly items: readonly Item[];
   readonly words: readonly string[];
@@ -80,7 +80,7 @@ function shuffled({ words, next }: Source): string[] {
   return sample(words, words.length, next);
 }
 
-/** Number of queries that a load leaves out at the beginning, so that each round asks others first. */
+/** Number of queries that a load skips at the beginning, so that each round starts with others. */
 export function skippedIn(round: number, queries: number): number {
   return Math.floor((round * queries) / roundsApart);
 }
@@ -124,7 +124,7 @@ function wordQueries(words: readonly string[], count: number): BenchQuery[] {
     .slice(0, count);
 }
 
-/** Queries for beginnings of 3 to 7 letters, which are shorter than their words. */
+/** Prefix queries of 3 to 7 letters, which are shorter than their words. */
 function beginningQueries(source: Source, literal: boolean): BenchQuery[] {
   const { words, count, next } = source;
   const cut = sample(words, words.length, next).flatMap((word) =>
@@ -137,7 +137,7 @@ function beginningQueries(source: Source, literal: boolean): BenchQuery[] {
   });
 }
 
-/** Queries for names with 4 to 6 letters in a row that some name has, by name. */
+/** Queries for names with 4 to 6 consecutive letters that some name has, by name. */
 function partQueries({ items, count, next }: Source): BenchQuery[] {
   const names = items.map(({ name }) => name.toLowerCase()).filter((name) => /[a-z]{6}/.test(name));
   return distinct(count, () => {
@@ -154,7 +154,7 @@ function partQueries({ items, count, next }: Source): BenchQuery[] {
 
 const nearMeters = 50_000;
 
-/** Queries for what is within 50 km of places near items, the nearest first. */
+/** Queries for items within 50 km of places near items, the nearest first. */
 function nearQueries({ items, count, next }: Source): BenchQuery[] {
   const places = items.flatMap(({ place }) => (place === undefined ? [] : [place]));
   if (places.length === 0) return [];
@@ -220,7 +220,7 @@ function pick<T>(choices: readonly T[], next: () => number): T {
   return choice;
 }
 
-/** Makes up to `count` different queries; fewer when hardly any new one comes up. */
+/** Generates up to `count` different queries; fewer if new ones become rare. */
 function distinct(count: number, make: () => BenchQuery): BenchQuery[] {
   const byText = new Map<string, BenchQuery>();
   for (let tries = 0; byText.size < count && tries < count * 10; tries += 1) {

@@ -1,4 +1,4 @@
-/** What each part of a search costs an item of an index: the memory that it keeps, and the time to make it. */
+/** What each part of a search costs per item of an index: its memory, and the time to build it. */
 import { type IndexTexts, plainTexts, type TextRules } from '../../../src/schemas/definition/index-texts.ts';
 import { checkQuery } from '../../../src/search/check/query.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
@@ -9,15 +9,15 @@ import { figure, type Table } from '../report/table.ts';
 import { schemaFields } from './direct-shard.ts';
 import type { BenchQuery } from './kinds.ts';
 
-/** Searches make the index of near words a part at a time. After so many it is whole. */
+/** Searches build the index of near words in steps. After this many it is complete. */
 const searches = 400;
 
 interface Part {
   readonly name: string;
   readonly fields: ReadonlyMap<string, FieldType>;
-  /** Absent: texts are taken as they are. */
+  /** Absent: texts are used unchanged. */
   readonly texts?: IndexTexts;
-  /** Queries that make what the part keeps; none: it is kept from the beginning, or nothing is. */
+  /** Queries that build the part; none: it exists from the beginning, or not at all. */
   readonly queries: readonly BenchQuery[];
 }
 
@@ -94,12 +94,12 @@ interface Cost {
   readonly ms: number;
 }
 
-/** Nothing costs less than nothing: what is below it is noise. */
+/** Costs are not negative: anything below zero is noise. */
 function less(cost: Cost, other: Cost): Cost {
   return { bytes: Math.max(0, cost.bytes - other.bytes), ms: Math.max(0, cost.ms - other.ms) };
 }
 
-/** The costs of filling a shard, and of asking it for the first time, less those of asking it again. */
+/** The costs of filling a shard, and of its first query, minus those of a repeated query. */
 function costOf(
   { fields, queries, texts = plainTexts }: Omit<Part, 'name'>,
   items: readonly Item[],
@@ -113,7 +113,7 @@ function costOf(
       shard.upsert({ partition: 0, sourceId: 'source', originId: id, updatedAtMs: 0, fields: values });
     }
   });
-  // The first search also makes room that all shards share.
+  // The first search also allocates memory that all shards share.
   ask(shard, fields, { search: { field: 'text', value: 'abc', literal: true } });
   const askAll = () => {
     for (const query of queries) ask(shard, fields, query);

@@ -1,4 +1,4 @@
-/** Finds the right answer to a query of the benchmarks by looking at every item and every word. */
+/** Computes the correct answer to a query of the benchmarks by reading every item and every word. */
 import { compareCodePoints } from '../../../src/lib/code-points.ts';
 import { allowedDistance, wordsOf } from '../../../src/search/analysis/words.ts';
 import type { Item, Place } from '../data/items.ts';
@@ -8,7 +8,7 @@ const facetSize = 10;
 /** Contenders that compute distances in other ways differ by less. */
 const leastMetres = 1;
 
-/** Word -> places of the items that have it. */
+/** Word -> indexes of the items that have it. */
 export type Postings = ReadonlyMap<string, readonly number[]>;
 
 export class PlainScan {
@@ -21,7 +21,7 @@ export class PlainScan {
   }
 
   /**
-   * The right answer; null when contenders may rightly differ, or nothing is found. Such a query cannot be used for a
+   * The correct answer; null if contenders may validly differ, or nothing is found. Such a query cannot be used for a
    * comparison.
    */
   answer(query: BenchQuery): ExpectedAnswer | null {
@@ -47,7 +47,7 @@ export class PlainScan {
     return literal ? this.withWords(value) : this.withNearWords(value);
   }
 
-  /** The items with words of which some beginning is within a distance. */
+  /** The items with words that have some prefix within a distance. */
   private withBeginning(beginning: string, allowed: number): ReadonlySet<number> {
     const asked = lettersOf(beginning);
     const found = new Set<number>();
@@ -88,8 +88,8 @@ export class PlainScan {
   }
 
   /**
-   * The items with words near each asked word. Millrace counts a swap of neighbours as one edit, and its peers do not.
-   * @returns null when the two ways find different words
+   * The items with words near each query word. Millrace counts a swap of adjacent letters as one edit, and its peers do not.
+   * @returns null if the two find different words
    */
   private withNearWords(text: string): ReadonlySet<number> | null {
     const found = new Set<number>();

@@ -13,9 +13,9 @@ export interface PostingLists {
   add(doc: number, text: string): void;
   /** @returns how many docs are found */
   find(word: string): number;
-  /** Null: it finds no beginnings. */
+  /** Null: it supports no prefixes. */
   readonly findBeginning: ((beginning: string) => number) | null;
-  /** Takes docs out. */
+  /** Removes docs. */
   remove(docs: readonly number[]): void;
 }
 
@@ -44,7 +44,7 @@ function countDocs(index: TextIndex, termIds: readonly number[]): number {
   return count;
 }
 
-/** `resolution: 1` is no slot for relevance, and takes the least memory. Words are cut by us, so that all have the same. */
+/** `resolution: 1` has no slot for relevance, and takes the least memory. Words are tokenized by us, so that all have the same. */
 export const flexOptions: Readonly<Record<string, IndexOptions>> = {
   '`Index`, `fastupdate: false`': { resolution: 1, fastupdate: false },
   '`Index`, `fastupdate: true`': { resolution: 1, fastupdate: true },

@@ -1,4 +1,4 @@
-/** Engines that rank the documents of a collection, each as its documentation advises for English texts. */
+/** Engines that rank the documents of a collection, each as its documentation recommends for English texts. */
 import { finish } from '../../../src/lib/cooperative-yield.ts';
 import type { IndexTexts } from '../../../src/schemas/definition/index-texts.ts';
 import { wordsOf } from '../../../src/search/analysis/words.ts';
@@ -10,7 +10,7 @@ import { connectPostgres, startPostgres } from '../contenders/postgres.ts';
 import { installPeers, installSqlite, requirePeer } from '../peers.ts';
 import { type Collection, type RankedDoc, rankedMax } from './relevance-data.ts';
 
-/** Ids of documents for a text, the best first. */
+/** Ids of documents for a query, the best first. */
 type Rank = (text: string) => readonly string[] | Promise<readonly string[]>;
 
 export interface RankingEngine {
@@ -20,7 +20,7 @@ export interface RankingEngine {
   load(collection: Collection): Promise<Rank>;
 }
 
-/** The engines that are there; those that cannot be installed are left out, with a line. */
+/** The engines that are available; others are skipped, with a line. */
 export async function rankingEngines(context: BenchContext): Promise<RankingEngine[]> {
   installPeers();
   const sqlite = installSqlite(context.say);

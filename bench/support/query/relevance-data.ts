@@ -1,4 +1,4 @@
-/** Test collections with judgements of relevance, and what a ranking is worth on them. */
+/** Test collections with relevance judgements, and the score of a ranking on them. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { searchCodePointsMax } from '../../../src/contract/limits.ts';
@@ -12,7 +12,7 @@ export interface RankedDoc {
 
 export interface JudgedQuery {
   readonly text: string;
-  /** Document -> grade, over 0. */
+  /** Document -> grade, above 0. */
   readonly grades: ReadonlyMap<string, number>;
 }
 
@@ -53,14 +53,14 @@ function collection(name: string): Collection {
   return { name, docs, queries };
 }
 
-/** A search has no more characters. All engines get the same text. */
+/** Maximum length of a search. All engines get the same text. */
 function cut(text: string): string {
   return Array.from(text).slice(0, searchCodePointsMax).join('');
 }
 
 const letters = 'abcdefghijklmnopqrstuvwxyz';
 
-/** A text with one edit in each word that our search allows one in. @param random from 0 to below 1 */
+/** A text with one edit in each word for which our search allows one. @param random from 0 to below 1 */
 export function withTypos(text: string, random: () => number): string {
   const below = (end: number) => Math.floor(random() * end);
   const misspelt = text.replace(/[a-z]{3,}/gi, (word) => {
@@ -87,10 +87,10 @@ export interface Worth {
 }
 
 const [ndcgDepth, recallDepth] = [10, 100];
-/** Documents that are looked at. */
+/** Documents that count. */
 export const rankedMax = recallDepth;
 
-/** nDCG@10 and recall@100 in the mean over the queries. @param ranked ids of documents for each query, the best first */
+/** Mean nDCG@10 and recall@100 over the queries. @param ranked ids of documents for each query, the best first */
 export function worthOf(queries: readonly JudgedQuery[], ranked: readonly (readonly string[])[]): Worth {
   let [ndcg, recall] = [0, 0];
   for (const [at, { grades }] of queries.entries()) {

@@ -1,15 +1,15 @@
-/** Processor time of queries: of the processes that a query passes, and of its search alone. */
+/** Processor time of queries: of the processes involved, and of the search alone. */
 import type { LoadResult } from '../load/wrk.ts';
 import { ofRooms, type Room, rooms, type UsageProbe } from '../platform/usage.ts';
 import { type Spread, spreadOf } from '../report/statistics.ts';
 import { figure, spreadFigure, type Table } from '../report/table.ts';
 
-/** A load with the processor time for each of its queries, in microseconds. */
+/** A load with the processor time per query, in microseconds. */
 export interface CostedLoad extends LoadResult {
   readonly us: Readonly<Record<Room, number>>;
 }
 
-/** Of a load in this process, whose processor time is all that of the search; it stands as that of the worker. */
+/** For a load in this process, whose processor time is all for the search, counted as that of the worker. */
 export function withoutWay(seconds: number, act: () => LoadResult): CostedLoad {
   const before = process.cpuUsage();
   const load = act();
@@ -30,7 +30,10 @@ export async function withWay(
   return { ...load, us: ofRooms((room) => (after[room] - before[room]) / queries) };
 }
 
-/** What front and worker take for a query beside its search. @param direct the same searches in process, one after the other */
+/**
+ * The overhead of front and worker per query besides its search. @param direct the same searches in process, one after the
+ * other
+ */
 export function wayOf(loads: readonly CostedLoad[], direct: readonly CostedLoad[]): Spread {
   return spreadOf(
     loads.map(({ us }, round) => us.front + us.worker - (direct[round]?.us.worker ?? Number.NaN)),

@@ -1,4 +1,4 @@
-/** Part 1 of the rebuild benchmark: children come in below a parent whose page lists them. */
+/** Part 1 of the rebuild benchmark: children are added to a parent whose page lists them. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getOwn, type JsonObject } from '../../../src/contract/json.ts';
 import type { BenchContext } from '../bench.ts';

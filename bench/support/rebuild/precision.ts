@@ -105,7 +105,7 @@ function citiesByCountry(entities: readonly Entity[]): Map<string, Entity[]> {
   }
   for (const cities of groups.values())
     cities.sort((a, b) => numberOf(b, 'population') - numberOf(a, 'population'));
-  // The lookup orders equal populations by id. Countries with equal ones at the border are left out.
+  // The lookup orders equal populations by id. Countries with ties at the limit are skipped.
   return new Map([...groups].filter(([, cities]) => isClearCut(cities)));
 }
 

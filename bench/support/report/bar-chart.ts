@@ -1,5 +1,5 @@
 /**
- * A chart of horizontal bars as SVG that reads well on light and dark pages. Bars of several measurements have whiskers from
+ * A horizontal bar chart as SVG that is readable on light and dark pages. Bars of several measurements have whiskers from
  * quartile to quartile.
  */
 import type { Spread } from './statistics.ts';
@@ -9,7 +9,7 @@ import { figure } from './table.ts';
 export interface Bar {
   readonly label: string;
   readonly spread: Spread;
-  /** Ours stand out. */
+  /** Ours are highlighted. */
   readonly isOurs: boolean;
 }
 

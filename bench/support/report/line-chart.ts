@@ -1,4 +1,4 @@
-/** A chart of lines over logarithmic axes, as SVG. A power is a straight line. */
+/** A line chart with logarithmic axes, as SVG. A power law is a straight line. */
 import { escapeXml, svgDocument, textAt } from './svg.ts';
 import { figure } from './table.ts';
 

@@ -27,7 +27,7 @@ export function quantile(values: readonly number[], share: number): number {
   return below + (above - below) * (place - Math.floor(place));
 }
 
-/** For each round the ratio of one contender's value to the other's. So a drift between rounds does not matter. */
+/** For each round the ratio of one contender's value to the other's, so that a drift between rounds does not matter. */
 export function ratiosOf(values: readonly number[], others: readonly number[]): number[] {
   const rounds = Math.min(values.length, others.length);
   return Array.from({ length: rounds }, (_, round) => (values[round] ?? 0) / (others[round] ?? 1));

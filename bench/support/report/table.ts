@@ -23,7 +23,7 @@ export function tableText({ title, columns, rows }: Table): string {
   return [title, '', line(columns), rule, ...rows.map(line)].join('\n');
 }
 
-/** A table in Markdown, in columns, as the formatter of this repository leaves it. */
+/** A table in Markdown, aligned like by the formatter of this repository. */
 export function tableMarkdown({ title, columns, rows }: Table): string {
   const cells = [columns, ...rows].map((row) => row.map((cell) => cell.replaceAll('|', '\\|')));
   const widths = columns.map((_, index) => Math.max(...cells.map((row) => (row[index] ?? '').length), 3));

@@ -1,4 +1,4 @@
-/** How many fronts and workers a platform has, and what it holds before it is measured. */
+/** The number of fronts and workers of a platform, and its content before it is measured. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseGroup } from '../../../src/query/protocol/partition-group.ts';
@@ -26,7 +26,7 @@ export interface Layout {
   readonly shardCopies: number;
 }
 
-/** What all platforms get. */
+/** What all platforms have in common. */
 export interface ScaleData {
   readonly items: ItemSet;
   readonly mix: QueryMix;
@@ -47,7 +47,7 @@ const settledEntities = 300;
 const pollMs = 100;
 const warmUpTenant: BenchTenant = { ...citiesTenant, alias: 'warm-up' };
 
-/** Each round of ingest has a tenant of its own, so that every entity is new. */
+/** Each round of ingest has a separate tenant, so that every entity is new. */
 export function ingestTenant(round: number): BenchTenant {
   return { ...citiesTenant, alias: `cities-${round}` };
 }
@@ -117,7 +117,7 @@ async function untilDivided(
   }
 }
 
-/** Imports over all fronts at once, each a part of the entities, and waits until all that is built from them is visible. */
+/** Imports over all fronts concurrently, each a part of the entities, and waits until all outputs are visible. */
 export async function importOverAll(
   context: BenchContext,
   system: System,

@@ -15,17 +15,17 @@ import {
   startScaled,
 } from './layout.ts';
 
-/** One load: what was done, and what it took. */
+/** One load: what was done, and its cost. */
 export interface Measured {
   readonly perSecond: number;
-  /** Processor time of all processes of a kind for each thing done, in microseconds. */
+  /** Processor time of all processes of a kind per operation, in microseconds. */
   readonly us: Readonly<Record<Room, number>>;
 }
 
 export interface LayoutFigures {
   readonly ingest: readonly Measured[];
   readonly queries: readonly Measured[];
-  /** A worker was killed under load; null: there is no other one with its items. */
+  /** A worker was killed under load; null: no other one has its items. */
   readonly killed: KilledFigures | null;
 }
 
@@ -37,7 +37,7 @@ export interface KilledFigures {
 
 export interface ScaleTerms {
   readonly wrk: string;
-  /** Null: nothing is limited, as in a smoke run where this cannot be. */
+  /** Null: nothing is limited, as in a smoke run without the permission. */
   readonly shares: ProcessorShares | null;
   /** Of one processor, for each front and each worker. */
   readonly share: number;
@@ -48,7 +48,7 @@ export interface ScaleTerms {
 }
 
 const connectionsEach = 16;
-/** What starts and imports left undone, garbage say, is done before anything is limited. */
+/** Work left by the start and imports, such as garbage collection, ends before anything is limited. */
 const restMs = 1_000;
 
 export async function measureLayout(
@@ -92,7 +92,7 @@ export async function measureLayout(
   }
 }
 
-/** Asks over all fronts at once. @returns the number of queries that were answered */
+/** Sends queries over all fronts concurrently. @returns the number of queries that were answered */
 async function queryAll(
   platforms: readonly ScaledPlatform[],
   terms: ScaleTerms,
@@ -104,7 +104,7 @@ async function queryAll(
   return loads.reduce((sum, { requestsPerSecond }) => sum + requestsPerSecond * terms.seconds, 0);
 }
 
-/** A load for each front. Each begins at another query. */
+/** A load for each front. Each starts with another query. */
 function loadsOf(platforms: readonly ScaledPlatform[], seconds: number, round: number): LoadOptions[] {
   const fronts = platforms.flatMap(({ system, requestFile, queryCount }) =>
     system.baseUrls.map((url) => ({ port: Number(new URL(url).port), requestFile, queryCount })),
@@ -115,7 +115,7 @@ function loadsOf(platforms: readonly ScaledPlatform[], seconds: number, round: n
   });
 }
 
-/** Kills the first worker in the middle of a load, as when its machine fails. */
+/** Kills the first worker during a load, as when its machine fails. */
 async function killUnderLoad(
   platforms: readonly ScaledPlatform[],
   { wrk, seconds }: ScaleTerms,

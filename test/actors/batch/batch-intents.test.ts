@@ -47,7 +47,7 @@ async function commitOf(store: Store, lease: TakenLease, intents: Intents, origi
   intents.settle();
 }
 
-test('batch intents: the notes of a batch go with its commit, and none of its own entities counts as suspect', async () => {
+test('batch intents: intents are committed with their batch, and its own entities are not suspects', async () => {
   const store = await redis.openEmptyStore(1);
   const lease = await owned(store);
   const intents = await Intents.load(store, lease);
@@ -63,7 +63,7 @@ test('batch intents: the notes of a batch go with its commit, and none of its ow
   assert.equal((await readIntents(store, lease.tag)).size, 0);
 });
 
-test('batch intents: a note that was left is open for each of its entities until all of them are settled', async () => {
+test('batch intents: an intent that was left behind stays open for each entity until all of them are settled', async () => {
   const store = await redis.openEmptyStore(1);
   const before = await owned(store);
   const crashed = await Intents.load(store, before);
@@ -80,7 +80,7 @@ test('batch intents: a note that was left is open for each of its entities until
   intents.begin();
   await intents.note([[owner('1'), about('c')]]);
   await commitOf(store, lease, intents, ['1']);
-  assert.equal(intents.of('acme', 's', '1'), null, 'settled, though its note is still there');
+  assert.equal(intents.of('acme', 's', '1'), null, 'settled, though its intent still exists');
   assert.deepEqual(intents.of('acme', 's', '2'), about('b'));
   assert.equal((await readIntents(store, lease.tag)).size, 1);
   intents.begin();
@@ -88,7 +88,7 @@ test('batch intents: a note that was left is open for each of its entities until
   assert.equal((await readIntents(store, lease.tag)).size, 0);
 });
 
-test('batch intents: a batch that is begun again looks at what it noted the first time', async () => {
+test('batch intents: a repeated batch checks what it recorded the first time', async () => {
   const store = await redis.openEmptyStore(1);
   const lease = await owned(store);
   const intents = await Intents.load(store, lease);

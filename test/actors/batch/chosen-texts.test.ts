@@ -1,4 +1,4 @@
-/** A text that was chosen so that another one takes its place without being noticed, if outputs were compared by a weak digest. */
+/** A string chosen so that it could replace another one unnoticed if outputs were compared by a weak digest. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { finish } from '../../../src/lib/cooperative-yield.ts';
@@ -12,7 +12,7 @@ import { textWithDigest } from '../../support/xxh64.ts';
 
 const redisUrl = (await TestRedis.start()).url;
 const removed = '[removed by the moderator]';
-/** Found in a fraction of a second: the view of this text has the XXH64 of the view of `removed`. */
+/** Found in a fraction of a second: the view of this string has the same XXH64 as the view of `removed`. */
 const chosen = 'Harmful words 000pl ...rp`gpFkG';
 
 function storedView(text: string | readonly string[]): Buffer {
@@ -20,7 +20,7 @@ function storedView(text: string | readonly string[]): Buffer {
   return finish(encodeBody(view, 'src-1'));
 }
 
-/** With one view of this schema, as `storedView` has it. */
+/** With one view of this schema, in the form of `storedView`. */
 async function siteOfTexts(context: TestContext): Promise<Platform> {
   const properties = { title: '{p.title}', text: '{p.text}' };
   const platform = await Platform.start(context, redisUrl);
@@ -29,7 +29,7 @@ async function siteOfTexts(context: TestContext): Promise<Platform> {
   return platform;
 }
 
-test('a text that is replaced leaves its view, whatever digest it was chosen to have', async (context) => {
+test('chosen texts: a replaced string leaves its view, whatever digest it was chosen for', async (context) => {
   const [before, after] = [storedView(chosen), storedView(removed)];
   assert.deepEqual(digestOf(before), digestOf(after));
   assert.notDeepEqual(contentDigest(before), contentDigest(after));
@@ -41,7 +41,7 @@ test('a text that is replaced leaves its view, whatever digest it was chosen to 
   }
 });
 
-/** Sequences of the entries in the log of the view's changes. */
+/** Sequences of the entries in the change log of the view. */
 async function reported({ store }: Platform): Promise<number[]> {
   const all = store.partitions.tags.map((_, partition) => ({
     partition,
@@ -57,7 +57,7 @@ for (const [of, digest] of [
   ['today', contentDigest(storedView('text'))],
   ['a former version', digestOf(storedView('text'))],
 ] as const) {
-  test(`a text is reported when it replaces another one whose record is of ${of}, whatever digest it was chosen to have`, async (context) => {
+  test(`chosen texts: a string is reported when it replaces one whose record is of ${of}, whatever digest it was chosen for`, async (context) => {
     const [beginning = '', end = ''] = storedView('|').toString().split('|');
     const chosen = digest.subarray(0, digestBytes);
     const after = textWithDigest(chosen, { beginning, end, allowed: /^[^\P{ASCII}\p{Cc}"\\]{8}$/u });
@@ -76,7 +76,7 @@ for (const [of, digest] of [
   });
 }
 
-test('a text of another entity is reported when it replaces one whose record is of a former version', async (context) => {
+test('chosen texts: a string of another entity is reported when it replaces one with a record of an earlier version', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   const lookup = { operator: 'equals', sourceEntityProperty: 'group', matchValue: '{p.wants}' };
   const texts = { type: 'array', input: { $lookup: lookup }, items: '{item.p.text}' };
@@ -100,7 +100,7 @@ test('a text of another entity is reported when it replaces one whose record is 
   assert.ok(sequences.length === 1 && sequences.every((later) => later > sequence), String(sequences));
 });
 
-test('a record with the former digest of its bytes is recognized', () => {
+test('chosen texts: a record with the old digest of its bytes is recognized', () => {
   const bytes = storedView('text');
   assert.ok(isDigestOf(contentDigest(bytes), bytes));
   assert.ok(isDigestOf(digestOf(bytes), bytes));

@@ -45,7 +45,7 @@ test('code runs: a batch waits for a bounded time, and the next one finds the re
   assert.ok(performance.now() - startMs > codePatienceMs / 2);
   const laterMs = performance.now();
   await runs.run([callOf('slow too')], ['acme|y']);
-  assert.ok(performance.now() - laterMs < codePatienceMs, 'it waits once in a batch');
+  assert.ok(performance.now() - laterMs < codePatienceMs, 'it waits once per batch');
   runs.settle(new Set(['acme|x']));
   assert.deepEqual([runs.isOpen('acme|x'), runs.isOpen('acme|y')], [true, false]);
   assert.equal(runs.isAnswered('acme|x'), false);
@@ -56,11 +56,11 @@ test('code runs: a batch waits for a bounded time, and the next one finds the re
   runs.begin();
   assert.deepEqual(await runs.run([callOf('slow')], ['acme|x']), [reply]);
   runs.settle(new Set());
-  assert.equal(counts.asked, 2, 'nothing was asked twice');
+  assert.equal(counts.asked, 2, 'no call was repeated');
   assert.equal(runs.isOpen('acme|x'), false);
 });
 
-test('code runs: a batch of deferred outputs waits less long', async () => {
+test('code runs: a batch of deferred outputs waits for less time', async () => {
   const { asked, runs } = scene();
   for (const waitMs of [deferredWaitMs, undefined]) {
     runs.begin(waitMs);
@@ -76,7 +76,7 @@ test('code runs: a batch of deferred outputs waits less long', async () => {
   asked.get('slow')?.(reply);
 });
 
-test('code runs: an entity that has changed is not given the reply for its former state', async () => {
+test('code runs: a changed entity does not get the reply for its previous state', async () => {
   const { asked, withdrawn, runs } = scene();
   runs.begin();
   await runs.run([callOf('before')], ['acme|x']);
@@ -90,7 +90,7 @@ test('code runs: an entity that has changed is not given the reply for its forme
   assert.equal(runs.isAnswered('acme|x'), false);
 });
 
-test('code runs: a tenant has a bounded number of builds under way; others have room', async () => {
+test('code runs: a tenant has a bounded number of builds in progress, and others have room', async () => {
   const { runs, withdrawn } = scene(new CallMemory(10_000));
   const names = Array.from({ length: codeOpenBuildsMax + 2 }, (_, number) => `acme|${number}`);
   runs.begin();
@@ -106,7 +106,7 @@ test('code runs: a tenant has a bounded number of builds under way; others have 
   assert.equal(runs.hasRoom('acme'), true);
 });
 
-test('code runs: when the sandbox cannot be run, nothing is asked for a while', async () => {
+test('code runs: if the sandbox cannot start, there are no calls for a while', async () => {
   const troubles: unknown[] = [];
   const source = { ask: () => ({ reply: Promise.reject(new Error('no process')), withdraw() {} }) };
   const runs = new CodeRuns(
@@ -122,7 +122,7 @@ test('code runs: when the sandbox cannot be run, nothing is asked for a while', 
   assert.deepEqual([runs.isOpen('acme|x'), runs.hasRoom('acme')], [false, false]);
 });
 
-test('code runs: after a while without the sandbox there is room whenever its end is told', async () => {
+test('code runs: after a failure of the sandbox there is room as soon as its end is reported', async () => {
   const source = { ask: () => ({ reply: Promise.reject(new Error('no process')), withdraw() {} }) };
   const told: boolean[] = [];
   const runs: CodeRuns = new CodeRuns(
@@ -134,7 +134,7 @@ test('code runs: after a while without the sandbox there is room whenever its en
   runs.begin();
   await runs.run([callOf('a')], ['acme|x']);
   runs.settle(new Set());
-  await until('its end is told', () => told.length > 0);
+  await until('its end is reported', () => told.length > 0);
   assert.deepEqual(told, [true]);
 });
 
@@ -167,16 +167,16 @@ test('code runs: limit the memory of calls over all partitions without locking o
   assert.equal(two.runs.isOpen(small), true);
   assert.equal(one.withdrawn.length, 1, 'the last of the tenant that has the most');
   assert.deepEqual([one.runs.isAnswered(first), one.runs.isAnswered(second)], [false, true]);
-  assert.equal(one.counts.answers, 1, 'its partition is told to begin it again');
+  assert.equal(one.counts.answers, 1, 'its partition is notified to repeat it');
   assert.equal(one.runs.isOpen(await waits(one.runs, 'large', 450)), false);
 
   const before = two.counts.answers;
   one.runs.forget(first);
-  assert.ok(two.counts.answers > before, 'the other partition is told of the room');
+  assert.ok(two.counts.answers > before, 'the other partition is notified of the free room');
   assert.equal(two.runs.hasRoom('large'), true);
 });
 
-test('code runs: count unused replies, and cancel builds that hold too much', async () => {
+test('code runs: count unused replies, and cancel builds that use too much', async () => {
   const { asked, counts, runs } = scene(new CallMemory(1000));
   const made = (characters: number): CodeReply => ({
     ...{ kind: 'made', value: { texts: ['x'.repeat(characters)], holes: [] }, urls: [], handles: [] },
@@ -196,10 +196,10 @@ test('code runs: count unused replies, and cancel builds that hold too much', as
     replies.map((given) => given?.kind ?? null),
     ['made', 'made', null],
   );
-  assert.equal(counts.asked, 4, 'the one that gave up begins again');
+  assert.equal(counts.asked, 4, 'the cancelled one starts again');
 });
 
-test('code runs: a build that is larger than the bound waits alone', async () => {
+test('code runs: a build larger than the bound waits alone', async () => {
   const memory = new CallMemory(1000);
   const [one, two] = [scene(memory), scene(memory)];
   const name = await waits(one.runs, 'acme', 5000);
@@ -208,7 +208,7 @@ test('code runs: a build that is larger than the bound waits alone', async () =>
   assert.equal(two.runs.isOpen(await waits(two.runs, 'acme', 10)), true);
 });
 
-test('code runs: a reply that comes after the batch stopped waiting is used by the next one', async () => {
+test('code runs: a reply that arrives after the batch stopped waiting is used by the next one', async () => {
   const { asked, counts, runs } = scene();
   runs.begin();
   assert.deepEqual(await runs.run([callOf('slow')], ['acme|x']), [null]);
@@ -221,7 +221,7 @@ test('code runs: a reply that comes after the batch stopped waiting is used by t
   assert.equal(counts.asked, 1);
 });
 
-test('code runs: an output that changes faster than it is built is waited for in the end', async () => {
+test('code runs: an output that changes faster than it is built is awaited in the end', async () => {
   const { asked, runs } = scene();
   const batch = async (input: string) => {
     runs.begin();
@@ -233,7 +233,7 @@ test('code runs: an output that changes faster than it is built is waited for in
   };
   for (const input of ['1', '2', '3', '4']) assert.equal(await batch(input), null);
   assert.deepEqual(await batch('5'), reply);
-  assert.equal(await batch('6'), null, 'it begins to count again');
+  assert.equal(await batch('6'), null, 'it starts to count again');
   for (const input of ['7', '8', '9', '10'])
     assert.equal(await batch(input), null, 'others had to wait for it');
 });

@@ -1,4 +1,4 @@
-/** What a worker makes of entities of megabytes: the same as at once, but in steps that let others go first. */
+/** What a worker builds from entities of megabytes is the same as in one step, but the steps let other work run in between. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Tenant } from '../../../src/config/configuration.ts';
@@ -22,8 +22,9 @@ import { tenantsOf } from '../support/stored.ts';
 const redis = await TestRedis.start();
 
 /**
- * At most 50 ms is what one thing should keep the event loop. A machine may be busy, and the test has its own part of each turn:
- * twice as much. A collection of garbage may fall into the longest turn of one round, so the least of some rounds counts.
+ * One step should block the event loop for at most 50 ms. Twice that is allowed, because the machine may be busy and each turn
+ * includes work of the test. Garbage collection may fall into the longest turn of a round, so the minimum of several rounds
+ * counts.
  */
 const turnMsMax = 100;
 const roundsMax = 4;
@@ -38,7 +39,7 @@ const words = texts.join(' ');
 const numbered = Object.fromEntries(many(200_000, (at) => [`${(at * 7_919) % 1_000_003}`, at % 10]));
 const members = Object.fromEntries(many(200_000, (at) => [`k${at}`, at % 10]));
 
-/** Property of a view, and the value that it is built from: most take two to six times as long in one go as a turn may. */
+/** Property of a view, and the value it is built from: in one step, most would take two to six times as long as allowed. */
 const views: Readonly<Record<string, readonly [property: Json, value: Json]>> = {
   mapped: [
     {
@@ -90,7 +91,7 @@ const fields: Readonly<Record<string, readonly [type: string, value: Json]>> = {
   stored: ['object', members],
 };
 
-/** Of an auto-indexed group: most of its properties have no room in the index. */
+/** Of an auto-indexed group: most of its properties do not fit in the index. */
 const wide = 'wide';
 const autoSourceId = '5b0e8a4e-0d1c-4f3b-9b60-2f6f0f1f7a10';
 
@@ -130,7 +131,7 @@ const documents = new Map(
 const [tenant] = tenantsOf(documents);
 assert.ok(tenant !== undefined);
 
-/** What a view or an item is built from in one go. */
+/** What a view or an item is built from in one step. */
 function expected({ schemas, indexes, partials }: Tenant, entity: StoredEntity): Buffer {
   if (entity.type === wide) {
     const first = Object.entries(entity.properties).slice(0, autoFieldsMax);
@@ -161,7 +162,7 @@ async function stored(store: Store, { alias }: Tenant, { type, originId }: Sourc
   return apart ?? (await client.hgetBuffer(hash, field)) ?? Buffer.alloc(0);
 }
 
-test('what is made of an entity of megabytes is made in steps, byte for byte as in one go', async (context) => {
+test('large entities: outputs of an entity of megabytes are built in steps, byte for byte the same as in one step', async (context) => {
   const store = await redis.openEmptyStore(1);
   await publishDocuments(store, documents);
   const progress = new Progress(store);
@@ -172,7 +173,7 @@ test('what is made of an entity of megabytes is made in steps, byte for byte as 
     await fleet.stop();
   });
   await fleet.add();
-  /** Sends one entity, and compares what became of it. @returns how long the event loop was kept, in ms */
+  /** Sends one entity, and compares its outputs. @returns how long the event loop was blocked, in ms */
   const round = async (entity: SourceEntity): Promise<number> => {
     const encoded = encodeEntity(entity);
     encoded.encode();

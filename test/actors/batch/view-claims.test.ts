@@ -25,7 +25,7 @@ function entity(fields: Partial<StoredEntity>): StoredEntity {
   };
 }
 
-/** The life of one entity: each state is processed with what the one before left. */
+/** The life of one entity: each state is processed with the result of the previous one. */
 class Life {
   record: ProcessedRecord | null = null;
 
@@ -74,7 +74,7 @@ test('view claims: a view claims its URL, its handles, and the redirects of its 
   );
 });
 
-test('view claims: without a URL of its own a view has no redirects; what is no URL claims nothing', () => {
+test('view claims: a view without its own URL has no redirects; an invalid URL claims nothing', () => {
   const none: FormerClaims = { ofView: new Map(), ofOtherViews: new Map(), processed: null, published: null };
   const state = entity({ redirects: ['/old'] });
   assert.deepEqual(claimsOf(state, { url: null, handles: [] }, none, 'exact'), []);
@@ -92,7 +92,7 @@ test('view claims: a claim keeps its age through later changes', () => {
   );
 });
 
-test('view claims: a claim that was given up and taken up again begins anew', () => {
+test('view claims: a claim that was dropped and added again starts with a new age', () => {
   const life = new Life();
   for (const [stamp, url, expected] of [
     [10, '/a', 10],
@@ -104,7 +104,7 @@ test('view claims: a claim that was given up and taken up again begins anew', ()
   }
 });
 
-test('view claims: a URL that went elsewhere and came back between two turns begins anew, once', () => {
+test('view claims: a URL that changed and changed back between two turns starts with a new age, once', () => {
   const life = new Life();
   const first = entity({});
   life.process(first, own(first));
@@ -114,7 +114,7 @@ test('view claims: a URL that went elsewhere and came back between two turns beg
   assert.equal(since(life.process(later, own(later)), '/a'), 30);
 });
 
-test('view claims: another writing of the same URL keeps the age, in that turn and in all later ones', () => {
+test('view claims: another notation of the same URL keeps the age, in that turn and all later ones', () => {
   const life = new Life();
   const first = entity({});
   life.process(first, own(first));
@@ -125,7 +125,7 @@ test('view claims: another writing of the same URL keeps the age, in that turn a
   assert.equal(since(life.process(later, own(later)), '/a/'), 10);
 });
 
-test('view claims: after a delete and a new ingest claims begin anew', () => {
+test('view claims: after a delete and a new ingest claims have a new age', () => {
   const life = new Life();
   const claims = { url: '/a', handles: ['news'] };
   life.process(entity({ redirects: ['/old'] }), claims);
@@ -137,7 +137,7 @@ test('view claims: after a delete and a new ingest claims begin anew', () => {
   );
 });
 
-test('view claims: an entity that changed before its first turn claims since its birth', () => {
+test('view claims: an entity that changed before its first turn claims since its creation', () => {
   const life = new Life();
   const state = entity({ stamp: 30, bornStamp: 10, urlStamp: 10 });
   const made = life.process(state, { url: '/a', handles: ['news'] });
@@ -146,7 +146,7 @@ test('view claims: an entity that changed before its first turn claims since its
   assert.equal(since(moved, '/a'), 20);
 });
 
-test('view claims: an entity that changes its type goes on making its claims through another view', () => {
+test('view claims: an entity that changes its type keeps its claims through another view', () => {
   const life = new Life();
   const first = entity({});
   life.process(first, { url: '/a', handles: ['news'] }, 'page');
@@ -163,7 +163,7 @@ test('view claims: an entity whose new type is the first to claim its URL claims
   assert.equal(since(life.process(page, own(page)), '/a'), 20);
 });
 
-test('view claims: a schema that begins to claim URLs orders them by the age of the URLs', () => {
+test('view claims: a schema that starts to claim URLs orders them by the age of the URLs', () => {
   const life = new Life();
   const state = entity({ stamp: 30, urlStamp: 15 });
   life.process(state, { url: null, handles: [] });
@@ -206,16 +206,16 @@ test('view claims: a claim keeps its age when the URLs of its tenant change thei
       ['u:/OLD', 10],
       ['u:/about', 30],
     ],
-    'a redirect that was the page itself in lower case begins anew',
+    'a redirect that was the page itself in lower case gets a new age',
   );
 });
 
-test('view claims: the age of a claim counts from the moment at which its entity became published', () => {
+test('view claims: the age of a claim starts when its entity is published', () => {
   const claims = { url: '/a', handles: ['news'] };
   const at = (ms: number) => ms * 1000;
   const times = (publishAt: number | null, unpublishAt: number | null = null) => ({ publishAt, unpublishAt });
   const born = { bornStamp: at(10), urlStamp: at(10) };
-  /** What was last made of a state that was not published, or of one that was. */
+  /** The last result for an unpublished state, or for a published one. */
   const recordOf = (stamp: number, state: PublishState, of: PublishTimes): ProcessedRecord => ({
     ...{ stamp, type: 'page', lookups: [], outputs: [] },
     times: { ...of, state, isBySchedule: false },
@@ -227,19 +227,15 @@ test('view claims: the age of a claim counts from the moment at which its entity
     return ['/a', 'news'].map((display) => (since(made, display) ?? 0) / 1000);
   };
   const waiting = recordOf(at(10), 'waiting', times(50));
-  assert.deepEqual(ages(waiting, { stamp: at(10), times: times(50) }), [50, 50], 'its moment');
+  assert.deepEqual(ages(waiting, { stamp: at(10), times: times(50) }), [50, 50], 'its time');
   assert.deepEqual(
     ages(null, { stamp: at(10), times: times(50) }),
     [50, 50],
     'not processed while it waited',
   );
   assert.deepEqual(ages(waiting, { stamp: at(30) }), [30, 30], 'a save that clears its time');
-  assert.deepEqual(
-    ages(waiting, { stamp: at(30), times: times(20) }),
-    [30, 30],
-    'a save with a time that is past',
-  );
-  assert.deepEqual(ages(waiting, { stamp: at(60), times: times(50) }), [50, 50], 'a save after its moment');
+  assert.deepEqual(ages(waiting, { stamp: at(30), times: times(20) }), [30, 30], 'a save with a past time');
+  assert.deepEqual(ages(waiting, { stamp: at(60), times: times(50) }), [50, 50], 'a save after its time');
   assert.deepEqual(
     ages(waiting, { stamp: at(60), urlStamp: at(60) }),
     [60, 50],
@@ -248,7 +244,7 @@ test('view claims: the age of a claim counts from the moment at which its entity
   assert.deepEqual(
     ages(waiting, { stamp: at(60), times: times(70) }),
     [70, 70],
-    'a save that lets it wait again',
+    'a save that schedules it again',
   );
   const over = recordOf(at(10), 'over', times(null, 20));
   assert.deepEqual(ages(over, { stamp: at(30) }), [30, 30], 'a save after its end');

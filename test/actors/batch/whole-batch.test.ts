@@ -15,7 +15,7 @@ import { worldDocuments } from '../support/world.ts';
 
 const redis = await TestRedis.start();
 
-/** Fails as a mistake of ours would: when it is asked about one type for the first time, and always about another. */
+/** Fails like an internal error: once when it is called for one type, and always for another. */
 class FaultyAutoFields extends AutoFields {
   #hasPassed = false;
 
@@ -57,7 +57,7 @@ async function open(context: TestContext): Promise<Site> {
   return { store, troubles };
 }
 
-/** Saves entities in one call: products, and others of which each has a type of its own. */
+/** Saves entities in one call: products, and others with a type each. */
 async function save(store: Store, ...originIds: readonly string[]): Promise<void> {
   const entities = originIds.map((originId) => ({
     originId,
@@ -82,21 +82,21 @@ async function untilThere(store: Store, originId: string): Promise<void> {
   });
 }
 
-test('a batch that fails and whose entities do not leaves one line with its error', async (context) => {
+test('whole batch: a batch that fails although its entities do not logs its error once', async (context) => {
   const { store, troubles } = await open(context);
   await save(store, 'passing', 'product');
   await untilThere(store, 'product');
   assert.deepEqual(troubles, ['partition 0 Error: once with passing']);
 });
 
-test('an error that comes back from an entity is told for that entity alone', async (context) => {
+test('whole batch: a recurring error of one entity is reported only for that entity', async (context) => {
   const { store, troubles } = await open(context);
   await save(store, 'lasting', 'product');
   await untilThere(store, 'product');
   assert.deepEqual(troubles, ['partition 0 Error: again and again']);
 });
 
-test('the error of a batch is told beside another that an entity has alone', async (context) => {
+test('whole batch: the error of a batch is reported in addition to the error of a single entity', async (context) => {
   const { store, troubles } = await open(context);
   await save(store, 'passing', 'lasting', 'product');
   await untilThere(store, 'product');

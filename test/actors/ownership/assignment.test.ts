@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { nextStep } from '../../../src/actors/ownership/assignment.ts';
 import { runs } from '../../support/runs.ts';
 
-/** Partitions and workers as Redis would have them; a step is taken by one worker alone. */
+/** Partitions and workers with their state in Redis; each step is taken by a single worker. */
 class Fleet {
   readonly owners: (string | null)[];
   readonly live = new Set<string>();
@@ -44,7 +44,7 @@ class Fleet {
 
   settle(): void {
     for (let round = 0; ; round += 1) {
-      assert.ok(round < 20, 'it settles');
+      assert.ok(round < 20, 'it converges');
       const changed = [...this.live].map((id) => this.step(id, this.view()));
       if (!changed.includes(true)) return;
     }
@@ -65,7 +65,7 @@ class Fleet {
 const names = fc.stringMatching(/^[a-z]{1,3}$/);
 const preferences = fc.array(fc.nat(63), { maxLength: 40 });
 
-test('assignment: workers that come and go share the partitions evenly, whatever the order of their steps', () => {
+test('assignment: workers that come and go share the partitions evenly, in any order of their steps', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 64 }),
@@ -90,7 +90,7 @@ test('assignment: workers that come and go share the partitions evenly, whatever
   );
 });
 
-test('assignment: workers that act on old views converge once the views are true again', () => {
+test('assignment: workers that act on outdated state converge once the state is correct again', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 40 }),
@@ -115,7 +115,7 @@ test('assignment: workers that act on old views converge once the views are true
   );
 });
 
-test('assignment: a worker that stops moves no partition but its own', () => {
+test('assignment: a worker that stops moves only its own partitions', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 64 }),
@@ -138,7 +138,7 @@ test('assignment: a worker that stops moves no partition but its own', () => {
   );
 });
 
-test('assignment: a worker that joins takes about its share and no more is moved', () => {
+test('assignment: a worker that joins takes about its share, and no more partitions move', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 64 }),
@@ -191,7 +191,7 @@ test('assignment: workers that start again own the partitions of their snapshots
   );
 });
 
-test('assignment: in an even fleet nobody moves', () => {
+test('assignment: nothing moves in an even fleet', () => {
   const owners = ['a', 'b', 'a', 'b', 'a'];
   for (const workerId of ['a', 'b']) {
     const preferred = new Set([1, 3]);
@@ -202,7 +202,7 @@ test('assignment: in an even fleet nobody moves', () => {
   }
 });
 
-test('assignment: a worker counts itself, although nobody has heard of it yet', () => {
+test('assignment: a worker counts itself before others know it', () => {
   const view = { workerId: 'b', liveWorkerIds: ['a'], owners: [null, null], preferred: new Set<number>() };
   assert.deepEqual(nextStep(view).take.length, 1);
 });

@@ -1,4 +1,4 @@
-/** Who keeps partitions, and who loses them, whatever the main thread of a worker and the clock of Redis do. */
+/** Which workers keep or lose partitions, depending on their main threads and the clock of Redis. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,13 +20,13 @@ const program = fileURLToPath(new URL('../support/blockable-worker.ts', import.m
 const partitionCount = 4;
 const leaseMs = 1_500;
 const hourMs = 3_600_000;
-/** Of a main thread that counts as dead no sooner than is promised. */
+/** Of a main thread that counts as dead no sooner than promised. */
 const patientMs = 30_000;
 
 interface BlockableWorker {
   readonly id: string;
   readonly process: ChildProcess;
-  /** Resolves when its main thread has computed for so long. */
+  /** Resolves after its main thread has been blocked for that long. */
   block(forMs: number): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ async function startBoth(
     const owned = await Promise.all([blockable.id, other.worker.id].map((id) => partitionsOf(store, id)));
     return owned.every(({ length }) => length === half);
   });
-  await until('fronts hear so', async () => (await toldBy(store, blockable.id))?.length === half);
+  await until('fronts see it', async () => (await toldBy(store, blockable.id))?.length === half);
   return { store, blockable, other };
 }
 
@@ -73,7 +73,7 @@ async function partitionsOf(store: Store, workerId: string): Promise<number[]> {
   );
 }
 
-/** Partitions in its heartbeat; null when there is no heartbeat. */
+/** Partitions in its heartbeat; null if there is no heartbeat. */
 async function toldBy(store: Store, workerId: string): Promise<readonly number[] | null> {
   const beat = (await liveProcesses(store)).find(({ id }) => id === workerId);
   return beat?.partitions ?? null;
@@ -84,12 +84,12 @@ const takenOver = (store: Store, { worker }: Member) =>
     return (await partitionsOf(store, worker.id)).length === partitionCount;
   });
 
-test('keeper: a worker whose main thread computes for three lease times keeps its partitions', async (context) => {
+test('keeper: a worker whose main thread is blocked for three lease times keeps its partitions', async (context) => {
   const { store, blockable } = await startBoth(context, patientMs);
   const before = (await readOwners(store)).map(({ workerId, epoch }) => [workerId, epoch]);
   const told = await toldBy(store, blockable.id);
   await blockable.block(3 * leaseMs);
-  // Whoever had lost one would have it in a later epoch.
+  // A partition that was lost would have a later epoch.
   assert.deepEqual(
     (await readOwners(store)).map(({ workerId, epoch }) => [workerId, epoch]),
     before,
@@ -97,14 +97,14 @@ test('keeper: a worker whose main thread computes for three lease times keeps it
   assert.deepEqual(await toldBy(store, blockable.id), told);
 });
 
-test('keeper: a worker whose main thread does not turn any more loses its partitions', async (context) => {
+test('keeper: a worker whose main thread hangs loses its partitions', async (context) => {
   const { store, blockable, other } = await startBoth(context, 2 * leaseMs);
   const blocked = blockable.block(120_000);
   await Promise.race([takenOver(store, other), blocked]);
-  await until('nobody hears of it', async () => (await toldBy(store, blockable.id)) === null);
+  await until('nobody sees it', async () => (await toldBy(store, blockable.id)) === null);
 });
 
-test('keeper: a worker that is stopped loses its partitions, and gets its share again when it goes on', async (context) => {
+test('keeper: a suspended worker loses its partitions, and gets its share again when it resumes', async (context) => {
   const { store, blockable, other } = await startBoth(context, patientMs);
   blockable.process.kill('SIGSTOP');
   await takenOver(store, other);
@@ -112,12 +112,12 @@ test('keeper: a worker that is stopped loses its partitions, and gets its share 
   await until('it has its share', async () => (await partitionsOf(store, blockable.id)).length === 2);
 });
 
-test('keeper: the partitions of a dead worker move though the clock of Redis was set back', async (context) => {
+test('keeper: the partitions of a dead worker move even if the clock of Redis was set back', async (context) => {
   const { store, blockable, other } = await startBoth(context, patientMs);
   const left = await partitionsOf(store, blockable.id);
   blockable.process.kill('SIGKILL');
   await once(blockable.process, 'exit');
-  // As its leases look when the clock is an hour behind the one by which they were renewed.
+  // Its leases look like this when the clock is an hour behind the one that renewed them.
   const untilMs = String((await redisTimeMs(store.client)) + hourMs);
   for (const partition of left) {
     await store.client.hset(keys.owner(store.partitions.tag(partition)), 'leaseUntilMs', untilMs);
@@ -126,7 +126,7 @@ test('keeper: the partitions of a dead worker move though the clock of Redis was
   await takenOver(store, other);
 });
 
-test('keeper: a living worker keeps its partitions though the clock of Redis was set back', async (context) => {
+test('keeper: a live worker keeps its partitions when the clock of Redis is set back', async (context) => {
   const { store, blockable } = await startBoth(context, patientMs);
   const before = (await readOwners(store)).map(({ workerId, epoch }) => [workerId, epoch]);
   const untilMs = String((await redisTimeMs(store.client)) + hourMs);
@@ -139,6 +139,6 @@ test('keeper: a living worker keeps its partitions though the clock of Redis was
   );
   assert.ok(
     owners.every(({ leaseUntilMs }) => leaseUntilMs < Number(untilMs)),
-    'they are renewed by the clock as it is',
+    'they are renewed by the current clock',
   );
 });

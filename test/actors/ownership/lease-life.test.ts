@@ -24,14 +24,14 @@ const lives: [events: Event[], isLoaded: boolean, goesOn: boolean, isEnded: bool
   [['stopped', 'ended', 'stopped'], false, false, true],
 ];
 
-test('lease life: a partition answers queries from its load to its end, and takes up work until it is stopped', () => {
+test('lease life: a partition answers queries from its load to its end, and accepts work until it is stopped', () => {
   for (const [events, ...expected] of lives) {
     const { isLoaded, goesOn, isEnded } = after(...events);
     assert.deepEqual([isLoaded, goesOn, isEnded], expected, events.join(', '));
   }
 });
 
-test('lease life: what cannot come is a mistake of ours', () => {
+test('lease life: an impossible transition is an internal error', () => {
   const impossible: Event[][] = [
     ['loaded', 'loaded'],
     ['loaded', 'stopped', 'loaded'],

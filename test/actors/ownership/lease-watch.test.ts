@@ -9,7 +9,7 @@ function owner(change: Partial<PartitionOwner> = {}): PartitionOwner {
   return { workerId: 'a', holds: true, leaseUntilMs: 9_000, epoch: 3, checkpoint: 0, clockMs: 0, ...change };
 }
 
-test('a lease that is the same for more than a lease time was not renewed', () => {
+test('lease watch: a lease that is unchanged for more than a lease time was not renewed', () => {
   const watch = new LeaseWatch(leaseMs);
   assert.equal(watch.look([owner(), owner()], 0, 100).size, 0);
   assert.equal(watch.look([owner(), owner({ leaseUntilMs: 9_400 })], 500, 510).size, 0);
@@ -19,15 +19,15 @@ test('a lease that is the same for more than a lease time was not renewed', () =
   assert.equal(unrenewed.get(0)?.leaseUntilMs, 9_000);
 });
 
-test('time between asking and being told counts for the owner', () => {
+test('lease watch: the time between request and reply counts in favor of the owner', () => {
   const watch = new LeaseWatch(leaseMs);
   watch.look([owner()], 0, 2_000);
-  // Both answers may be of the same moment.
+  // Both replies may be of the same moment.
   assert.equal(watch.look([owner()], 2_001, 4_000).size, 0);
   assert.equal(watch.look([owner()], 3_001, 4_000).size, 1);
 });
 
-test('another epoch, or a time without an owner, begins anew', () => {
+test('lease watch: another epoch, or a time without an owner, restarts the wait', () => {
   const watch = new LeaseWatch(leaseMs);
   watch.look([owner()], 0, 0);
   assert.equal(watch.look([owner({ epoch: 4 })], 5_000, 5_000).size, 0);

@@ -1,4 +1,4 @@
-/** What becomes of a worker's leases and heartbeat when the thread that keeps them ends. */
+/** What happens to a worker's leases and heartbeat when the thread that maintains them ends. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { BroadcastChannel } from 'node:worker_threads';
@@ -26,7 +26,7 @@ const beat = {
   waitingFor: [],
 };
 
-/** A keeper of one lease, whose thread ends when the channel says so. */
+/** A keeper of one lease, whose thread ends on a message. */
 async function keepOne(context: TestContext, options: ThreadOptions = { script }) {
   const store = await redis.openEmptyStore(1);
   const troubles: string[] = [];
@@ -53,7 +53,7 @@ async function keepOne(context: TestContext, options: ThreadOptions = { script }
   return { store, keeper, troubles, endThread: () => channel.postMessage('end') };
 }
 
-/** Renewed at least once more than a lease lasts. */
+/** Renewed for longer than a lease lasts. */
 async function untilRenewed(store: Store): Promise<void> {
   const before = await readOwner(store, 0);
   await until('the lease is renewed for longer than it lasts', async () => {
@@ -62,28 +62,28 @@ async function untilRenewed(store: Store): Promise<void> {
   });
 }
 
-test('threaded keeper: a thread that ended is replaced by one that keeps the same leases and tells the same', async (context) => {
+test('threaded keeper: a thread that ended is replaced by one with the same leases and the same heartbeat', async (context) => {
   const { store, troubles, endThread } = await keepOne(context);
   await untilRenewed(store);
   const { epoch } = await readOwner(store, 0);
   endThread();
-  await until('its end is told of', () => troubles.length > 0);
+  await until('its end is reported', () => troubles.length > 0);
   await untilRenewed(store);
   assert.equal((await readOwner(store, 0)).epoch, epoch);
-  await until('it is heard of', async () => (await liveProcesses(store)).some(({ id }) => id === workerId));
-  // On a busy machine the next thread may need longer than its time. Then one more is started, and reported too.
+  await until('it is known', async () => (await liveProcesses(store)).some(({ id }) => id === workerId));
+  // On a busy machine the next thread may exceed its start timeout. Then one more is started, and reported too.
   assert.match(troubles[0] ?? '', /^leases are now renewed by another thread: .*the leases ended$/);
 });
 
-test('threaded keeper: where threads need longer to begin than the first one may take, a later one has the time', async (context) => {
+test('threaded keeper: if threads start slower than the first timeout, a later one gets enough time', async (context) => {
   const slow = new URL('../support/slow-keeper-thread.mjs', import.meta.url);
   const { store, troubles } = await keepOne(context, { script: slow, firstWaitMs: 100 });
-  await until('it is heard of', async () => (await liveProcesses(store)).some(({ id }) => id === workerId));
+  await until('it is known', async () => (await liveProcesses(store)).some(({ id }) => id === workerId));
   assert.match(troubles[0] ?? '', /was not ready after 100 ms$/);
   assert.match(troubles[1] ?? '', /was not ready after 200 ms$/);
 });
 
-test('threaded keeper: what a thread says after it was replaced does not count', async (context) => {
+test('threaded keeper: messages from a replaced thread are ignored', async (context) => {
   const store = await redis.openEmptyStore(1);
   const channel = new BroadcastChannel('late-keeper-thread');
   const troubles: string[] = [];
@@ -95,7 +95,7 @@ test('threaded keeper: what a thread says after it was replaced does not count',
       trouble: (_, error) => {
         if (troubles.push(String(error)) > 1) return;
         channel.postMessage('begin');
-        // The first thread, which is about to end, has time to say so; the second one is not there yet.
+        // The first thread, which is about to end, has time to send a message; the second one has not started yet.
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
       },
       metrics: async () => '',
@@ -110,11 +110,11 @@ test('threaded keeper: what a thread says after it was replaced does not count',
   assert.match(troubles[1] ?? '', /was not ready after 2000 ms$/);
 });
 
-test('threaded keeper: a lease that was let go is not taken over by the next thread', async (context) => {
+test('threaded keeper: a released lease is not taken over by the next thread', async (context) => {
   const { store, keeper, troubles, endThread } = await keepOne(context);
   await untilRenewed(store);
   keeper.stopRenewing(0);
   endThread();
-  await until('its end is told of', () => troubles.length > 0);
+  await until('its end is reported', () => troubles.length > 0);
   await until('the lease ends', async () => !(await readOwner(store, 0)).holds);
 });

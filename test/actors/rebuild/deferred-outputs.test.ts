@@ -24,7 +24,7 @@ function deferred(dependent: string, reason: DeferredFor = 'code', tenant = 'acm
   return { tenant, dependent, reason, isAwaited: true, cause: { sourceId: 's', originId: 'a' } };
 }
 
-/** A turn for all of an entity that has not changed, or for some of its outputs. */
+/** A turn for all outputs of an unchanged entity, or for some of them. */
 function turnOf(originId: string, parts: Partial<Turn> = {}): Turn {
   return {
     ...{ tenantAlias: 'acme', sourceId: 's', originId, place: null, layouts: [], urlForm: 'exact' },
@@ -68,7 +68,7 @@ test('deferred outputs: versions wait for the first of each tenant, until a turn
   settle([turnOf('a', { only: new Set([viewOf('c')]) })], [], 12);
   assert.equal(outputs.firstAwaited.get('acme'), 7, 'a turn for another output');
   settle([turnOf('a')], [deferred(viewOf('a'))], 12);
-  assert.equal(outputs.firstAwaited.get('acme'), 7, 'deferred again: it stands for the earlier change, too');
+  assert.equal(outputs.firstAwaited.get('acme'), 7, 'deferred again: it includes the earlier change');
   settle([turnOf('a', { only: new Set([viewOf('a')]) })], [], 12);
   assert.equal(outputs.firstAwaited.get('acme'), 9);
   settle([turnOf('b', { entity: null })], [], 13);
@@ -80,11 +80,15 @@ test('deferred outputs: those that wait for a lookup index count for versions, n
   settle([turnOf('a')], [deferred(viewOf('a'), 'index')], 3);
   assert.deepEqual([outputs.firstAwaited.get('acme'), outputs.firstRebuild.get('acme')], [3, undefined]);
   assert.equal(outputs.readyInMs(0), null);
-  // The rebuild that fills the index gives the entity a turn: it continues waiting.
+  // The rebuild that fills the index gives the entity a turn, but the output keeps waiting.
   settle([turnOf('a')], [{ ...deferred(viewOf('a'), 'index'), isAwaited: false, cause: null }], 8);
   assert.equal(outputs.firstAwaited.get('acme'), 3);
   settle([turnOf('b')], [{ ...deferred(viewOf('b'), 'index'), isAwaited: false, cause: null }], 1);
-  assert.equal(outputs.firstAwaited.get('acme'), 3, 'nobody waits for what a configuration alone defers');
+  assert.equal(
+    outputs.firstAwaited.get('acme'),
+    3,
+    'nobody waits for outputs that only a configuration defers',
+  );
 });
 
 test('deferred outputs: code of a tenant without room waits, and nothing else does', () => {
@@ -99,7 +103,7 @@ test('deferred outputs: code of a tenant without room waits, and nothing else do
   assert.deepEqual(names(outputs.take(0, 40)), [viewOf('a')]);
 });
 
-test('deferred outputs: what is answered is taken at once, what is under way is not', () => {
+test('deferred outputs: finished ones are taken immediately, running ones are not', () => {
   const { open, outputs, settle } = scene();
   for (const originId of ['a', 'b']) open.set(`acme|${viewOf(originId)}`, false);
   settle([turnOf('a'), turnOf('b')], [deferred(viewOf('a')), deferred(viewOf('b'))], 1);
@@ -109,10 +113,10 @@ test('deferred outputs: what is answered is taken at once, what is under way is 
   const taken = outputs.takeAnswered();
   assert.deepEqual(names(taken), [viewOf('b')]);
   settle([turnOf('b', { only: new Set([viewOf('b')]) })], [], 1, taken);
-  assert.equal(open.has(`acme|${viewOf('b')}`), false, 'its replies are forgotten');
+  assert.equal(open.has(`acme|${viewOf('b')}`), false, 'its replies are dropped');
 });
 
-test('deferred outputs: actions of a change wait through turns that have nothing to do with them', () => {
+test('deferred outputs: actions of a change wait through unrelated turns', () => {
   const { outputs, settle } = scene();
   settle([turnOf('a', { isChange: true })], [deferred(actionsOf('a'))], 4);
   settle([turnOf('a')], [], 5);
@@ -121,7 +125,7 @@ test('deferred outputs: actions of a change wait through turns that have nothing
   assert.equal(outputs.firstAwaited.get('acme'), undefined);
 });
 
-test('deferred outputs: the next owner finds them, and none that is built', async () => {
+test('deferred outputs: the next owner finds them, except those that are built', async () => {
   const store = await redis.openEmptyStore(1);
   const lease = await takeLease(store, 0, 'first', 10_000);
   assert.ok(lease !== null);
@@ -138,7 +142,7 @@ test('deferred outputs: the next owner finds them, and none that is built', asyn
   assert.deepEqual(names(next.take(0, 1_000)), [viewOf('a|b')]);
 });
 
-test('deferred outputs: what an earlier version noted is built, and its tenant may be gone since', async () => {
+test('deferred outputs: those recorded by an earlier version are built, even if their tenant is gone', async () => {
   const store = await redis.openEmptyStore(1);
   const lease = await takeLease(store, 0, 'first', 10_000);
   assert.ok(lease !== null);

@@ -24,7 +24,7 @@ test('rebuild queue: invalidations of one dependent merge while they wait', () =
   assert.deepEqual(queue.take(0, budgetMs), []);
 });
 
-test('rebuild queue: tenants take turns, however much one of them waits for', () => {
+test('rebuild queue: tenants take turns, however many rebuilds one of them has', () => {
   const queue = new RebuildQueue();
   for (let index = 0; index < 1000; index += 1) queue.add('big', `b${index}`, index + 1, index + 1);
   queue.add('small', 's', 2000, 2000);
@@ -33,7 +33,7 @@ test('rebuild queue: tenants take turns, however much one of them waits for', ()
   assert.ok(dependents(queue.take(0, budgetMs))[0]?.startsWith('b'));
 });
 
-test('rebuild queue: a portion is about as much work as it may be, and at least one dependent', () => {
+test('rebuild queue: a portion has about the allowed amount of work, and at least one dependent', () => {
   const queue = new RebuildQueue();
   queue.add('t', 'slow', 1, 1);
   queue.take(0, budgetMs);
@@ -44,7 +44,7 @@ test('rebuild queue: a portion is about as much work as it may be, and at least 
   assert.deepEqual(dependents(queue.take(100_000, budgetMs)), ['next']);
 });
 
-test('rebuild queue: what one of a kind cost says how many of them make a portion', () => {
+test('rebuild queue: the measured cost of a kind determines the size of a portion', () => {
   const queueOf = (kind: string) => {
     const queue = new RebuildQueue();
     for (let number = 0; number < 300; number += 1) {
@@ -58,14 +58,14 @@ test('rebuild queue: what one of a kind cost says how many of them make a portio
   ] as const) {
     const queue = queueOf('card');
     const first = queue.take(0, budgetMs);
-    assert.ok(first.length < 10, `${first.length} of which nothing is known`);
+    assert.ok(first.length < 10, `${first.length} of unknown cost`);
     queue.done(dependents(first), 0, first.length * costMs);
     const { length } = queue.take(0, budgetMs);
     assert.ok(length >= least && length <= most, `${length} of ${costMs} ms each`);
   }
 });
 
-test('rebuild queue: a portion is bounded in number, however quick its dependents are', () => {
+test('rebuild queue: a portion is bounded in number, however fast its dependents are', () => {
   const queue = new RebuildQueue();
   const all = Array.from({ length: 3000 }, (_, index) => `m${index}`);
   queue.done(all, 0, 1);
@@ -74,7 +74,7 @@ test('rebuild queue: a portion is bounded in number, however quick its dependent
   assert.ok(taken.length > 100 && taken.length <= 1000, String(taken.length));
 });
 
-test('rebuild queue: a dependent that was just rebuilt rests for at least as long as it took, and not for ever', () => {
+test('rebuild queue: a dependent rests at least as long as its rebuild took, up to a limit', () => {
   const queue = new RebuildQueue();
   queue.done(['a'], 1000, 100);
   queue.add('t', 'a', 1, 1);
@@ -88,7 +88,7 @@ test('rebuild queue: a dependent that was just rebuilt rests for at least as lon
   assert.ok(longMs !== null && longMs <= 2000, 'Min-Version waits 5 s at most');
 });
 
-test('rebuild queue: a resting dependent keeps no other one waiting', () => {
+test('rebuild queue: a resting dependent delays no other one', () => {
   const queue = new RebuildQueue();
   queue.done(['a'], 0, 1000);
   queue.add('t', 'a', 1, 1);

@@ -44,7 +44,7 @@ async function store(it: Store, lease: Lease, writes: PartitionWrites, checkpoin
   await commit(it, lease, writes, announcement);
 }
 
-test('waiting rebuilds: the next owner finds the rebuilds that wait, oldest first, and none that is done', async () => {
+test('waiting rebuilds: the next owner finds the waiting rebuilds, oldest first, without finished ones', async () => {
   const it = await redis.openEmptyStore(1);
   const lease = await takeLease(it, 0, 'first', leaseMs);
   assert.ok(lease !== null);
@@ -82,7 +82,7 @@ test('waiting rebuilds: the next owner finds the rebuilds that wait, oldest firs
   );
 });
 
-test('waiting rebuilds: what a whole turn of the same portion sees does not wait, but a repair does', async () => {
+test('waiting rebuilds: a rebuild covered by a full turn of the same portion does not wait, but a repair does', async () => {
   const it = await redis.openEmptyStore(1);
   const pending = new PendingRebuilds(it, it.partitions.tag(0), noCalls);
   const repair = formatDependent(repairOf('s', 'a', null));
@@ -113,7 +113,7 @@ test('waiting rebuilds: what a whole turn of the same portion sees does not wait
   );
 });
 
-test('waiting rebuilds: deferred outputs whose replies keep coming take turns with the rebuilds of others', async () => {
+test('waiting rebuilds: deferred outputs with a constant flow of replies alternate with the rebuilds of others', async () => {
   const it = await redis.openEmptyStore(1);
   const pending = new PendingRebuilds(it, '{x}', { ...noCalls, isOpen: () => true });
   const writes = new PartitionWrites();

@@ -1,7 +1,6 @@
 /**
- * A worker process whose main thread can be made to stand still, as one that computes does for others:
- * `blockable-worker.ts REDIS_URL PARTITIONS LEASE_MS STUCK_MS`. A message says for how many milliseconds; it is answered when
- * that is over.
+ * A worker process whose main thread can be blocked as by a long computation: `blockable-worker.ts REDIS_URL PARTITIONS
+ * LEASE_MS STUCK_MS`. A message contains the milliseconds; it is answered afterwards.
  */
 import { ThreadedKeeper } from '../../../src/actors/ownership/threaded-keeper.ts';
 import { Worker } from '../../../src/actors/worker.ts';

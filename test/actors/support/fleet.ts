@@ -1,4 +1,4 @@
-/** Workers of a test in one process: each with its own connection, configuration and item sink, as a process has. */
+/** Workers of a test in one process, each with its own connection, configuration and item sink, like a process. */
 import { Worker } from '../../../src/actors/worker.ts';
 import { hashKeys } from '../../../src/config/documents/canonical.ts';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';
@@ -50,7 +50,7 @@ export class RecordingSink implements ItemSink {
     this.#partitions.delete(partition);
   }
 
-  /** Items of a partition; null when it is not open here. */
+  /** Items of a partition; null if it is not open here. */
   items(partition: number): ReadonlyMap<string, StoredItem> | null {
     return this.#partitions.get(partition) ?? null;
   }
@@ -64,7 +64,7 @@ export function nameOf(
   return `${tenant}|${environmentId}|${index}|${sourceId}:${originId}`;
 }
 
-/** Items of one index schema by originId, as Redis has them. */
+/** Items of one index schema by originId, as stored in Redis. */
 export async function storedItems(
   store: Store,
   scope: { tenant: string; environmentId: string },
@@ -90,15 +90,15 @@ export async function publishDocuments(store: Store, plain: ReadonlyMap<string, 
 export interface Member {
   readonly worker: Worker;
   readonly sink: RecordingSink;
-  /** Ends as a stopped process does. */
+  /** Ends like a stopped process. */
   stop(): Promise<void>;
-  /** Ends in the middle of whatever it does: its connection is gone, its leases and heartbeat stay behind. */
+  /** Ends in the middle of its work: its connection is gone, its leases and heartbeat remain. */
   crash(): Promise<void>;
 }
 
 export class Fleet {
   readonly members = new Set<Member>();
-  /** What workers complained about, but for lost connections of those that crashed. */
+  /** What workers reported, except lost connections of crashed ones. */
   readonly troubles: unknown[] = [];
 
   constructor(
@@ -116,7 +116,7 @@ export class Fleet {
     return this.join(store, configuration);
   }
 
-  /** Adds a worker with a connection and a configuration of its own. */
+  /** Adds a worker with its own connection and configuration. */
   join(store: Store, configuration: ActiveConfiguration): Member {
     const sink = new RecordingSink(store);
     let ended = false;
@@ -153,7 +153,7 @@ export class Fleet {
     return member;
   }
 
-  /** What the end of a lease does after seconds, done at once: whatever dead workers own is free. */
+  /** Has the effect of expired leases immediately: everything that dead workers own is free. */
   async expireLeases(): Promise<void> {
     const live = new Set([...this.members].map(({ worker }) => worker.id));
     for (const [partition, { workerId }] of (await readOwners(this.store)).entries()) {

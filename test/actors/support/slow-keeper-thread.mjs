@@ -1,4 +1,4 @@
-/** The thread of a keeper as it is, on a machine so busy that it needs 600 ms more to begin. */
+/** A real keeper thread, as on a machine so busy that it needs 600 ms more to start. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 await sleep(600);

@@ -1,4 +1,4 @@
-/** The whole store as a test sees it, read key by key, and what must hold of it when nothing is left to do. */
+/** The whole store read key by key, and what must be true when no work is left. */
 
 import assert from 'node:assert/strict';
 import type { Tenant } from '../../../src/config/configuration.ts';
@@ -21,7 +21,7 @@ import { keys, tagOf } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { listedTexts } from '../../support/ordered-lists.ts';
 
-/** Parts of a partition that are made from its entities. */
+/** Parts of a partition that are derived from its entities. */
 export const madeParts = [
   'views',
   'items',
@@ -34,7 +34,7 @@ export const madeParts = [
   'lookup',
 ] as const;
 
-/** Every made key with its content, fields in order, as text that can be compared. */
+/** Every derived key with its content, fields in order, as comparable text. */
 export async function dump(store: Store, parts: readonly string[] = madeParts): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const key of await store.client.keys('*')) {
@@ -75,7 +75,7 @@ export async function storedViews(
   return views;
 }
 
-/** A view's body with the names that it leaves out: how many views had them before depends on what ran before. */
+/** A view's body with the names that it omits: how many views had them before depends on the history. */
 async function wholeBody(store: Store, viewsKey: string, stored: Buffer): Promise<Buffer> {
   const digest = namesDigestOfBody(stored);
   const [, , tenant = '', , sourceId = ''] = viewsKey.split(':');
@@ -83,7 +83,7 @@ async function wholeBody(store: Store, viewsKey: string, stored: Buffer): Promis
   return bodyWith(stored, list);
 }
 
-/** @param list of the names that a view's body leaves out, in JSON; null where there is none */
+/** @param list of the names that a view's body omits, in JSON; null if there is none */
 export function bodyWith(stored: Buffer, list: string | null): Buffer {
   if (namesDigestOfBody(stored) === null) return stored;
   assert.ok(list !== null, 'the names of a view are stored with it');
@@ -106,7 +106,7 @@ function idOf(environmentId: string, { target, viewId }: StoredReference): strin
   return target === null ? viewId : formatViewId({ environmentId, ...target });
 }
 
-/** All claims of an environment by their field, in the order that is stored. */
+/** All claims of an environment by their field, in the stored order. */
 export async function storedClaims(
   store: Store,
   tenant: string,
@@ -122,7 +122,7 @@ export async function storedClaims(
     const members = await store.client.zrange(keys.ranks(tag, tenant, environmentId), '0', '-1');
     for (const { field, competingClaimField } of ranksIn(members)) {
       const stored = hash[competingClaimField];
-      if (stored === undefined) throw new Error(`${competingClaimField} is ranked, but not there`);
+      if (stored === undefined) throw new Error(`${competingClaimField} is ranked, but missing`);
       claims.set(field, [...(claims.get(field) ?? []), unpackClaim(field, stored)]);
     }
   }
@@ -145,7 +145,7 @@ export async function storedServed(
   return served;
 }
 
-/** Ranks of claims by field and rank; each stands behind its host too, where it is looked at. */
+/** Ranks of claims by field and rank; each is listed by its host too, where it is read. */
 function ranksIn(members: readonly string[]): { field: string; rank: string; competingClaimField: string }[] {
   const ranks = members.flatMap((member) => {
     const field = fieldOfCompetingClaim(member) ?? '';

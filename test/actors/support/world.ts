@@ -1,6 +1,6 @@
 /**
- * A small world of two tenants with lookups of every kind, and a second, naive way to what must be built from it: plain
- * loops over all entities, sharing no code with the mapping language, the store or the actors.
+ * A small world of two tenants with lookups of every kind, and a naive implementation of the expected outputs: plain loops over
+ * all entities, sharing no code with the mapping language, the store or the actors.
  */
 import type { SourceEntity } from '../../../src/contract/entity.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
@@ -12,7 +12,7 @@ const shopSources: Readonly<Record<EnvironmentId, string>> = { 'env-1': 'src-sho
 export const sourceIds = ['src-cms', 'src-shop', 'src-draft'] as const;
 export type SourceId = (typeof sourceIds)[number];
 
-/** Environments in which the entities of a source are made into things. */
+/** Environments in which the entities of a source have outputs. */
 export function environmentsOf(sourceId: SourceId): readonly EnvironmentId[] {
   return environmentIds.filter((id) => sourceId === 'src-cms' || shopSources[id] === sourceId);
 }
@@ -150,7 +150,7 @@ export function worldDocuments(): Map<string, string> {
 /** The entities of one tenant as they were last sent. */
 export class World {
   readonly #entities = new Map<string, Map<string, SourceEntity>>();
-  /** A saved state goes through its moments once: when each was looked at last, after which its time does not go back. */
+  /** A saved state goes through its times once: when each was last checked, after which it does not go back. */
   readonly #lookedAtMs = new WeakMap<SourceEntity, number>();
 
   /** @param nowMs by the clock of Redis */
@@ -175,7 +175,7 @@ export class World {
     return (publishAt === null || publishAt <= nowMs) && (unpublishAt === null || nowMs < unpublishAt);
   }
 
-  /** When the entity is published or taken back next; null when it never is. */
+  /** When the entity is published or taken back next; null if never. */
   nextMoment(entity: SourceEntity): number | null {
     const { publishAt = null, unpublishAt = null } = entity.times ?? {};
     const nowMs = this.#timeOf(entity);

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { libraryMistake, loadHttpLibrary } from '../../../src/cli/bootstrap/http-library.mjs';
 
-test('HTTP library: where the HTTP library runs nothing is said', () => {
+test('HTTP library: if it runs, nothing is printed', () => {
   assert.doesNotThrow(loadHttpLibrary);
 });
 
-test('HTTP library: where it does not run one line says what is missing and what to do', () => {
+test('HTTP library: if it does not run, one line says what is missing and what to do', () => {
   const old = libraryMistake(
     "This version of uWS.js supports only …\n\nError: /lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.38' not found (required by uws_linux_x64_137.node)",
   );

@@ -25,7 +25,7 @@ function semiSpaceOf(bytes: number): number {
   return Number(word.split('=')[1]);
 }
 
-test('young generation: takes at most a tenth of the memory, and never more than the Procfile says', () => {
+test('young generation: takes at most a tenth of the memory, and never more than the Procfile allows', () => {
   assert.equal(semiSpaceOf(64 * 1024 * mebibyte), 64);
   assert.equal(semiSpaceOf(2048 * mebibyte), 64);
   assert.equal(semiSpaceOf(1024 * mebibyte), 32);
@@ -37,12 +37,12 @@ test('young generation: takes at most a tenth of the memory, and never more than
   }
 });
 
-test('memory fit: words other than the young generation stay as they are', () => {
+test('memory fit: other words than the young generation are unchanged', () => {
   const words = ['--expose-gc', '--no-parallel-scavenge', 'workers/web.ts'];
   assert.deepEqual(fittedWords(words, mebibyte), words);
 });
 
-test('npm start shares the memory: a process of three gets a quarter, the only one half', () => {
+test('npm start divides the memory: one of three processes gets a quarter, a single one half', () => {
   assert.equal(startShareBytes('full', 1024), 256);
   assert.equal(startShareBytes('small', 1024), 512);
 });
@@ -53,7 +53,7 @@ test('private Redis: gets a quarter of less than 4 GiB, and no limit on a larger
   assert.equal(privateRedisBytesMax(4096 * mebibyte), null);
 });
 
-test('settings of a front: a small machine has smaller defaults, and any other the documented ones', () => {
+test('settings of a front: a small machine has smaller defaults, any other the documented ones', () => {
   const documented = listSettings().map(({ variable, default: written }) => [variable, written]);
   for (const entry of Object.entries(fittedSettings(4608 * mebibyte))) {
     assert.ok(
@@ -67,11 +67,11 @@ test('settings of a front: a small machine has smaller defaults, and any other t
   assert.equal(settings.frontLimits.unsentAnswersBytes, 32 * mebibyte);
 });
 
-test('memory: is that of the machine at most, whatever limit a system without one reports', () => {
+test('memory: is at most that of the machine, whatever limit a system without one reports', () => {
   assert.ok(memoryBytes() > 0 && memoryBytes() <= os.totalmem());
 });
 
-test('memory fit: a role is a line of the Procfile or of workers/Procfile.small; another word is none', () => {
+test('memory fit: a role is a line of the Procfile or of workers/Procfile.small; any other word is not', () => {
   for (const role of ['web', 'worker', 'jobs', 'small']) {
     const script = procfileWords(role)?.at(-1) ?? '';
     assert.ok(readFileSync(path.join(root, script), 'utf8').includes(`runProcess('${role}'`), role);

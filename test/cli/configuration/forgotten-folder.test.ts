@@ -20,7 +20,7 @@ const site = siteFiles({
 /** An empty variable counts as absent. */
 const forgotten = { CONFIG_DIR: '' };
 
-/** A process of the Procfile, and what it says. */
+/** A process of the Procfile, and its output. */
 class Running {
   output = '';
 
@@ -52,13 +52,13 @@ class Running {
   }
 
   async says(what: RegExp): Promise<void> {
-    await until(`it says ${what}`, () => what.test(this.output)).catch((error: Error) => {
+    await until(`it prints ${what}`, () => what.test(this.output)).catch((error: Error) => {
       throw new Error(`${error.message}\n${this.output}`);
     });
   }
 }
 
-test('SIGHUP to a process without a CONFIG_DIR leaves the configuration as it is, and says why', async (context) => {
+test('forgotten folder: SIGHUP to a process without a CONFIG_DIR does not change the configuration, and logs why', async (context) => {
   const store = await Store.start(context, redisUrl);
   await store.publish(site);
   const before = await readActiveDigest(store.store);
@@ -74,7 +74,7 @@ test('SIGHUP to a process without a CONFIG_DIR leaves the configuration as it is
   assert.deepEqual(await readActiveDigest(store.store), before);
 });
 
-test('apply without a CONFIG_DIR ends with one line that names it, and changes nothing', async (context) => {
+test('forgotten folder: apply without a CONFIG_DIR ends with one line that names it, and changes nothing', async (context) => {
   const store = await Store.start(context, redisUrl);
   const env = { ...store.environment(''), ...forgotten };
   for (const expected of [/has no configuration yet/, /has a configuration other/]) {
@@ -88,7 +88,7 @@ test('apply without a CONFIG_DIR ends with one line that names it, and changes n
   }
 });
 
-test('a process without a CONFIG_DIR waits on an empty store until there is a configuration', async (context) => {
+test('forgotten folder: a process without a CONFIG_DIR waits on an empty store until there is a configuration', async (context) => {
   const store = await Store.start(context, redisUrl);
   const env = { ...store.environment(''), ...forgotten };
   const web = await Running.start(context, 'web', { ...env, LOG_LEVEL: 'info' });
@@ -101,7 +101,7 @@ test('a process without a CONFIG_DIR waits on an empty store until there is a co
   await web.says(/web is listening/);
 });
 
-test('npm start without a CONFIG_DIR keeps what the store runs, and shows no demo', async (context) => {
+test('forgotten folder: npm start without a CONFIG_DIR keeps the active configuration, and shows no demo', async (context) => {
   const store = await Store.start(context, redisUrl);
   await store.publish(site);
   const before = await readActiveDigest(store.store);
@@ -114,7 +114,7 @@ test('npm start without a CONFIG_DIR keeps what the store runs, and shows no dem
   await platform.stop();
 });
 
-test('npm start without CONFIG_DIR and without the demo ends with one line on an empty store', async (context) => {
+test('forgotten folder: npm start without CONFIG_DIR and without the demo ends with one line on an empty store', async (context) => {
   const store = await Store.start(context, redisUrl);
   const port = String(await freePort('127.0.0.1'));
   const env = { ...store.environment(''), ...forgotten, DEMO: 'off', PORT: port };
@@ -124,7 +124,7 @@ test('npm start without CONFIG_DIR and without the demo ends with one line on an
   assert.equal(await readActiveDigest(store.store), null);
 });
 
-test('on an empty store npm start takes the demo, and then apply and SIGHUP work without a CONFIG_DIR', async (context) => {
+test('forgotten folder: on an empty store npm start loads the demo, and then apply and SIGHUP work without a CONFIG_DIR', async (context) => {
   const store = await Store.start(context, redisUrl);
   const env = { ...store.environment(''), ...forgotten };
   const platform = await Platform.start(context, { ...env, DEMO: 'on' });
@@ -135,11 +135,11 @@ test('on an empty store npm start takes the demo, and then apply and SIGHUP work
   assert.match(applied.stdout, /unchanged \(generation 1\)/);
   await until('its processes are started', () => /waiting for|Loading/.test(platform.output));
   platform.process.kill('SIGHUP');
-  await until('it is told', () => platform.output.includes('was reloaded and is active'));
+  await until('it is logged', () => platform.output.includes('was reloaded and is active'));
   await platform.stop();
 });
 
-test('SIGHUP does not take away what has data: it says what, and which command does', async (context) => {
+test('forgotten folder: SIGHUP does not remove what has data: it logs what, and which command does', async (context) => {
   const store = await Store.start(context, redisUrl);
   await store.publish(site);
   await store.startWorker();

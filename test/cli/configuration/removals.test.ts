@@ -1,4 +1,4 @@
-/** Nothing that has data goes from the configuration without a word. */
+/** Nothing that has data is removed from the configuration without consent. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
@@ -48,7 +48,7 @@ function replace(folder: string, files: Files): void {
   writeFiles(folder, files);
 }
 
-test('a schema and an index that have data go only with --yes where there is no terminal', async (context) => {
+test('removals: a schema and an index with data are removed only with --yes if there is no terminal', async (context) => {
   const { platform, folder } = await applied(context);
   replace(folder, siteFiles({ schemas: { page: titleOf } }));
   const refused = await apply(platform, folder);
@@ -67,7 +67,7 @@ test('a schema and an index that have data go only with --yes where there is no 
   assert.deepEqual(await platform.view('page', 'p3'), { title: 'Page 3' });
 });
 
-test('a tenant is told with its entities, and not again as its sources and schemas', async (context) => {
+test('removals: a tenant is listed with its entities, and not again as its sources and schemas', async (context) => {
   const { platform, folder } = await applied(context);
   const renamed = Object.fromEntries(
     Object.entries(both).map(([file, json]) => [file.replace('acme', 'acne'), json]),
@@ -82,7 +82,7 @@ test('a tenant is told with its entities, and not again as its sources and schem
   assert.match(refused.stdout, /Their entities stay stored but inaccessible until npm run purge/);
 });
 
-test('a source, its group and an environment are told by their names', async (context) => {
+test('removals: a source, its group and an environment are listed by name', async (context) => {
   const { platform, folder } = await applied(context);
   const other = { id: 'src-2', name: 'Other', environments: ['production'], apiKeys: ['other-key'] };
   replace(folder, siteFiles({ tenant: siteTenant({ sourceGroups: [{ alias: 'pim', sources: [other] }] }) }));
@@ -99,7 +99,7 @@ test('a source, its group and an environment are told by their names', async (co
   assert.equal((await readGenerations(platform.store)).active, 1);
 });
 
-test('the auto-index of a group goes with its name, though its sources stay in another group', async (context) => {
+test('removals: the auto-index of a group is removed with its name, though its sources stay in another group', async (context) => {
   const grouped = (alias: string) =>
     siteFiles({
       tenant: siteTenant({
@@ -120,7 +120,7 @@ test('the auto-index of a group goes with its name, though its sources stay in a
   assert.equal((await readGenerations(platform.store)).active, 1);
 });
 
-test('what is added or changed, and what goes without data, needs no --yes; warnings are told', async (context) => {
+test('removals: additions, changes, and removals without data need no --yes; warnings are printed', async (context) => {
   const { platform, folder } = await applied(context);
   const idle = { ...titleOf, triggers: { cms: ['event'] } };
   const typo = { type: 'reference', alias: 'pge', originId: '{originId}' };

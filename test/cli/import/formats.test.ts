@@ -57,7 +57,7 @@ async function stopText(running: Promise<unknown>): Promise<string> {
   return assert.fail('nothing was wrong');
 }
 
-test('formatOf: takes the format from the name, packed or not', () => {
+test('formatOf: derives the format from the name, compressed or not', () => {
   const names = [
     'a.csv',
     'b.CSV.gz',
@@ -82,7 +82,7 @@ test('formatOf: takes the format from the name, packed or not', () => {
   ]);
 });
 
-test('readJsonArray: hands on the text of each item with the line that it begins in, however the bytes are cut', async () => {
+test('readJsonArray: yields the text of each item with its first line, however the bytes are split', async () => {
   const text =
     '\ufeff[\n {"originId": "a", "n": 9007199254740993},\n\n {"originId":\n "b"}\n, {"originId": "c"}]\n';
   await fc.assert(
@@ -97,7 +97,7 @@ test('readJsonArray: hands on the text of each item with the line that it begins
   );
 });
 
-test('readJsonArray: an item that is not JSON fails with its place in the file and stops nothing', async () => {
+test('readJsonArray: an item that is not JSON fails with its position in the file and stops nothing', async () => {
   assert.deepEqual(await json('[{"é": 1}, {"a": 1,},\n  {\n   "b": x}, 5, {}]'), [
     [1, '{"é": 1}'],
     [1, ['The entity is not JSON (line 1, column 20: expected a name in double quotes)']],
@@ -107,7 +107,7 @@ test('readJsonArray: an item that is not JSON fails with its place in the file a
   ]);
 });
 
-test('readJsonArray: says where a file stops being an array', async () => {
+test('readJsonArray: reports where a file stops being an array', async () => {
   for (const [text, place] of [
     ['[{}\n {}]', 'line 2, column 2: expected `,` or `]`'],
     ['[{},\n]', 'line 2, column 1: expected a value'],
@@ -121,7 +121,7 @@ test('readJsonArray: says where a file stops being an array', async () => {
   assert.match(await stopText(json('{}')), /For one entity per line, add --format ndjson$/);
 });
 
-test('readNdjson: a file that is one JSON array gets advice at its first line', async () => {
+test('readNdjson: a file that is one JSON array gets a hint at its first line', async () => {
   const read = async (text: string) => shown(await all(readNdjson(cut(Buffer.from(text), [1000]))));
   const advice = /\. For one JSON array, add --format json$/;
   for (const text of ['[\n{}\n]', '[{}, {}]']) {
@@ -130,7 +130,7 @@ test('readNdjson: a file that is one JSON array gets advice at its first line', 
   assert.doesNotMatch(JSON.stringify(await read('{}\n[]\n{')), advice);
 });
 
-test('csvReader: cells become strings at the places that the names of their columns say', async () => {
+test('csvReader: cells become strings at the paths in the names of their columns', async () => {
   const text =
     '\ufefforiginId,type,url,title,author.name,author.address.city,n\r\n' +
     'a,page,/a,"He said ""hi"",\r\ntwice",Ada,London,9007199254740993\r\n\r\nb,page,,Bé,,,\r\n';
@@ -161,7 +161,7 @@ test('csvReader: --map and --type name what the first row does not', async () =>
   assert.match(await stopText(csv(text, [['originId', 'key']], 'x')), /^The first row has no column 'key'/);
 });
 
-test('csvReader: refuses names that would lose a column', async () => {
+test('csvReader: rejects names that would lose a column', async () => {
   for (const [row, expected] of [
     ['originId,a,a', "The first row has two columns 'a'."],
     ['originId,,a', "Column 2 of the first row needs a name, not ''."],
@@ -172,7 +172,7 @@ test('csvReader: refuses names that would lose a column', async () => {
   }
 });
 
-test('csvReader: a row of another length fails alone; a wrong quote ends the import with its line', async () => {
+test('csvReader: only a row of another length fails; an invalid quote ends the import with its line', async () => {
   assert.deepEqual(await csv('originId,a\n1,2\n3\n4,5,6\n7,8\n', [], 'x'), [
     [2, '{"originId":"1","type":"x","properties":{"a":"2"}}'],
     [3, ['The row has 1 cells, but the first row has 2']],
@@ -194,7 +194,7 @@ test('csvReader: a row of another length fails alone; a wrong quote ends the imp
   );
 });
 
-test('csvReader: reads what was written, however the bytes are cut', async () => {
+test('csvReader: parses what was written, however the bytes are split', async () => {
   const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r', ' ', 'é', '日'), maxLength: 6 });
   await fc.assert(
     fc.asyncProperty(

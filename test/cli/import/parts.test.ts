@@ -29,7 +29,7 @@ async function* cut(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Buf
   }
 }
 
-test('lines do not depend on how the bytes are cut into chunks', async () => {
+test('lines: they do not depend on how the bytes are split into chunks', async () => {
   const line = fc.string({ unit: fc.constantFrom('a', 'é', '日', ' ', '\r', '\t', '"'), maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(
@@ -51,7 +51,7 @@ test('lines do not depend on how the bytes are cut into chunks', async () => {
   );
 });
 
-test('a line beyond the limit is cut off and the next one is read as if nothing was', async () => {
+test('lines: a line beyond the limit is truncated, and the next one is read normally', async () => {
   const bytes = Buffer.from(`${'x'.repeat(100)}\n${'y'.repeat(10)}\n${'z'.repeat(11)}`);
   const lines = await collect(readLines(cut(bytes, [7]), 10));
   assert.deepEqual(
@@ -64,7 +64,7 @@ test('a line beyond the limit is cut off and the next one is read as if nothing 
   );
 });
 
-test('readRecord: bytes that are not UTF-8 and values that are not objects are failures with their place', () => {
+test('readRecord: bytes that are not UTF-8 and values that are not objects are failures with their position', () => {
   const read = (bytes: Buffer, isTooLong = false) => readRecord({ bytes, line: 7, column: 3, isTooLong });
   const errors = (bytes: Buffer) => {
     const failure = read(bytes);
@@ -85,7 +85,7 @@ test('readRecord: bytes that are not UTF-8 and values that are not objects are f
   assert.ok(isFailure(read(Buffer.from('{}'), true)));
 });
 
-test('withoutByteOrderMarks: removes them at the beginning of every line, however the bytes are cut', async () => {
+test('withoutByteOrderMarks: removes them at the start of every line, however the bytes are split', async () => {
   const piece = fc.constantFrom('\ufeff', '\n', 'a', 'é');
   await fc.assert(
     fc.asyncProperty(
@@ -101,14 +101,14 @@ test('withoutByteOrderMarks: removes them at the beginning of every line, howeve
   );
 });
 
-test('a batch holds at most 50 records, at most about 8 MB, and no entity twice', () => {
+test('batches: a batch has at most 50 records, at most about 8 MB, and no entity twice', () => {
   const record = (originId: string | null, size = 2) => ({ line: 1, originId, bytes: Buffer.alloc(size) });
   const full = new Batch();
   for (let index = 0; index < 50; index += 1) assert.ok(full.add(record(`e${index}`)));
   assert.equal(full.add(record('one more')), false);
 
   const heavy = new Batch();
-  assert.ok(heavy.add(record('a', 20 * 1024 * 1024)), 'a record that is heavy alone still goes');
+  assert.ok(heavy.add(record('a', 20 * 1024 * 1024)), 'a record that is too large alone is still sent');
   assert.equal(heavy.add(record('b')), false);
 
   const once = new Batch();
@@ -119,7 +119,7 @@ test('a batch holds at most 50 records, at most about 8 MB, and no entity twice'
   assert.equal(once.sharesEntityWith(heavy), true);
 });
 
-test('Retry-After is read as seconds and as a date', () => {
+test('Retry-After: it is parsed as seconds and as a date', () => {
   const now = Date.parse('Fri, 31 Dec 1999 23:59:50 GMT');
   assert.equal(readRetryAfterMs('7'), 7000);
   assert.equal(readRetryAfterMs('Fri, 31 Dec 1999 23:59:59 GMT', now), 9000);
@@ -128,13 +128,13 @@ test('Retry-After is read as seconds and as a date', () => {
   assert.equal(readRetryAfterMs(undefined), 0);
 });
 
-test('a platform that stays away ends the import after the time that was given, and says so', async (context) => {
+test('retries: a platform that stays unavailable ends the import after the given time, with a message', async (context) => {
   const file = path.join(await temporaryFolder(context), 'failed');
   const failures = new FailureFile(file);
   const said: string[] = [];
   const importer = new Importer(
     {
-      // Port 9 is the discard service, which is never running.
+      // Port 9 is the discard service, which never runs.
       baseUrl: 'http://127.0.0.1:9',
       sourceKey: 'key',
       concurrency: 2,
@@ -152,11 +152,11 @@ test('a platform that stays away ends the import after the time that was given, 
   });
   failures.close();
   assert.equal(importer.done.failed, 2);
-  assert.equal(said.length, 1, 'whoever waits is told why, once');
+  assert.equal(said.length, 1, 'the reason is printed once');
   assert.match(said[0] ?? '', /^http:\/\/127\.0\.0\.1:9 does not respond \(.*ECONNREFUSED.*\)\. Retrying/);
 });
 
-test('an import that is interrupted ends at once', async (context) => {
+test('retries: an interrupted import ends immediately', async (context) => {
   const failures = new FailureFile(path.join(await temporaryFolder(context), 'failed'));
   const interrupt = new AbortController();
   const importer = new Importer(
@@ -174,7 +174,7 @@ test('an import that is interrupted ends at once', async (context) => {
   await assert.rejects(running, /enough/);
 });
 
-test('the remaining time follows from the share that is read', () => {
+test('progress: the remaining time follows from the share that is read', () => {
   const clock = new ImportClock({ stream: Readable.from([]), totalBytes: 200, readBytes: () => 50 });
   assert.match(clock.remaining() ?? '', /^25 %, about \d+ s left$/);
   const unknown = new ImportClock({ stream: Readable.from([]), totalBytes: null, readBytes: () => 50 });

@@ -30,7 +30,7 @@ function client(context: TestContext, url: string): RedisClient {
   return connected;
 }
 
-test('private Redis: what was written is there after a stop and a new start', async (context) => {
+test('private Redis: data survives a stop and a new start', async (context) => {
   const dataDir = await temporaryFolder(context);
   const first = await startIn(context, dataDir);
   await client(context, first.url).set('key', 'value');
@@ -41,7 +41,7 @@ test('private Redis: what was written is there after a stop and a new start', as
   await second.supervisor.stop();
 });
 
-test('private Redis: it listens on this machine alone and wants its password, which only this user can read', async (context) => {
+test('private Redis: it listens only on this machine and requires its password, which only this user can read', async (context) => {
   const dataDir = await temporaryFolder(context);
   const { supervisor, url } = await startIn(context, dataDir);
   const { hostname, port } = new URL(url);
@@ -54,7 +54,7 @@ test('private Redis: it listens on this machine alone and wants its password, wh
   await supervisor.stop();
 });
 
-test('private Redis: its folder is closed to others, also one that was open, and a data folder that is open is reported', async (context) => {
+test('private Redis: its folder is private, even if it was not before, and a data folder open to others is reported', async (context) => {
   const modeOf = (folder: string) => statSync(folder).mode & 0o777;
   const above = await temporaryFolder(context);
   const made = path.join(above, 'made');
@@ -76,7 +76,7 @@ test('private Redis: its folder is closed to others, also one that was open, and
   );
 });
 
-test('private Redis: Redis answers until everybody else has ended', async (context) => {
+test('private Redis: it answers until all other processes have ended', async (context) => {
   const dataDir = await temporaryFolder(context);
   const { supervisor, url } = await startIn(context, dataDir);
   const told = path.join(dataDir, 'told');
@@ -102,18 +102,18 @@ test('private Redis: Redis answers until everybody else has ended', async (conte
   assert.equal(readFileSync(told, 'utf8'), 'runs answers ');
 });
 
-test('private Redis: when it is killed it comes back with its data at the same address', async (context) => {
+test('private Redis: after a kill it restarts with its data at the same address', async (context) => {
   const dataDir = await temporaryFolder(context);
   const { supervisor, url } = await startIn(context, dataDir);
   const redis = client(context, url);
   await redis.set('key', 'value');
   const pid = Number(/process_id:(\d+)/.exec(await redis.call('INFO', 'server').then(String))?.[1]);
   process.kill(pid, 'SIGKILL');
-  await until('it answers again', async () => (await redis.get('key').catch(() => null)) === 'value');
+  await until('it replies again', async () => (await redis.get('key').catch(() => null)) === 'value');
   await supervisor.stop();
 });
 
-test('private Redis: a Redis whose start was killed ends by itself, and the next start finds all its data', async (context) => {
+test('private Redis: if its start was killed it ends by itself, and the next start finds all its data', async (context) => {
   const dataDir = await temporaryFolder(context);
   const script = `
     import { Output } from './src/cli/start/process-output.ts';
@@ -146,7 +146,7 @@ async function requireAnswer(redis: RedisClient): Promise<void> {
   await redis.ping();
 }
 
-test('private Redis: a Redis that cannot start is told with its own last words', async (context) => {
+test('private Redis: a Redis that cannot start is reported with its last output', async (context) => {
   const dataDir = await temporaryFolder(context);
   const first = await startIn(context, dataDir);
   await client(context, first.url).set('key', 'value');
@@ -156,7 +156,7 @@ test('private Redis: a Redis that cannot start is told with its own last words',
   await assert.rejects(start, /^Error: The private redis-server did not start: .*manifest/);
 });
 
-test('private Redis: a data folder has one start at a time, and a start that was killed leaves nothing in the way', async (context) => {
+test('private Redis: a data folder has one start at a time, and a killed start blocks nothing', async (context) => {
   const dataDir = await temporaryFolder(context);
   const lock = await lockDataDir(dataDir);
   await assert.rejects(lockDataDir(dataDir), /Another npm start is using .*DATA_DIR/);
@@ -182,7 +182,7 @@ test('private Redis: a data folder with a long name can be locked like any other
   lock.close();
 });
 
-test('private Redis: a taken port is told with what to do about it', async (context) => {
+test('private Redis: a port in use is reported with what to do about it', async (context) => {
   const port = await freePort('127.0.0.1');
   await requireFreePort('127.0.0.1', port);
   const lock = createServer().listen(port, '127.0.0.1');

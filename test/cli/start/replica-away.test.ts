@@ -1,4 +1,4 @@
-/** With `CONFIRM_REPLICAS` and no replica there: what runs may start, and what is refused says why. */
+/** With `CONFIRM_REPLICAS` and without a replica: what runs can start, and refusals say why. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -18,7 +18,7 @@ const address = { kind: 'single', url: redis.url } as const;
 const alone = { partitions: 4, confirmReplicas: 0, replicaWaitMs: 200 };
 const confirmed = { ...alone, confirmReplicas: 1 };
 
-test('npm start comes up while the replica is away; apply says what is missing', async (context) => {
+test('replica away: npm start works without the replica; apply says what is missing', async (context) => {
   const configDir = await temporaryFolder(context);
   writeFiles(configDir, siteFiles());
   const folder = { configDir, isConfigDirGiven: true, isConfigDirOwn: false, demo: false };

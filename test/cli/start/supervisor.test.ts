@@ -20,7 +20,7 @@ class Lines {
   matching(pattern: RegExp): string[] {
     return this.all.filter((line) => pattern.test(line));
   }
-  /** The number that a process wrote behind `word`, such as its pid. */
+  /** The number that a process printed after `word`, such as its pid. */
   numbers(name: string, word: string): number[] {
     return this.all.flatMap((line) => {
       const match = new RegExp(`^${name} +\\| ${word} (\\d+)$`).exec(line);
@@ -36,21 +36,21 @@ function start(context: TestContext): { lines: Lines; supervisor: Supervisor } {
   return { lines, supervisor };
 }
 
-/** A process that says `pid N` once it runs and then does what `script` says. */
+/** A process that prints `pid N` once it runs and then does what `script` says. */
 function entry(name: string, script: string) {
   return { name, program: 'node', words: ['-e', `${script}; console.log('pid', process.pid)`] };
 }
 
 const waits = 'setInterval(() => {}, 1000)';
 
-test('supervisor: every process of an entry runs, and each of its lines carries its name', async (context) => {
+test('supervisor: every process of an entry runs, and each of its lines starts with its name', async (context) => {
   const { lines, supervisor } = start(context);
   supervisor.startEntry(entry('web', waits), 2, process.env);
-  await until('both speak', () => lines.matching(/^web\.[12] +\| pid \d+$/).length === 2);
+  await until('both have printed', () => lines.matching(/^web\.[12] +\| pid \d+$/).length === 2);
   await supervisor.stop();
 });
 
-test('supervisor: a process that dies is started again, and a line says so', async (context) => {
+test('supervisor: a process that dies is restarted, and a line reports it', async (context) => {
   const { lines, supervisor } = start(context);
   supervisor.startEntry(entry('worker', waits), 1, process.env);
   await until('it runs', () => lines.numbers('worker.1', 'pid').length === 1);
@@ -63,7 +63,7 @@ test('supervisor: a process that dies is started again, and a line says so', asy
   await supervisor.stop();
 });
 
-test('supervisor: a process that keeps dying is started at longer and longer intervals', async (context) => {
+test('supervisor: a process that keeps dying is restarted with growing delays', async (context) => {
   const { lines, supervisor } = start(context);
   supervisor.startEntry(entry('jobs', 'process.exit(3)'), 1, process.env);
   await until('three ends', () => lines.matching(/exit code 3/).length === 3);
@@ -74,17 +74,17 @@ test('supervisor: a process that keeps dying is started at longer and longer int
   await supervisor.stop();
 });
 
-test('supervisor: a program that is not there is told like any other end', async (context) => {
+test('supervisor: a missing program is reported like any other exit', async (context) => {
   const { lines, supervisor } = start(context);
   supervisor.startEntry({ name: 'web', program: 'no-such-program', words: [] }, 1, process.env);
   await until(
-    'it is told',
+    'it is reported',
     () => lines.matching(/web\.1 ended \(spawn no-such-program ENOENT\)/).length === 1,
   );
   await supervisor.stop();
 });
 
-test('everything ends in order: fronts, workers, jobs; one that does not want to is killed', async (context) => {
+test('supervisor: processes end in order: fronts, workers, jobs; one that does not is killed', async (context) => {
   const { lines, supervisor } = start(context);
   const slow = `process.on('SIGTERM', () => { console.log('asked'); setTimeout(() => { console.log('bye'); process.exit(); }, 100); }); ${waits}`;
   const deaf = `process.on('SIGTERM', () => {}); ${waits}`;
@@ -95,7 +95,7 @@ test('everything ends in order: fronts, workers, jobs; one that does not want to
   const pids = lines.matching(/\| pid \d+$/).map((line) => Number(/\d+$/.exec(line)?.[0]));
   await supervisor.stop();
   assert.deepEqual(pids.filter(isAlive), []);
-  await until('the last words are read', () => lines.matching(/\| bye$/).length === 3);
+  await until('the last lines are read', () => lines.matching(/\| bye$/).length === 3);
   const words = lines.matching(/asked|bye/).map((line) => line.replace(/\.\d +\| /, ' '));
   assert.deepEqual(words, [
     'web asked',
@@ -107,7 +107,7 @@ test('everything ends in order: fronts, workers, jobs; one that does not want to
   ]);
 });
 
-test('supervisor: a front that needs longer to end has the time that all processes have together', async (context) => {
+test('supervisor: a front that needs longer to end can use the time of all processes together', async (context) => {
   const lines = new Lines();
   const supervisor = new Supervisor(new Output(lines), 15_000);
   context.after(() => supervisor.kill());
@@ -115,10 +115,10 @@ test('supervisor: a front that needs longer to end has the time that all process
   supervisor.startEntry(entry('web', slow), 1, process.env);
   await until('it runs', () => lines.numbers('web.1', 'pid').length === 1);
   await supervisor.stop();
-  await until('its last word is read', () => lines.matching(/^web\.1 +\| bye$/).length === 1);
+  await until('its last line is read', () => lines.matching(/^web\.1 +\| bye$/).length === 1);
 });
 
-test('supervisor: stopping cancels a start that was still to come, so that nothing keeps the supervisor alive', async () => {
+test('supervisor: stopping cancels a pending restart, so that nothing keeps the supervisor alive', async () => {
   const script = `
     import { Output } from './src/cli/start/process-output.ts';
     import { Supervisor } from './src/cli/start/supervisor.ts';
@@ -134,7 +134,7 @@ test('supervisor: stopping cancels a start that was still to come, so that nothi
   assert.deepEqual(result.stdout.match(/web\.1 ended/g), ['web.1 ended']);
 });
 
-test('supervisor: processes that watch their parent end with it, even when it is killed', async () => {
+test('supervisor: processes that watch their parent end with it, even if it is killed', async () => {
   const script = `
     import { Output } from './src/cli/start/process-output.ts';
     import { Supervisor } from './src/cli/start/supervisor.ts';
@@ -157,7 +157,7 @@ test('supervisor: processes that watch their parent end with it, even when it is
   await until('the child is gone', () => !isAlive(pid));
 });
 
-test('supervisor: a Procfile is read in its order, quotes respected', () => {
+test('supervisor: a Procfile is read in order, with quotes', () => {
   const entries = parseProcfile(
     `# ours\n\nweb: node --import ./loader.mjs workers/web.ts\njobs:  run "two words" 'and more'\r\n`,
     '/nowhere',
@@ -169,7 +169,7 @@ test('supervisor: a Procfile is read in its order, quotes respected', () => {
   assert.throws(() => parseProcfile('web node', '/nowhere'), /Procfile, line 1 must be 'name: command'/);
 });
 
-test('supervisor: files of the folder of a Procfile are named by their whole path', () => {
+test('supervisor: files next to a Procfile are referred to by their absolute path', () => {
   const [entry] = parseProcfile('web: node --import ./src/typescript/loader.mjs workers/web.ts', root);
   assert.deepEqual(entry?.words, [
     '--import',
@@ -178,7 +178,7 @@ test('supervisor: files of the folder of a Procfile are named by their whole pat
   ]);
 });
 
-test('supervisor: on a terminal names are coloured by role', () => {
+test('supervisor: on a terminal names are colored by role', () => {
   const written: string[] = [];
   const output = new Output({ isTTY: true, write: (text) => written.push(text) });
   output.line('web.1', 'a');
@@ -189,7 +189,7 @@ test('supervisor: on a terminal names are coloured by role', () => {
   assert.notEqual(colours[0], colours[1]);
 });
 
-test('supervisor: what a Redis wrote last is shown when it ends, and when its disk is full', async (context) => {
+test('supervisor: the last output of Redis is shown when it ends, and when its disk is full', async (context) => {
   const { lines, supervisor } = start(context);
   const kept: string[] = [];
   const script = [

@@ -12,7 +12,7 @@ const redis = await TestRedis.start();
 const refusal =
   /^[^\n]*the Redis of REDIS_URL has a maxmemory of 104857600 bytes .*allkeys-lru[^\n]*noeviction[^\n]*\n$/;
 
-test('every process and command refuses a Redis that would drop data, and says what to do', async (context) => {
+test('unfit Redis: every process and command refuses a Redis that would evict data, and says what to do', async (context) => {
   const client = new Redis(redis.url);
   await client.config('SET', 'maxmemory-policy', 'allkeys-lru');
   await client.config('SET', 'maxmemory', '100mb');

@@ -34,7 +34,7 @@ export async function run(
     stdio: [options.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
   if (child.stdin !== null) {
-    // A command that stops early leaves its input unread.
+    // A command that stops early does not read all its input.
     child.stdin.on('error', () => {});
     options.stdin?.pipe(child.stdin);
   }
@@ -60,7 +60,7 @@ function pressCtrlC(child: ChildProcess, at: RegExp): void {
   child.stderr?.on('data', hear);
 }
 
-/** Runs one of our commands as its npm script does. */
+/** Runs one of our commands like its npm script. */
 export function runCommand(
   command: string,
   words: string[],
@@ -69,7 +69,7 @@ export function runCommand(
   return run(process.execPath, ['src/cli/bootstrap.mjs', command, ...words], options);
 }
 
-/** A folder that is gone after the test. */
+/** A folder that is deleted after the test. */
 export async function temporaryFolder(context: TestContext): Promise<string> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'millrace-test-'));
   context.after(() => rm(folder, { recursive: true, force: true }));

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { isJsonObject, type Json } from '../../../src/contract/json.ts';
 
-/** What a request is met with instead of a proper answer. */
+/** What a request gets instead of a proper response. */
 export type Disturbance = 'busy' | 'hangUp' | 'hangUpAfterAccepting' | 'internalError';
 
 export interface IngestServer {
@@ -20,14 +20,14 @@ export interface IngestServer {
 
 export interface IngestServerOptions {
   readonly sourceKey?: string;
-  /** Asked once for every request, with its number from 0. */
+  /** Called once per request, with its index. */
   readonly disturb?: (request: number) => Disturbance | null;
-  /** How long a request takes, by its number. */
+  /** How long a request takes, by its index. */
   readonly delayMs?: (request: number) => number;
   readonly bodyBytesMax?: number;
 }
 
-/** A small HTTP server that keeps to docs/reference/http.md "Saving many entities" where an importer can see it. */
+/** A small HTTP server that follows docs/reference/http.md "Saving many entities" as far as an importer can see it. */
 export async function startIngestServer(options: IngestServerOptions = {}): Promise<IngestServer> {
   const accepted: Json[] = [];
   const history = new Map<string, Json[]>();

@@ -5,7 +5,7 @@ import { freePort } from '../../../src/cli/start/ports.ts';
 import { until } from '../../support/until.ts';
 import { root, temporaryFolder } from './command.ts';
 
-/** An `npm start` in a process of its own. */
+/** An `npm start` in its own process. */
 export class Platform {
   output = '';
   readonly ended: Promise<number | null>;
@@ -28,7 +28,7 @@ export class Platform {
     return new Platform(process, url);
   }
 
-  /** With a port and a data folder of its own, and without the data of the demo, if `env` says nothing else. */
+  /** By default with its own port and data folder, and without the data of the demo. */
   static async start(
     context: TestContext,
     env: Record<string, string> = {},
@@ -62,7 +62,7 @@ export class Platform {
     return platform;
   }
 
-  /** Waits until it says that it is ready. */
+  /** Waits until it is ready. */
   async ready(timeoutMs = 60_000): Promise<void> {
     await until('the platform is ready', () => this.output.includes('Millrace is ready at'), timeoutMs).catch(
       (error) => {
@@ -71,7 +71,7 @@ export class Platform {
     );
   }
 
-  /** Stops it as Ctrl-C does. @returns its exit code */
+  /** Stops it like Ctrl-C. @returns its exit code */
   async stop(): Promise<number | null> {
     this.process.kill('SIGINT');
     return await this.ended;

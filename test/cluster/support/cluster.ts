@@ -13,22 +13,22 @@ import { tiedRedisServer } from '../../system/support/processes/redis-server.ts'
 const slotCount = 16_384;
 /** A master that is silent for this long is failed over. */
 export const nodeTimeoutMs = 2_000;
-/** Each cluster has room for another shard; behind its ports lie those of its bus. */
+/** Each cluster has room for another shard; the next ports are those of its bus. */
 const portFirst = 7300;
 const portsPerCluster = 8;
-/** Four files start one each, and another suite may run beside this one. */
+/** Four files start one each, and another suite may run at the same time. */
 const clustersMax = 8;
 
 export interface ClusterNode {
   readonly name: string;
   readonly port: number;
-  /** Of the cluster's own naming; stays as long as its files. */
+  /** Named by the cluster itself; stays as long as its files. */
   id: string;
   readonly process: SystemProcess;
   readonly client: Redis;
 }
 
-/** What a node says of another one. */
+/** What a node reports about another one. */
 export interface NodeView {
   readonly id: string;
   readonly port: number;
@@ -47,7 +47,7 @@ export class RedisCluster {
     private readonly ports: number[],
   ) {}
 
-  /** Started, and every replica in step with its master. Whoever starts it stops it. */
+  /** Started, with every replica in sync. The caller stops it. */
   static async start(masters = 3): Promise<RedisCluster> {
     const cluster = new RedisCluster(await redisFolder(), await freePorts());
     try {
@@ -79,7 +79,7 @@ export class RedisCluster {
     return found;
   }
 
-  /** Starts one more node, which knows no other yet. */
+  /** Starts one more node, which does not know any other yet. */
   async add(): Promise<ClusterNode> {
     const port = this.ports.shift();
     if (port === undefined) throw new Error('no port is left for another node');
@@ -110,7 +110,7 @@ export class RedisCluster {
     return node;
   }
 
-  /** Starts one more node and makes it known to all; it serves nothing yet. */
+  /** Starts one more node and introduces it to all others; it serves nothing yet. */
   async join(): Promise<ClusterNode> {
     const [known] = this.nodes.filter(({ process }) => process.isRunning);
     const node = await this.add();
@@ -119,7 +119,7 @@ export class RedisCluster {
     return node;
   }
 
-  /** By hand, which takes a second where `redis-cli --cluster create` takes ten. */
+  /** Without `redis-cli --cluster create`, which takes ten seconds instead of one. */
   async #form(masters: number): Promise<void> {
     const [first, ...others] = this.nodes;
     if (first === undefined) return;
@@ -138,7 +138,7 @@ export class RedisCluster {
     }
   }
 
-  /** Makes a node the replica of a master, and waits until it is in step. */
+  /** Makes a node the replica of a master, and waits until it is in sync. */
   async attach(replica: ClusterNode, masterId: string): Promise<void> {
     await until(`${replica.name} follows its master`, () =>
       replica.client.cluster('REPLICATE', masterId).then(
@@ -154,7 +154,7 @@ export class RedisCluster {
     await this.agreed();
   }
 
-  /** Waits until every node that runs knows all others and serves. */
+  /** Waits until every running node knows all others and serves. */
   async agreed(): Promise<void> {
     await until(
       'the nodes of the cluster know each other',
@@ -173,7 +173,7 @@ export class RedisCluster {
     );
   }
 
-  /** The whole cluster as a node sees it. */
+  /** The whole cluster as one node sees it. */
   async view(node: ClusterNode): Promise<NodeView[]> {
     const text = (await node.client.cluster('NODES')) as string;
     return text
@@ -197,7 +197,7 @@ export class RedisCluster {
       });
   }
 
-  /** The node that serves a slot, as another one that runs sees it. */
+  /** The node that serves a slot, as another running node sees it. */
   async ownerOf(slot: number): Promise<ClusterNode> {
     const witness = this.nodes.find((node) => node.process.isRunning);
     if (witness === undefined) throw new Error('no node runs');
@@ -229,7 +229,7 @@ export class RedisCluster {
     for (const { client } of [to, from]) await client.cluster('SETSLOT', slot, 'NODE', to.id);
   }
 
-  /** Waits until another node than `former` serves a slot. @returns that node */
+  /** Waits until a node other than `former` serves a slot. @returns that node */
   async failedOver(slot: number, former: ClusterNode): Promise<ClusterNode> {
     let owner = former;
     await until(
@@ -255,7 +255,7 @@ export class RedisCluster {
     }
   }
 
-  /** Ends all nodes at once, without a word to anybody. */
+  /** Kills all nodes at the same time, without notice. */
   async kill(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.process.signal('SIGKILL')));
   }
@@ -273,7 +273,7 @@ function sameLayout(a: readonly NodeView[], b: readonly NodeView[]): boolean {
   return layout(a) === layout(b);
 }
 
-/** Ports of a cluster that no other test has, as long as this process lives. */
+/** Ports of a cluster that no other test uses while this process lives. */
 async function freePorts(): Promise<number[]> {
   for (let attempt = 0; attempt < clustersMax; attempt += 1) {
     const first = portFirst + attempt * portsPerCluster * 2;

@@ -1,4 +1,4 @@
-/** What schemas in JavaScript are compiled to: what the sandbox takes, with places that are right. */
+/** The result of compiling JavaScript schemas: accepted by the sandbox, with correct positions. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { startedEsbuild } from '../../../src/config/code/child/bundle.ts';
@@ -55,7 +55,7 @@ async function viewOf(lines: string, before = '', others: Readonly<Record<string
 
 const placeholder = (text: string) => `$\{${text}}`;
 
-test('compile: texts that the sandbox refuses in code are values in strings, templates and patterns', async () => {
+test('compile: strings that the sandbox rejects in code are accepted in string literals, templates and patterns', async () => {
   const view = await viewOf(
     `return {
       strings: ['<!-- a -->', "-->", '<!-->', 'import("x")', "import ('x')", 'eval(1)', 'import //', '\\\\<!--\\\\-->'],
@@ -105,7 +105,7 @@ test('compile: texts that the sandbox refuses in code are values in strings, tem
   });
 });
 
-test('compile: a failure after an escaped text has its place in the source', async () => {
+test('compile: a failure after an escaped string has its position in the source', async () => {
   const lines = `const a = ['<!--', \`-->\`, /<!--/, String.raw\`<!--
     -->\`]; const b = '-->'; return entity.missing.member;`;
   const text = schemaOf(lines);
@@ -124,7 +124,7 @@ test('compile: a failure after an escaped text has its place in the source', asy
   });
 });
 
-test('compile: code that really is what the sandbox refuses is told with line and column', async () => {
+test('compile: code that the sandbox really rejects is reported with line and column', async () => {
   const cases: [string, RegExp, string][] = [
     ["return { a: eval('1') };", /eval makes code from a string/, '5:17'],
     ["return { a: new eval('1') };", /eval makes code from a string/, '5:21'],
@@ -144,7 +144,7 @@ test('compile: code that really is what the sandbox refuses is told with line an
   }
 });
 
-test('compile: a file that ends too early is told where it ends', async () => {
+test('compile: a truncated file is reported at its end', async () => {
   const { issues } = await compiled('export default {\n  triggers');
   assert.deepEqual(
     issues.map(({ path }) => path),
@@ -152,7 +152,7 @@ test('compile: a file that ends too early is told where it ends', async () => {
   );
 });
 
-test('compile: names are checked where only running the file fails', async () => {
+test('compile: names are checked if only running the file fails', async () => {
   const { program, issues } = await compiled(
     schemaOf("return { a: context.reference('none') };", "throw new Error('on purpose');"),
   );
@@ -169,7 +169,7 @@ test('compile: names are checked where only running the file fails', async () =>
   );
 });
 
-test('compile: esbuild reads no file, whatever it is asked for', async () => {
+test('compile: esbuild reads no file, whatever is imported', async () => {
   const { build } = await startedEsbuild();
   for (const entry of ['/etc/passwd', './package.json', import.meta.filename]) {
     await assert.rejects(
@@ -185,7 +185,7 @@ const schemas = (count: number, text: string) =>
     ...Array.from({ length: count }, (_, at): [string, string] => [`${folder}/schemas/s${at}.full.js`, text]),
   ]);
 
-test('compile: what triggers take counts as time of the configuration, and the rest is not run', async () => {
+test('compile: the time that triggers take counts for the configuration, and the rest is not run', async () => {
   const endless = 'export default { triggers() { for (;;); }, properties: () => ({}) };';
   const { issues } = await compileCode(schemas(8, endless), 'preview');
   const ran = issues.filter(({ message }) => message.startsWith('the schema ran for more than'));
@@ -197,7 +197,7 @@ test('compile: what triggers take counts as time of the configuration, and the r
   );
 });
 
-test('compile: of more schemas than a tenant may have, none is compiled', async () => {
+test('compile: if a tenant has too many schemas, none is compiled', async () => {
   const { documents, issues } = await compileCode(
     schemas(schemasMax + 1, schemaOf('return {};')),
     'configuration',
@@ -209,7 +209,7 @@ test('compile: of more schemas than a tenant may have, none is compiled', async 
   assert.ok(![...documents.keys()].some((path) => path.includes('.compiled')));
 });
 
-test('compile: a compiler that is kept runs the triggers of each state of a file', async () => {
+test('compile: a reused compiler runs the triggers of each state of a file', async () => {
   keepCompiler();
   const groups: unknown[] = [];
   for (const group of ['cms', 'shop']) {

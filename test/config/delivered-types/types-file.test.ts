@@ -1,4 +1,4 @@
-/** What `millrace types` writes compiles under `tsc --strict` beside the client, says what views have, and nothing else. */
+/** The output of `millrace types` compiles under `tsc --strict` together with the client, and types exactly what views have. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -23,7 +23,7 @@ async function typesOf(context: test.TestContext, files: Readonly<Record<string,
   return typesFile(read.documents, 'site');
 }
 
-/** What a member of an interface is said to be, on one line. */
+/** The type of a member of an interface, on one line. */
 function said(types: string, name: string): string {
   const lines = types.split('\n');
   const at = lines.findIndex((line) => line.startsWith(`  readonly ${name}: `));
@@ -35,7 +35,7 @@ function said(types: string, name: string): string {
 const triggers = { cms: ['page'] };
 const triggered = "triggers(context) { context.triggers('cms', ['page']); },";
 
-test('types file: each property type of a schema in JSON has its type, and null where it can be', async (context) => {
+test('types file: each property type of a JSON schema has its type, with null where it is possible', async (context) => {
   const types = await typesOf(context, {
     'schemas/page.json': {
       triggers,
@@ -95,12 +95,12 @@ test('types file: each property type of a schema in JSON has its type, and null 
     ['tree', 'Partials["tree"] | null'],
   ].map(([name, type]) => `readonly ${name}: ${type};`);
   assert.equal(said(types, 'page'), `{ ${expected.join(' ')} };`);
-  // What a partial is given may lack an id.
+  // The input of a partial may lack an id.
   assert.equal(said(types, 'card'), '{ readonly id: string | null; };');
   assert.match(types, /export type Handle = "home" \| `page-\$\{string\}` \| `\{x\}-\$\{string\}`;/);
 });
 
-test('types file: what code writes out has its type, and what it does not show is any JSON', async (context) => {
+test('types file: types are inferred from code where they are explicit, and any JSON elsewhere', async (context) => {
   const types = await typesOf(context, {
     'lib/words.ts': 'export const words = (text: string) => ({ count: text.split(" ").length });',
     'schemas/page.full.ts': `
@@ -160,11 +160,11 @@ test('types file: what code writes out has its type, and what it does not show i
   assert.match(types, /export type Handle = `page-\$\{string\}`;/);
 });
 
-/** A schema whose view is made from one property each. */
+/** A schema whose view has a single property. */
 const eachOf = (properties: readonly string[]) =>
   `properties({ properties: p }) { return { ${properties.map((name) => `${name}: p.${name}`).join(', ')} }; },`;
 
-test('types file: properties have the types that FullSchema says, and any JSON where it says none', async (context) => {
+test('types file: properties have the types that FullSchema declares, and any JSON where it declares none', async (context) => {
   const types = await typesOf(context, {
     'lib/types.ts': `
       export interface Tag { name: string; parent?: Tag }
@@ -278,7 +278,7 @@ test('types file: properties have the types that FullSchema says, and any JSON w
   assert.equal(said(types, 'card'), '{ readonly name: string; };');
 });
 
-test('types file: what may be missing, changed later or made by recursion is never promised', async (context) => {
+test('types file: values that can be missing, changed later or built by recursion are never promised', async (context) => {
   const types = await typesOf(context, {
     'schemas/page.full.ts': `
       import type { FullSchema } from 'millrace/schema';

@@ -25,7 +25,7 @@ const sound = {
   'tenants/site/partials/card.json': '{"properties": {"a": "x"}}',
 };
 
-test('a sound configuration gives one line of counts and exit code 0', async (t) => {
+test('check: a valid configuration prints one line of counts and exits with 0', async (t) => {
   const folder = await folderWith(t, sound);
   const { status, stdout, stderr } = check(['--config-dir', folder], folder);
   assert.deepEqual([status, stderr], [0, '']);
@@ -35,7 +35,7 @@ test('a sound configuration gives one line of counts and exit code 0', async (t)
   );
 });
 
-test('mistakes are printed by file with place and advice, counted, with exit code 1 and without keys', async (t) => {
+test('check: errors are printed by file with path and hint, counted, with exit code 1 and without keys', async (t) => {
   const folder = await folderWith(t, {
     ...sound,
     'tenants/site/tenant.json': JSON.stringify(siteTenant({ domain: [] })),
@@ -56,7 +56,7 @@ test('mistakes are printed by file with place and advice, counted, with exit cod
   assert.doesNotMatch(stderr, /source-key|client-key/);
 });
 
-test('unknown aliases are reported whatever other mistakes there are', async (t) => {
+test('check: unknown aliases are reported whatever other errors there are', async (t) => {
   const codeNaming = (lines: string) =>
     `export default { triggers: (context) => context.triggers('cms', ['page']), properties(entity, context) { ${lines} } };`;
   const files = {
@@ -88,7 +88,7 @@ test('unknown aliases are reported whatever other mistakes there are', async (t)
   }
 });
 
-test('a mistake and a warning are printed together', async (t) => {
+test('check: an error and a warning are printed together', async (t) => {
   const folder = await folderWith(t, {
     ...sound,
     'tenants/site/schemas/page.json': '{"triggers": {}, "unknown": 1}',
@@ -103,7 +103,7 @@ test('a mistake and a warning are printed together', async (t) => {
   );
 });
 
-test('warnings are told with file and place, and fail the check with --strict alone', async (t) => {
+test('check: warnings are printed with file and path, and only --strict makes them fail', async (t) => {
   const folder = await folderWith(t, {
     ...sound,
     'tenants/site/schemas/page.json': JSON.stringify({
@@ -122,7 +122,7 @@ test('warnings are told with file and place, and fail the check with --strict al
   assert.match(strict.stderr, /^1 warning in /);
 });
 
-test('the folder comes from .env or the environment; wrong settings and arguments are told', async (t) => {
+test('check: the folder is set by .env or the environment; invalid settings and arguments are reported', async (t) => {
   const folder = await folderWith(t, { '.env': 'CONFIG_DIR=nowhere\n' });
   const missing = check([], folder);
   assert.equal(missing.status, 1);

@@ -16,7 +16,7 @@ const sound = `export default { ${triggers} properties: () => ({}) };`;
 
 let folders = 0;
 
-/** Mistakes, or warnings where there are none. */
+/** Errors, or warnings if there are none. */
 async function issuesOf(
   files: Readonly<Record<string, string>>,
   link?: readonly [target: string, at: string],
@@ -42,7 +42,7 @@ async function told(...given: Parameters<typeof issuesOf>): Promise<string[]> {
   );
 }
 
-test('what to do about an import is told of imports alone', async () => {
+test('code mistakes: the hint about imports is given only for imports', async () => {
   const adviceOn = async (code: string) =>
     (await issuesOf({ 'schemas/a.full.js': code })).map(({ advice }) => advice);
   assert.deepEqual(await adviceOn('export default {'), ['Correct the code there.']);
@@ -50,7 +50,7 @@ test('what to do about an import is told of imports alone', async () => {
   assert.match(advice ?? '', /relative path/);
 });
 
-test('a mistake in code is told with file, line and column', async () => {
+test('code mistakes: an error in code is reported with file, line and column', async () => {
   const cases: [string, Readonly<Record<string, string>>, string[]][] = [
     ...(
       [
@@ -198,20 +198,20 @@ export default { ${triggers}
   for (const [name, files, expected] of cases) assert.deepEqual(await told(files), expected, name);
 });
 
-test('types that code triggers on count, whichever language names them', async () => {
+test('code mistakes: types that code triggers on count as named, in either language', async () => {
   const code = (type: string) =>
     `export default { triggers: (context) => context.triggers('cms', ['${type}']), properties: () => ({}) };`;
   const json = (...types: string[]) => JSON.stringify({ triggers: { cms: types }, properties: {} });
   assert.deepEqual(await told({ 'schemas/a.json': json('article'), 'schemas/b.full.ts': code('artcle') }), [
     'schemas/b.full.ts $.triggers no other schema of source group "cms" names the entity type "artcle"',
   ]);
-  // `author` is not lonely: code names it too.
+  // There is no warning about `author`, because code names it too.
   const files = { 'schemas/a.json': json('authors', 'author'), 'schemas/b.json': json('authors') };
   assert.equal((await told(files)).length, 1);
   assert.deepEqual(await told({ ...files, 'schemas/c.full.js': code('author') }), []);
 });
 
-test('programs that are too large together are refused once, whatever imports make of small files', async () => {
+test('code mistakes: programs that are too large together are rejected once, even if imports inflate small files', async () => {
   const large = `export const text = '${'x'.repeat(codeProgramsCharactersMax / 4)}';`;
   const importing = `import { text } from '../lib/large.js';\nexport default { ${triggers} properties: () => ({ text }) };`;
   const schemas = (count: number) =>
@@ -229,7 +229,7 @@ test('programs that are too large together are refused once, whatever imports ma
   assert.match(issues[0]?.advice ?? '', /each schema has all that it imports/i);
 });
 
-test('a link out of the folder is not imported', async () => {
+test('code mistakes: a link that leads out of the folder is not imported', async () => {
   const outside = path.join(folder, 'outside.js');
   writeFileSync(outside, 'export default 1;');
   const files = { 'schemas/a.full.js': `import a from './link.js';\n${sound}` };
@@ -237,7 +237,7 @@ test('a link out of the folder is not imported', async () => {
   assert.match(first ?? '', /1:15 "\.\/link\.js" is a link out of the tenant's folder/);
 });
 
-test('the tenant file is not imported, whatever the path that leads to it', async () => {
+test('code mistakes: the tenant file is not imported, by any path', async () => {
   const secret = 'whsec_c2VjcmV0';
   const importing = (target: string) =>
     `import file from '${target}';\nexport default { triggers() { throw new Error(JSON.stringify(file)); }, properties: () => ({}) };`;

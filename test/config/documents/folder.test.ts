@@ -9,7 +9,7 @@ import { hashKey } from '../../../src/config/tenant/api-keys.ts';
 import { folderWith } from '../support/folder.ts';
 import { documentsOf, pageSchema, siteTenant } from '../support/site.ts';
 
-test('folder: reads tenant files and the three folders, hidden files and notes left out', async (t) => {
+test('folder: reads tenant files and the three folders, without hidden files and notes', async (t) => {
   const folder = await folderWith(t, {
     'README.md': 'ours',
     'tenants/site/tenant.json': '{}',
@@ -32,7 +32,7 @@ test('folder: reads tenant files and the three folders, hidden files and notes l
   assert.equal(documents.get('tenants/site/schemas/page.json'), '{"a": 1}');
 });
 
-test('folder: backup and swap files of editors are left out, wherever they lie', async (t) => {
+test('folder: backup and swap files of editors are ignored everywhere', async (t) => {
   const kept = ['tenants/site/tenant.json', 'tenants/site/schemas/Blog/page.json'];
   const left = kept.flatMap((file) => {
     const [folder, name] = [path.dirname(file), path.basename(file)];
@@ -47,7 +47,7 @@ test('folder: backup and swap files of editors are left out, wherever they lie',
   assert.deepEqual([...documents.keys()].sort(), kept.sort());
 });
 
-test('folder: a folder and a file that only look like those of editors are read, or told', async (t) => {
+test('folder: a folder and a file that only resemble those of editors are read, or reported', async (t) => {
   const folder = await folderWith(t, {
     'tenants/site/tenant.json': '{}',
     'tenants/site/schemas/old~/page.json': '{}',
@@ -65,7 +65,7 @@ test('folder: a folder and a file that only look like those of editors are read,
   );
 });
 
-test('folder: files in folders below schemas are read, and say by their ending what they are', async (t) => {
+test('folder: files in subfolders of schemas are read, and their extensions determine their kind', async (t) => {
   const files = [
     'page.full.json',
     'Blog posts/entry.json',
@@ -97,7 +97,7 @@ test('folder: symbolic links are followed; broken and circular ones are issues',
   );
 });
 
-test('folder: what does not belong into the folder is an issue with advice, all at once', async (t) => {
+test('folder: unexpected files are issues with a hint, all at once', async (t) => {
   const folder = await folderWith(t, {
     'tenants/loose.json': '',
     'tenants/bad name/tenant.json': '{}',
@@ -153,7 +153,7 @@ test('folder: a missing folder is an issue that says what to do', async (t) => {
   assert.match(issues[0]?.advice ?? '', /CONFIG_DIR/);
 });
 
-test('folder: no plain key travels, and keys that are hashed already stay', () => {
+test('folder: plain keys are hashed before they are sent, and hashed ones stay', () => {
   const path = 'tenants/site/tenant.json';
   const hashed = hashKey('client-key');
   const documents = documentsOf({
@@ -167,7 +167,7 @@ test('folder: no plain key travels, and keys that are hashed already stay', () =
   assert.deepEqual(hashKeys(hashKeys(documents)), hashKeys(documents));
 });
 
-test('folder: broken documents and keys that nobody could send stay for the loader to refuse', () => {
+test('folder: invalid documents and unusable keys are passed on for the loader to reject', () => {
   const documents = documentsOf({
     'tenants/a/tenant.json': '{"apiKeys": ["plain"]',
     'tenants/b/tenant.json': '{"apiKeys":["","with space","sha256:12"]}',
@@ -175,7 +175,7 @@ test('folder: broken documents and keys that nobody could send stay for the load
   assert.deepEqual(hashKeys(documents), documents);
 });
 
-test('folder: the digest does not depend on white space, the order of files or the form of keys, but on all that matters', () => {
+test('folder: the digest depends on everything relevant, and not on white space, file order or the form of keys', () => {
   const tenant = 'tenants/site/tenant.json';
   const schema = 'tenants/site/schemas/page.json';
   const documents = documentsOf({ [tenant]: siteTenant(), [schema]: pageSchema });

@@ -1,4 +1,4 @@
-/** The time to load a configuration grows no faster than the configuration, whatever is large in it. */
+/** The time to load a configuration is linear in its size, whatever is large in it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hashKeys } from '../../../src/config/documents/canonical.ts';
@@ -8,7 +8,7 @@ import type { Json, JsonObject } from '../../../src/contract/json.ts';
 const names = (count: number, prefix: string) =>
   Array.from({ length: count }, (_, at) => `${prefix}${nameAt(at)}`);
 
-/** Names that look alike: each is near many others. */
+/** Similar names: each has many near matches. */
 function nameAt(at: number): string {
   return at
     .toString(26)
@@ -52,7 +52,7 @@ const lookup = {
   matchValue: '{originId}',
 };
 
-/** What is large -> a configuration with so much of it. */
+/** What is large -> a configuration of that size. */
 const dimensions: Readonly<Record<string, (count: number) => Parts>> = {
   'entity types of one schema': (n) => ({ schemas: { page: { ...page, triggers: { cms: names(n, 't') } } } }),
   'entity types of any source group': (n) => ({
@@ -305,19 +305,19 @@ function cpuMs(work: () => unknown): number {
   return (user + system) / 1000;
 }
 
-/** The least of several runs: whatever else the machine does comes on top. */
+/** The minimum of several runs, because other load on the machine only adds time. */
 function leastCpuMs(work: () => unknown): number {
   return Math.min(cpuMs(work), cpuMs(work));
 }
 
 const smallCount = Number(process.env.GROWTH ?? 1000);
 const growth = 4;
-/** Linear is 4, quadratic 16. Small loads are all noise. */
+/** Linear is 4, quadratic 16. Small loads are dominated by noise. */
 const ratioMax = 9;
 const noiseMs = 8;
 
 for (const [what, partsOf] of Object.entries(dimensions)) {
-  test(`load: the time grows no faster than the number of ${what}`, () => {
+  test(`load: the time is linear in the number of ${what}`, () => {
     const load = (count: number) => {
       const files = documents(partsOf(count));
       return leastCpuMs(() => loadConfiguration(files));
@@ -331,7 +331,7 @@ for (const [what, partsOf] of Object.entries(dimensions)) {
   });
 }
 
-test('load: a tenant whose documents are the same is taken over from the former configuration', () => {
+test('load: a tenant with unchanged documents is reused from the previous configuration', () => {
   const two = (title: string) =>
     hashKeys(
       new Map([
@@ -354,7 +354,7 @@ test('load: a tenant whose documents are the same is taken over from the former 
   assert.equal(changed.configuration.digest, anew.configuration.digest);
 });
 
-test('load: what is beyond a limit is a mistake that names the limit, and stored configurations stay valid', () => {
+test('load: a value beyond a limit is an error that names the limit, and stored configurations stay valid', () => {
   const files = documents({ schemas: { page: { ...page, triggers: { cms: names(30_000, 't') } } } });
   const loaded = loadConfiguration(files);
   assert.ok(!loaded.ok);

@@ -1,4 +1,4 @@
-/** What a sound configuration becomes when it is loaded. */
+/** The result of loading a valid configuration. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hashKeys } from '../../../src/config/documents/canonical.ts';
@@ -8,7 +8,7 @@ import type { JsonObject } from '../../../src/contract/json.ts';
 import { client, issuesOf, load, site, source } from '../support/loading.ts';
 import { documentsOf, pageSchema, siteTenant } from '../support/site.ts';
 
-test('load: a sound configuration is loaded with or without its keys hashed, and the same', () => {
+test('load: a valid configuration loads the same with plain and with hashed keys', () => {
   const documents = documentsOf(site({}, { 'tenants/site/schemas/page.json': pageSchema }));
   const plain = loadConfiguration(documents);
   const hashed = loadConfiguration(hashKeys(documents));
@@ -26,7 +26,7 @@ test('load: a sound configuration is loaded with or without its keys hashed, and
   }
 });
 
-test('load: a key speaks for its source or client, in its tenant, with its scopes and domains', () => {
+test('load: a key identifies its source or client, in its tenant, with its scopes and domains', () => {
   const other = siteTenant({
     sourceGroups: [
       {
@@ -55,7 +55,7 @@ test('load: a key speaks for its source or client, in its tenant, with its scope
   assert.deepEqual(website.domains, [{ alias: 'site', hostnames: ['www.example.com', '*'] }]);
 });
 
-test('load: what is no key of anybody is nobody', () => {
+test('load: an unknown key identifies nobody', () => {
   const { authenticate } = load(site({}));
   for (const key of [
     '',
@@ -70,7 +70,7 @@ test('load: what is no key of anybody is nobody', () => {
   }
 });
 
-test('load: tenants may use the same ids, aliases and hostnames', () => {
+test('load: tenants can use the same ids, aliases and hostnames', () => {
   const twin = siteTenant({
     sourceGroups: [{ alias: 'cms', sources: [source({ apiKeys: ['twin'] })] }],
     environmentClients: [],
@@ -78,7 +78,7 @@ test('load: tenants may use the same ids, aliases and hostnames', () => {
   assert.deepEqual(issuesOf(site({}, { 'tenants/twin/tenant.json': twin })), []);
 });
 
-test('load: one source group and environment name one source', () => {
+test('load: a source group and an environment identify one source', () => {
   const configuration = load(
     site({
       environments: [
@@ -156,7 +156,7 @@ test('load: types of any source group trigger in every group, and a lookup witho
   }
 });
 
-test('load: every source of a group that a lookup reads has a layout, and no other', () => {
+test('load: every source of a group that a lookup reads has a layout, and no other source', () => {
   const lookup = (from: JsonObject): JsonObject => ({
     type: 'array',
     input: {
@@ -183,7 +183,7 @@ test('load: every source of a group that a lookup reads has a layout, and no oth
   assert.deepEqual([...(tenant?.lookupLayouts.keys() ?? [])].sort(), ['src-cms', 'src-pim']);
 });
 
-test('load: names that prototypes have are names like any other', () => {
+test('load: names on Object.prototype are ordinary names', () => {
   const tenant = load({
     'tenants/__proto__/tenant.json': `{
       "environments": [{"id": "__proto__", "alias": "constructor"}],

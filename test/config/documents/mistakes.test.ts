@@ -6,7 +6,7 @@ import { hashKey } from '../../../src/config/tenant/api-keys.ts';
 import { client, type Files, issuesOf, site, source, warningsOf } from '../support/loading.ts';
 import { documentsOf, pageSchema, siteTenant } from '../support/site.ts';
 
-test('every mistake is told with file, place, message and advice', () => {
+test('mistakes: every error is reported with file, path, message and hint', () => {
   const cases: [string, Files, string, string, RegExp, RegExp][] = [
     [
       'tenant.json',
@@ -536,7 +536,7 @@ test('every mistake is told with file, place, message and advice', () => {
   }
 });
 
-test('a thing of the wrong kind is one mistake, not one for each of its members', () => {
+test('mistakes: a value of the wrong type is one error, not one for each of its members', () => {
   const issues = issuesOf(
     site({ environments: ['production'], sourceGroups: [1], domains: [null], environmentClients: [[]] }),
   );
@@ -551,7 +551,7 @@ test('a thing of the wrong kind is one mistake, not one for each of its members'
   );
 });
 
-test('mistakes of all files and tenants come at once, file by file', () => {
+test('mistakes: errors in all files and tenants are reported together, file by file', () => {
   const issues = issuesOf({
     'tenants/b/tenant.json': { environments: [{}] },
     'tenants/a/tenant.json': '{,}',
@@ -569,7 +569,7 @@ test('mistakes of all files and tenants come at once, file by file', () => {
   );
 });
 
-test('a broken tenant.json does not make every group in its schemas look unknown', () => {
+test('mistakes: an invalid tenant.json does not make all groups in its schemas unknown', () => {
   const issues = issuesOf({ 'tenants/site/tenant.json': '{', 'tenants/site/schemas/page.json': pageSchema });
   assert.deepEqual(
     issues.map(({ file }) => file),
@@ -577,7 +577,7 @@ test('a broken tenant.json does not make every group in its schemas look unknown
   );
 });
 
-test('keys are unique over all tenants, plain or hashed, and no message repeats one', () => {
+test('mistakes: keys are unique over all tenants, plain or hashed, and no message repeats one', () => {
   const twin = (key: string) =>
     siteTenant({ sourceGroups: [], environmentClients: [client({ apiKeys: [key] })] });
   for (const key of ['client-key', hashKey('client-key'), hashKey('client-key').toUpperCase()]) {
@@ -600,7 +600,7 @@ test('keys are unique over all tenants, plain or hashed, and no message repeats 
   );
 });
 
-test('what is sound but hardly meant so is a warning', () => {
+test('mistakes: a valid but probably unintended configuration is a warning', () => {
   const messages = (files: Files) => warningsOf(files).map(({ path, message }) => `${path} ${message}`);
   assert.deepEqual(
     messages(site({ sourceGroups: [{ alias: 'cms', sources: [{ id: 'a', environments: [] }] }] })),
@@ -617,7 +617,7 @@ test('what is sound but hardly meant so is a warning', () => {
   const schema = {
     ...pageSchema,
     properties: {
-      // Properties may be called as parts of a definition are.
+      // Properties can have the names of parts of a definition.
       type: 'reference',
       source: 'nowhere',
       author: { type: 'reference', alias: 'autor', originId: '{p.author}' },
@@ -653,7 +653,7 @@ const cities = {
   index: { fields: { name: { type: 'text' }, population: { type: 'long' } } },
 };
 
-test('a field without a property and a property without a field are mistakes, each with its place and a guess', () => {
+test('mistakes: a field without a property and a property without a field are errors, each with its path and a suggestion', () => {
   const issues = issuesOf(site({}, { 'tenants/site/indexes/cities.json': cities }));
   assert.deepEqual(
     issues.map(({ file, path, message, advice }) => `${file} ${path} ${message} ${advice}`),
@@ -666,18 +666,18 @@ test('a field without a property and a property without a field are mistakes, ea
   );
 });
 
-test('members that `*` puts in may fill any field', () => {
+test('mistakes: members that `*` adds can fill any field', () => {
   const properties = { '*': 'p.facts', name: '{p.name}' };
   assert.deepEqual(issuesOf(site({}, { 'tenants/site/indexes/cities.json': { ...cities, properties } })), []);
 });
 
-test('what an earlier version took and stored goes on, though it is a mistake in a folder', () => {
+test('mistakes: what an earlier version accepted and stored keeps working, though it is an error in a folder', () => {
   const documents = documentsOf(site({}, { 'tenants/site/indexes/cities.json': cities }));
   assert.equal(loadConfiguration(documents, 'stored').ok, true);
   assert.equal(loadConfiguration(documents).ok, false);
 });
 
-test('an entity type that one file names and that looks like what others name is a warning', () => {
+test('mistakes: an entity type that only one file names and that resembles another one is a warning', () => {
   const triggered = (...types: string[]) => ({ ...pageSchema, triggers: { cms: types } });
   const warningTexts = (files: Files) =>
     warningsOf(site({}, files)).map(
@@ -710,7 +710,7 @@ test('an entity type that one file names and that looks like what others name is
         'Did you mean "author"? Leave it if both are meant.',
     ],
   );
-  // Types that have nothing alike, or numbers alone, are meant.
+  // Types that have nothing in common, or only numbers, are intended.
   assert.deepEqual(
     warningTexts({
       'tenants/site/schemas/a.json': triggered('section1', 'page'),
@@ -720,7 +720,7 @@ test('an entity type that one file names and that looks like what others name is
   );
 });
 
-test('an action for a schema that nobody has is a warning, and so is an alias written as an expression', () => {
+test('mistakes: an action for an unknown schema is a warning, and so is an alias written as an expression', () => {
   const schema = {
     ...pageSchema,
     properties: { card: { type: 'partial', input: '{root}', alias: { $exp: 'crd' } } },

@@ -1,4 +1,4 @@
-/** Schema files in folders below `schemas`, and by the names that say their kind. */
+/** Schema files in subfolders of `schemas`, and with extensions that determine their kind. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { documentPlace } from '../../../src/config/document-path.ts';
@@ -22,7 +22,7 @@ function under(folder: string, files: Record<string, JsonObject>): Files {
   return site({}, Object.fromEntries(entries));
 }
 
-test('an alias has neither its folders nor its ending', () => {
+test('schema folders: an alias includes neither its folders nor its extension', () => {
   const files = under('schemas', {
     'page.full.json': pageSchema,
     'Blog/entry.json': withCard,
@@ -36,7 +36,7 @@ test('an alias has neither its folders nor its ending', () => {
   assert.deepEqual(warningsOf(files), []);
 });
 
-test('moved into a folder a schema stays the same schema', () => {
+test('schema folders: moving a schema into a folder does not change it', () => {
   const flat = load(under('schemas', { 'page.json': pageSchema }))
     .tenants.get('site')
     ?.schemas.get('page');
@@ -47,7 +47,7 @@ test('moved into a folder a schema stays the same schema', () => {
   assert.equal(moved.digest, flat.digest);
 });
 
-test('two files of one kind with one alias are a mistake that names both; of two kinds they are two things', () => {
+test('schema folders: two files of one kind with the same alias are an error that names both; of two kinds they are separate', () => {
   const twice: Files = {
     ...under('schemas', {
       'Blog/page.full.json': pageSchema,
@@ -73,7 +73,7 @@ test('two files of one kind with one alias are a mistake that names both; of two
   );
 });
 
-test('no path leads out of the configuration, or to a file that would be hidden', () => {
+test('schema folders: no path leads out of the configuration, or to a hidden file', () => {
   const nowhere = [
     '../page.json',
     '../../page.json',

@@ -71,7 +71,7 @@ test('settings: without variables every setting has its documented default', () 
   });
 });
 
-test('settings: every setting is listed with its default as the variable is written', () => {
+test('settings: every setting is listed with its default, in the notation of the variable', () => {
   for (const { variable, default: text, meaning, allowed } of listSettings()) {
     assert.ok(meaning !== '' && allowed !== '', variable);
     const isInWords = ['CONFIG_DIR', 'SNAPSHOT_DIR', 'WORKERS', 'DEMO', 'PUBLIC_URL'].includes(variable);
@@ -90,11 +90,11 @@ test('settings: every setting is listed with its default as the variable is writ
   assert.equal(byName.get('REDIS_URL')?.default, '');
 });
 
-test('settings: an empty variable is an absent one', () => {
+test('settings: an empty variable counts as absent', () => {
   assert.deepEqual(readSettings({ PORT: '', REDIS_URL: ' ', DEMO: '', HEADER_PREFIX: '' }), readSettings({}));
 });
 
-test('settings: snapshots stand in the data folder, or are turned off', () => {
+test('settings: snapshots are in the data folder, or are turned off', () => {
   assert.equal(readSettings({ DATA_DIR: 'here' }).snapshotDir, resolve('here/shards'));
   assert.equal(readSettings({ SNAPSHOT_DIR: 'off' }).snapshotDir, null);
 });
@@ -200,14 +200,14 @@ test('settings: every variable is read', () => {
   assert.equal(readSettings({ WORKER_NICENESS: 'Idle' }).workerNiceness, 'idle');
 });
 
-test('settings: an address of a worker is a host, with or without a port', () => {
+test('settings: the address of a worker is a host, with or without a port', () => {
   const addressOf = (text: string) => readSettings({ WORKER_ADDRESS: text }).workerAddress;
   assert.deepEqual(addressOf('worker-0.workers'), { host: 'worker-0.workers', port: null });
   assert.deepEqual(addressOf('::1'), { host: '::1', port: null });
   assert.deepEqual(addressOf('[::1]:4100'), { host: '::1', port: 4100 });
 });
 
-test('settings: a setting of an earlier version stops no start, and is named', () => {
+test('settings: a setting of an earlier version does not prevent a start, and is reported', () => {
   const env = { MESSAGES_URL: 'whatever it was' };
   assert.deepEqual(readSettings(env), readSettings({}));
   const [line = '', ...more] = formerSettingsIn(env);
@@ -216,13 +216,13 @@ test('settings: a setting of an earlier version stops no start, and is named', (
   assert.deepEqual(formerSettingsIn({ MESSAGES_URL: ' ', REDIS_URL: 'redis://h' }), []);
 });
 
-test('settings: the demo is on only for the configuration of the repository, unless it is asked for', () => {
+test('settings: the demo is on only for the configuration of the repository, unless it is requested', () => {
   assert.equal(readSettings({ CONFIG_DIR: '/etc/site' }).demo, false);
   assert.equal(readSettings({ CONFIG_DIR: resolve('config/../config') }).demo, true);
   for (const off of ['off', 'false', '0', 'False']) assert.equal(readSettings({ DEMO: off }).demo, false);
 });
 
-test('settings: a folder counts as given when it is named, be it that of the repository, and not when the name is empty', () => {
+test('settings: a named folder counts as configured, even that of the repository, unless the name is empty', () => {
   const folderOf = (CONFIG_DIR: string) => {
     const { isConfigDirGiven, isConfigDirOwn } = readSettings({ CONFIG_DIR });
     return { isConfigDirGiven, isConfigDirOwn };
@@ -232,7 +232,7 @@ test('settings: a folder counts as given when it is named, be it that of the rep
   assert.deepEqual(folderOf('/etc/site'), { isConfigDirGiven: true, isConfigDirOwn: false });
 });
 
-test('settings: a wrong value is named with its variable and what is allowed', () => {
+test('settings: an invalid value is reported with its variable and the allowed values', () => {
   const cases: [string, string[], RegExp][] = [
     ['PORT', ['80a', '-1', '65536', '4.5', '1e3', '٣'], /whole number from 0 to 65535/],
     ['HOST', ['a b', 'http://x', 'host:80'], /IP address or a host name/],
@@ -264,7 +264,7 @@ test('settings: a wrong value is named with its variable and what is allowed', (
   }
 });
 
-test('settings: several wrong values are told at once, on one line', () => {
+test('settings: several invalid values are reported together, on one line', () => {
   const message = mistakeOf({ PORT: 'x', HOST: 'no host', WEB: '0', LOG_LEVEL: 'loud\nand clear' });
   const names = message.split('; ').map((mistake) => mistake.split(' ')[0]);
   assert.deepEqual(names.toSorted(), ['HOST', 'LOG_LEVEL', 'PORT', 'WEB']);
@@ -305,7 +305,7 @@ test('settings: a password is not repeated in a message', () => {
   assert.doesNotMatch(mistakeOf({ REDIS_CLUSTER: 'user:secret@a:1' }), /secret/);
 });
 
-test('settings: .env is read, the real environment wins, and what is read is not written back', async (t) => {
+test('settings: .env is read, the environment takes precedence and is not changed', async (t) => {
   const folder = await folderWith(t, { '.env': '# ours\nPORT=5000\nHOST="0.0.0.0"\nWEB=2\n' });
   const env = { PORT: '6000', WEB: '' };
   const settings = readSettings(environmentWithFile(env, folder));
@@ -313,7 +313,7 @@ test('settings: .env is read, the real environment wins, and what is read is not
   assert.deepEqual(env, { PORT: '6000', WEB: '' });
 });
 
-test('settings: no .env is fine, one that cannot be read is a clear line', async (t) => {
+test('settings: a missing .env is fine, and an unreadable one is reported in one clear line', async (t) => {
   const folder = await folderWith(t, { 'below/.env/x': '' });
   assert.deepEqual(environmentWithFile({ PORT: '1' }, folder), { PORT: '1' });
   assert.throws(() => environmentWithFile({}, `${folder}/below`), {
@@ -322,7 +322,7 @@ test('settings: no .env is fine, one that cannot be read is a clear line', async
   });
 });
 
-test('settings: the private Redis has no replicas that could be waited for', () => {
+test('settings: the private Redis has no replicas to wait for', () => {
   assert.throws(
     () => readSettings({ CONFIRM_REPLICAS: '1' }),
     /CONFIRM_REPLICAS is set and REDIS_URL is not/,

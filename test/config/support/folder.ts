@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 
-/** A folder of the test's own with these files, gone when the test ends. */
+/** A folder with these files, deleted when the test ends. */
 export async function folderWith(t: TestContext, files: Record<string, string | Buffer>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-config-'));
   t.after(() => rm(folder, { recursive: true, force: true }));

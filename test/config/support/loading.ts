@@ -1,4 +1,4 @@
-/** Loads the configuration of a small site with changes, as the tests of loading need it. */
+/** Loads the configuration of a small site with changes. */
 import assert from 'node:assert/strict';
 import type { Configuration } from '../../../src/config/configuration.ts';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';

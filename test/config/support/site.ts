@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 
-/** A small sound tenant: one environment, one source, one client. */
+/** A small valid tenant: one environment, one source, one client. */
 export function siteTenant(changes: JsonObject = {}): JsonObject {
   return {
     environments: [{ id: 'env-1', alias: 'production' }],
@@ -24,7 +24,7 @@ export const pageSchema: JsonObject = {
   properties: { title: '{p.title}' },
 };
 
-/** Documents of tenants, as `readDocuments` gives them. */
+/** Documents of tenants, as `readDocuments` returns them. */
 export function documentsOf(files: Record<string, Json | string>): Map<string, string> {
   return new Map(
     Object.entries(files).map(([path, content]) => [

@@ -12,7 +12,7 @@ function clientWith(changes: JsonObject): ClientPrincipal {
 
 const clientOf = (...indexes: string[]) => clientWith({ indexes });
 
-test('index patterns: a client queries every index, unless patterns narrow that kind of them', () => {
+test('index patterns: a client can query every index, unless patterns restrict that kind of index', () => {
   for (const open of [clientWith({}), clientOf()]) {
     assert.ok(open.indexes.allowsIndex('blog') && open.indexes.allowsType('cms', 'page'));
   }
@@ -20,7 +20,7 @@ test('index patterns: a client queries every index, unless patterns narrow that 
   for (const alias of ['blog', 'blogPosts', 'news']) assert.ok(indexes.indexes.allowsIndex(alias), alias);
   for (const alias of ['Blog', 'myblog', 'newsletter', ''])
     assert.ok(!indexes.indexes.allowsIndex(alias), alias);
-  assert.ok(indexes.indexes.allowsType('cms', 'page'), 'a kind without a pattern is not narrowed');
+  assert.ok(indexes.indexes.allowsType('cms', 'page'), 'a kind without a pattern is not restricted');
 
   const types = clientOf('cms:*', 'shop:product*', '*:public', 'pim:a:b');
   for (const [group, type] of [
@@ -45,7 +45,7 @@ test('index patterns: a client queries every index, unless patterns narrow that 
   assert.deepEqual([both.allowsIndex('news'), both.allowsType('cms', 'news')], [false, false]);
 });
 
-test('index patterns: a pattern that nothing could match is a mistake', () => {
+test('index patterns: a pattern that cannot match anything is an error', () => {
   for (const pattern of ['', 'a b', 'cms:', ':page', 'blög*', 'a/b', 'c ms:page']) {
     const [issue, ...others] = issuesOf(site({ environmentClients: [client({ indexes: [pattern] })] }));
     assert.equal(issue?.path, '$.environmentClients[0].indexes[0]', pattern);
@@ -56,7 +56,7 @@ test('index patterns: a pattern that nothing could match is a mistake', () => {
   }
 });
 
-test('index patterns: scopes may have the names of the hosted service, whose Query includes source groups', () => {
+test('index patterns: scopes can have the names of the hosted service, whose Query includes source groups', () => {
   const scopesOf = (...scopes: string[]) => [...clientWith({ scopes }).scopes].sort();
   assert.deepEqual(scopesOf('Delivery'), ['delivery']);
   assert.deepEqual(scopesOf('Routes'), ['routes']);

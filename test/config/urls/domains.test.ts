@@ -14,7 +14,7 @@ test('domains: a host belongs to the domain that names it, whatever its port', (
   assert.equal(domainOf(both, 'www.example.com'), site);
 });
 
-test('domains: hostname * takes relative URLs and any host not named by another domain', () => {
+test('domains: hostname * accepts relative URLs and any host not named by another domain', () => {
   assert.equal(domainOf(both, null), site);
   assert.equal(domainOf(both, 'anything.test'), site);
   assert.equal(domainOf([shop], null), null);
@@ -29,7 +29,7 @@ test('domains: relative routes answer on every hostname of the domains of the cl
   assert.ok(!routeAnswers(null, null, [shop]));
 });
 
-test('domains: absolute routes answer on the hostnames of the domain that has theirs, and on no other', () => {
+test('domains: absolute routes answer only on the hostnames of the domain that includes theirs', () => {
   assert.ok(routeAnswers('shop.example.com', 'shop.example.com', both));
   assert.ok(routeAnswers('shop.example.com', 'shop.example.org', both));
   assert.ok(!routeAnswers('shop.example.com', 'www.example.com', both));
@@ -38,7 +38,7 @@ test('domains: absolute routes answer on the hostnames of the domain that has th
   assert.ok(!routeAnswers('www.example.com', 'shop.example.com', [shop]));
 });
 
-test('domains: hosts are written in one way', () => {
+test('domains: hosts have one normal form', () => {
   const cases: [string, string | null][] = [
     ['WWW.Example.COM', 'www.example.com'],
     ['example.com.', 'example.com'],

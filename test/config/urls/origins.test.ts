@@ -9,7 +9,7 @@ function allows(patterns: readonly string[], origin: string): boolean {
   ).allows(origin);
 }
 
-test('origins: an origin is allowed when a pattern names it, whatever its case and default port', () => {
+test('origins: an origin is allowed if a pattern names it, whatever its case and default port', () => {
   for (const [pattern, origin] of [
     ['https://www.example.com', 'https://www.example.com'],
     ['HTTPS://WWW.Example.COM', 'https://www.example.com'],
@@ -56,12 +56,12 @@ test('origins: a * is one label or any port, and nothing else', () => {
     assert.equal(allows(ports, origin), false, origin);
 });
 
-test('origins: no pattern allows nothing', () => {
+test('origins: an empty list allows nothing', () => {
   assert.equal(allows([], 'https://www.example.com'), false);
   assert.equal(allows([], ''), false);
 });
 
-test('origins: what is no pattern is refused', () => {
+test('origins: an invalid pattern is rejected', () => {
   for (const text of [
     '*',
     'null',

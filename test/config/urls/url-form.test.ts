@@ -7,7 +7,7 @@ function folded(url: string): string {
   return pathInForm(normalizeUrl(url)?.path ?? '', 'folded');
 }
 
-test('a folded path is in lower case, whatever it is written in', () => {
+test('URL form: a folded path is in lower case, whatever its notation', () => {
   const cases: [string, string][] = [
     ['/', '/'],
     ['/About-US/Team', '/about-us/team'],
@@ -27,17 +27,17 @@ test('a folded path is in lower case, whatever it is written in', () => {
   for (const [url, wanted] of cases) assert.equal(folded(url), wanted, url);
 });
 
-test('in its exact form a path stays as it is normalized', () => {
+test('URL form: the exact form of a path is its normalized form', () => {
   const path = normalizeUrl('/About/%c3%86')?.path ?? '';
   assert.equal(pathInForm(path, 'exact'), '/About/%C3%86');
 });
 
-test('folding is lower-casing of the decoded path: a slow way over its segments agrees', () => {
+test('URL form: folding is lower-casing of the decoded path, like a slow implementation by segments', () => {
   const segment = fc.string({ unit: 'grapheme', maxLength: 8 }).map((text) => text.toWellFormed());
   fc.assert(
     fc.property(fc.array(segment, { minLength: 1, maxLength: 4 }), (segments) => {
       const url = `/${segments.map(encodeURIComponent).join('/')}`;
-      // A byte beyond the letters stays apart from them, as a slash between segments does.
+      // A byte that is not a letter stays separate, like a slash between segments.
       const slow = `/${segments.map((text) => encodeURIComponent(text.toLowerCase())).join('/')}`;
       assert.equal(folded(url), normalizeUrl(slow)?.path);
     }),
@@ -45,7 +45,7 @@ test('folding is lower-casing of the decoded path: a slow way over its segments 
   );
 });
 
-test('a folded path is a normal path, and folding it again changes nothing', () => {
+test('URL form: a folded path is normalized, and folding it again changes nothing', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 20 }), (text) => {
       const path = folded(`/${text}`);

@@ -31,7 +31,7 @@ function text(url: string): string {
   return normal.host === null ? normal.path : `http://${normal.host}${normal.path}`;
 }
 
-test('URL: normalising twice is normalising once', () => {
+test('URL: normalizing is idempotent', () => {
   fc.assert(
     fc.property(
       fc.oneof(
@@ -46,7 +46,7 @@ test('URL: normalising twice is normalising once', () => {
   );
 });
 
-test('URL: a normal path is visible ASCII, begins with a slash and ends with none', () => {
+test('URL: a normalized path is visible ASCII, starts with a slash and does not end with one', () => {
   fc.assert(
     fc.property(
       fc.oneof(
@@ -74,7 +74,7 @@ test('URL: trailing slashes and fragments do not matter', () => {
   );
 });
 
-test('URL: the writing of the percent-encoding does not matter', () => {
+test('URL: the notation of the percent-encoding does not matter', () => {
   const encoder = new TextEncoder();
   const written = plainPath.chain((plain) =>
     fc
@@ -98,7 +98,7 @@ test('URL: the writing of the percent-encoding does not matter', () => {
   );
 });
 
-test('URL: the scheme, its own port and the case of the host do not matter', () => {
+test('URL: the scheme, its default port and the case of the host do not matter', () => {
   fc.assert(
     fc.property(host, plainPath, (name, rest) => {
       const normal = text(`http://${name}${rest}`);
@@ -153,7 +153,7 @@ test('URL: a table of URLs', () => {
   }
 });
 
-test('URL: two query strings are equal when their members are, in any order and writing', () => {
+test('URL: two query strings are equal if their parameters are, in any order and notation', () => {
   const equal: [string, string][] = [
     ['/a?x=1&y=2', '/a/?y=2&x=1#z'],
     ['/a?x', '/a?x='],
@@ -184,7 +184,7 @@ test('URL: a request is answered by claims with its query string, then by those 
   assert.deepEqual(answeringPaths('/a?x=1'), ['/a?x=1', '/a']);
 });
 
-test('URL: what is no URL of ours is null', () => {
+test('URL: an invalid URL is null', () => {
   for (const url of [
     '',
     'a',
@@ -207,7 +207,7 @@ test('URL: what is no URL of ours is null', () => {
   }
 });
 
-test('URL: a hostile URL takes no longer than it is long', () => {
+test('URL: a hostile URL takes linear time', () => {
   const startedMs = spentMs();
   for (const piece of ['@', '%', '/', ':', '%4', '?', '[', '&', '=', '+']) {
     normalizeUrl(`http://${piece.repeat(200_000)}`);

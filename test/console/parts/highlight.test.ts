@@ -44,7 +44,7 @@ test('highlight: code has comments, strings, templates, regular expressions and 
   ]);
 });
 
-test('highlight: what is still being typed ends with its line', () => {
+test('highlight: an unterminated token ends with its line', () => {
   assert.deepEqual(shown('{"a": "b\n"c": 1}', 'json'), ['name "a"', 'string "b', 'name "c"', 'number 1']);
   assert.deepEqual(shown('x = "a\nlet', 'code'), ['string "a', 'keyword let']);
   assert.deepEqual(shown('/* a', 'code'), ['comment /* a']);
@@ -65,7 +65,7 @@ test('highlight: no character is lost, in any text and in our own source', () =>
   isWhole('x'.repeat(200_000));
 });
 
-test('highlight: the language is that of the ending', () => {
+test('highlight: the language follows from the file extension', () => {
   const paths = ['tenant.json', 'schemas/a.full.ts', 'lib/b.mjs', 'c.md'];
   assert.deepEqual(paths.map(languageOf), ['json', 'code', 'code', 'plain']);
 });

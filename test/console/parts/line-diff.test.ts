@@ -18,7 +18,7 @@ function commonLines(a: readonly string[], b: readonly string[]): number {
   return Math.max(taken, commonLines(rest, b));
 }
 
-test('line diff: a difference has both texts in it, and as many common lines as there can be', () => {
+test('line diff: a diff contains both texts, with as many common lines as possible', () => {
   fc.assert(
     fc.property(texts, texts, (before, after) => {
       const lines = lineDiff(before, after);

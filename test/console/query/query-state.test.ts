@@ -17,7 +17,7 @@ import {
   withToken,
 } from '../../../src/console/query/query-state.ts';
 
-test('query state: members that the form does not know stay', () => {
+test('query state: members unknown to the form are kept', () => {
   const query = { distinct: 'a', search: { field: 'name', value: 'x', prefix: true }, filters: { or: [] } };
   assert.deepEqual(withSort(query, 'size', 'desc'), { ...query, sort: [{ field: 'size', order: 'desc' }] });
   assert.deepEqual(withSearch(query, 'name, names', 'y'), {
@@ -27,7 +27,7 @@ test('query state: members that the form does not know stay', () => {
   });
 });
 
-test('query state: filters of another form are left alone', () => {
+test('query state: filters of another form are not changed', () => {
   const query = { filters: { and: [{ or: [] }] } };
   assert.equal(conditionsOf(query), null);
   assert.equal(toggled(query, 'a', 1), query);
@@ -35,7 +35,7 @@ test('query state: filters of another form are left alone', () => {
   assert.deepEqual(conditionsOf(withConditions({}, plain)), plain);
 });
 
-test('query state: a group of a facet is turned on and off again, from the first page on', () => {
+test('query state: a group of a facet is switched on and off, starting from the first page', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.integer(), fc.boolean()), (value) => {
       const query = { pagination: { pageSize: 5 } };
@@ -47,12 +47,12 @@ test('query state: a group of a facet is turned on and off again, from the first
   );
 });
 
-test('query state: a value is written so that it is read as itself', () => {
+test('query state: a value is formatted so that it parses to itself', () => {
   const values = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null), fc.array(fc.integer()));
   fc.assert(fc.property(values, (value) => assert.deepEqual(typedValue(valueText(value)), value)));
 });
 
-test('query state: operators and a boost are members of the search, and others stay', () => {
+test('query state: operators and a boost are members of the search, and others are kept', () => {
   const query = { search: { field: 'name', value: 'x', prefix: true } };
   const made = withOperators(withBoost(query, { field: 'sold', weight: 2, halfLife: null }), true);
   assert.deepEqual(made, {

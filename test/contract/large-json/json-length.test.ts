@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
 import { isLongerThan } from '../../../src/contract/large-json/stringify-in-parts.ts';
 
-test('a value is longer than so many characters when its JSON text is', () => {
+test('JSON length: a value is too long exactly if its JSON text is', () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'ß', '😀', ' ') });
   const { value } = fc.letrec<{ value: Json }>((tie) => ({
     value: fc.oneof(
@@ -24,7 +24,7 @@ test('a value is longer than so many characters when its JSON text is', () => {
   );
 });
 
-test('it stops where it is longer', () => {
+test('JSON length: counting stops at the limit', () => {
   let looked = 0;
   const items = new Proxy<Json[]>(
     Array.from({ length: 1_000_000 }, () => 1),

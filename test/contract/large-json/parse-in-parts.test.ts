@@ -12,7 +12,7 @@ const text = fc.oneof(
 );
 const scalar = fc.oneof(fc.constantFrom<Json>(null, true, -1.5e300, {}, []), text);
 const small = fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>;
-/** Some of them are larger than a part, and so are texts in them. */
+/** Some are larger than a part, and so are strings in them. */
 const count = fc.oneof(fc.nat(3), fc.integer({ min: 1_000, max: 9_000 }));
 
 const { value } = fc.letrec<{ value: Json }>((tie) => ({
@@ -43,7 +43,7 @@ function parsed(json: string): { value: Json; pauses: number } {
   }
 }
 
-test('parse in parts: text that is parsed in parts gives what JSON.parse gives', () => {
+test('parse in parts: parsing in parts equals JSON.parse', () => {
   let paused = 0;
   fc.assert(
     fc.property(value, (each) => {
@@ -65,7 +65,7 @@ test('parse in parts: no part of a large text takes long, wherever its values ar
   }
 });
 
-test('parse in parts: text that is cut off is a mistake, as for JSON.parse', () => {
+test('parse in parts: a truncated text is an error, as for JSON.parse', () => {
   const json = JSON.stringify({ list: Array.from({ length: 20_000 }, (_, at) => [at, 'x']) });
   for (const wrong of [
     json.slice(0, -1),
@@ -78,7 +78,7 @@ test('parse in parts: text that is cut off is a mistake, as for JSON.parse', () 
   }
 });
 
-test('parse in parts: the names of a large object stand as the language has them, numbers among them too, and are found in steps', () => {
+test('parse in parts: the names of a large object are in the order of JavaScript, including numeric ones, and are found in steps', () => {
   const indexes = ['0', '7', '10', '4294967294'];
   const others = ['01', '1a', '-1', '1.5', '4294967295', '99999999999', '', 'x', '\u0661'];
   const numbers = Array.from({ length: 60_000 }, (_, at) => `${(at * 7_919) % 1_000_003}`);

@@ -12,7 +12,7 @@ const text = fc.oneof(
   fc.string({ unit: fc.constantFrom('"', '\\', '😀', '\u0001', '\ud800', '\udc00') }),
 );
 const small = fc.oneof(text, fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>);
-/** Some of them are larger than a part. */
+/** Some are larger than a part. */
 const count = fc.oneof(fc.nat(3), fc.integer({ min: 900, max: 5_000 }));
 const { value } = fc.letrec<{ value: Json }>((tie) => ({
   value: fc.oneof(
@@ -34,7 +34,7 @@ const { value } = fc.letrec<{ value: Json }>((tie) => ({
   ),
 }));
 
-test('stringify in parts: the text of a value is the one that it has at once, whether it is made in parts or not', () => {
+test('stringify in parts: the text of a value is the same with and without parts', () => {
   let inParts = 0;
   fc.assert(
     fc.property(value, (json) => {
@@ -44,10 +44,10 @@ test('stringify in parts: the text of a value is the one that it has at once, wh
     }),
     { numRuns: runs(200) },
   );
-  assert.ok(inParts > 10, 'some are made in parts');
+  assert.ok(inParts > 10, 'some are written in parts');
 });
 
-test('stringify in parts: the names of a large object are known from its text, in the order that they have', () => {
+test('stringify in parts: the names of a large object are found in its text, in order', () => {
   for (const prefix of ['k', '']) {
     const object = Object.fromEntries(
       Array.from({ length: 20_000 }, (_, at) => [`${prefix}${(at * 7_919) % 20_011}`, at]),

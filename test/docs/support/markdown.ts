@@ -1,4 +1,4 @@
-/** Reads Markdown as far as the tests of documents need: fenced blocks, headings, links. */
+/** Parses Markdown as far as the tests of documents need it: fenced blocks, headings, links. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -15,13 +15,13 @@ const missing = tools.filter((tool) => spawnSync(tool, ['--version']).error !== 
 /** Why documents cannot be followed here, as the option `skip` of a test. */
 export const readersTools = missing.length > 0 && `needs ${missing.join(', ')}`;
 
-/** npm's own folder and settings, which a home folder of the test's does not have. */
+/** npm's own folder and settings, which a test's temporary home folder lacks. */
 export function npmFolders(): Record<string, string> {
   const home = os.homedir();
   return { npm_config_cache: path.join(home, '.npm'), npm_config_userconfig: path.join(home, '.npmrc') };
 }
 
-/** What the document starts, with a port of its own and a home folder that is gone after the test. */
+/** The processes that the document starts, with a separate port and a temporary home folder. */
 export async function startAs(
   context: TestContext,
   step: Step | undefined,
@@ -33,7 +33,7 @@ export async function startAs(
   const platform = await Platform.start(context, { PARTITIONS: '16', ...env }, [
     'bash',
     '-c',
-    // A terminal sends Ctrl-C to npx and to what it runs; here it goes to one process.
+    // A terminal sends Ctrl-C to npx and to its child; here it is sent to one process.
     before + step.block.text.replace(/^npx /m, 'exec ../node_modules/.bin/'),
   ]);
   await platform.ready(readyMs);
@@ -47,8 +47,8 @@ export interface PageReader {
 }
 
 /**
- * Runs all blocks of a page that starts a site of its own, and stops the site.
- * @returns how many blocks stand below the one that starts the site
+ * Runs all blocks of a page that starts its own site, and stops the site. @returns the number of blocks below the one that
+ * starts the site
  */
 export async function followPage(
   context: TestContext,
@@ -57,7 +57,7 @@ export async function followPage(
 ): Promise<number> {
   const steps = stepsOf(textOf(page));
   const start = steps.findIndex(startsThePlatform);
-  // What it starts finds its configuration as a reader's does.
+  // Its processes find their configuration like a reader's.
   const ownFolder = { ...env, CONFIG_DIR: '', DATA_DIR: '' };
   let before = '';
   const performNext = async (step: Step, port: string) => {

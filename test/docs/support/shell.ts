@@ -1,4 +1,4 @@
-/** Runs shell blocks of a document as a reader does, one after the other, and compares what they print with the answer below. */
+/** Runs shell blocks of a document in order, like a reader, and compares their output with the answer below. */
 import assert from 'node:assert/strict';
 import { type CommandResult, root, run } from '../../cli/support/command.ts';
 import { until } from '../../support/until.ts';
@@ -6,18 +6,18 @@ import { type Block, blocksOf } from './markdown.ts';
 
 /** How long a read is repeated: documents say that a change shows "a moment later". */
 const momentMs = 30_000;
-/** What stands for text that is left out. */
+/** Marks omitted text. */
 const leftOut = '…';
-/** Of an answer that is another one. */
+/** Of an answer that differs. */
 const shownCharacters = 1_000;
 
 export interface Step {
   readonly block: Block;
-  /** What the document shows below it; null when it shows nothing. */
+  /** The answer shown below it, or null. */
   readonly answer: string | null;
 }
 
-/** The shell blocks that a reader runs, each with the block of JSON or text that stands right below it. */
+/** The shell blocks that a reader runs, each with the block of JSON or text right below it. */
 export function stepsOf(markdown: string): Step[] {
   const blocks = blocksOf(markdown);
   return blocks.flatMap((block, index) => {
@@ -38,13 +38,13 @@ export interface Reader {
   /** Of the platform; documents say 4000. */
   readonly port: string;
   readonly env: Record<string, string>;
-  /** What earlier blocks left behind. */
+  /** Results of earlier blocks. */
   readonly before?: string;
-  /** Where the first block begins; absent: the repository. */
+  /** Where the first block starts; absent: the repository. */
   readonly cwd?: string;
 }
 
-/** Runs a step and fails if it does, or if the answer is another than the document shows. */
+/** Runs a step and fails if it fails, or if the answer differs from the document. */
 export async function perform(step: Step, reader: Reader): Promise<void> {
   const where = `line ${step.block.line}`;
   if (step.answer === null) {
@@ -67,10 +67,7 @@ export async function perform(step: Step, reader: Reader): Promise<void> {
   });
 }
 
-/**
- * What a block leaves behind in the terminal of its reader: the folder, and variables. The block itself is run in a shell of
- * its own.
- */
+/** What a block leaves in the terminal of its reader: the folder, and variables. The block itself is run in its own shell. */
 export function leftBehind({ block }: Step): string {
   const lines = block.text.split('\n').filter((line) => /^(?:cd \S+|[A-Z]+=(?:\$\(.*\)|\S+))$/.test(line));
   return lines.map((line) => `${line}\n`).join('');
@@ -95,7 +92,7 @@ export function answerPattern(shown: string): RegExp {
   );
 }
 
-/** JSON without the white space outside of its texts. */
+/** JSON without the white space outside of its strings. */
 function withoutSpace(json: string): string {
   return json.replaceAll(/("(?:[^"\\]|\\.)*")|\s+/g, '$1');
 }

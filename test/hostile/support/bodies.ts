@@ -1,4 +1,4 @@
-/** Bodies of every endpoint, right, nearly right and wrong, as fast-check arbitraries. */
+/** Bodies of every endpoint, valid, almost valid and invalid, as fast-check arbitraries. */
 import fc from 'fast-check';
 import { type Json, type JsonObject, setOwn } from '../../../src/contract/json.ts';
 import { filterOperators } from '../../../src/contract/query-names.ts';
@@ -16,7 +16,7 @@ export const text: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom('a', 'b', 'Paris', 'Berlin am Meer', 'the quick brown fox'),
 );
 
-/** A small world, so that entities meet each other. */
+/** A small world, so that entities collide. */
 export const originId: fc.Arbitrary<string> = fc.oneof(
   fc.integer({ min: 0, max: 40 }).map((number) => `e${number}`),
   text,
@@ -109,7 +109,7 @@ const properties: fc.Arbitrary<Json> = fc
 
 const entityType = sometimes(fc.constantFrom(...entityTypes), text);
 
-/** @param required members that are left out now and then too */
+/** @param required members that are sometimes omitted too */
 function entity(withOriginId: boolean): fc.Arbitrary<Json> {
   const members = {
     ...(withOriginId ? { originId: sometimes(originId, anyJson) } : {}),
@@ -213,7 +213,7 @@ const originIds = fc.array(sometimes(originId, anyJson), { maxLength: 8 });
 const keyList = (key: fc.Arbitrary<string>) =>
   sometimes(fc.array(sometimes(key, anyJson), { maxLength: 6 }), anyJson);
 
-/** What an endpoint's body may be; null for those that take none. */
+/** Possible bodies of an endpoint; null if it accepts none. */
 export const bodies: Readonly<Partial<Record<RouteName, fc.Arbitrary<Json>>>> = {
   saveEntities: fc.array(entity(true), { maxLength: 6 }) as fc.Arbitrary<Json>,
   saveEntity: entity(false),

@@ -12,7 +12,7 @@ export class Canary {
 
   private constructor(private readonly client: Client) {}
 
-  /** Puts the entities in place, with originIds, handles and URLs that the attacked tenant uses too. */
+  /** Saves the entities, with originIds, handles and URLs that the attacked tenant uses too. */
   static async hatch(system: System): Promise<Canary> {
     const canary = new Canary(system.client('web.1', 2));
     const entities = Array.from({ length: count }, (_, number) => ({
@@ -34,7 +34,7 @@ export class Canary {
     return canary;
   }
 
-  /** @throws AssertionError when anything is otherwise than it was */
+  /** @throws AssertionError if anything has changed */
   async sings(): Promise<void> {
     assert.deepEqual(await this.#listen(null), this.#song, 'the data of another tenant changed');
   }
@@ -71,7 +71,7 @@ export class Canary {
   }
 }
 
-/** Cursors differ with the time at which they were made, or may. */
+/** Cursors may contain the time of their creation. */
 function withoutTokens(json: Record<string, Json>): Json {
   const { nextPageToken: _, pageInfo: __, ...rest } = json;
   return rest;

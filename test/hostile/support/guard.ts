@@ -1,4 +1,4 @@
-/** Watches the system while it is attacked: it lives, answers at once, keeps its size, and the canary sings as before. */
+/** Monitors the system while it is attacked: it stays live, responds quickly, keeps its size, and the canary is unchanged. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { System } from '../../system/support/processes/system.ts';
@@ -37,7 +37,7 @@ export class Guard {
     return guard;
   }
 
-  /** @throws Error with everything that was seen since the start */
+  /** @throws Error with all problems since the start */
   check(): void {
     if (this.#alarms.length > 0) throw new Error(this.#alarms.join('; '));
   }

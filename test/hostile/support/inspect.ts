@@ -1,4 +1,4 @@
-/** Says what is wrong with an answer to a hostile request (docs/reference/http.md "Bad input and slow clients"). */
+/** Reports what is wrong with the response to a hostile request (docs/reference/http.md "Bad input and slow clients"). */
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Json } from '../../../src/contract/json.ts';
 import type { Shape } from '../../../src/contract/shape.ts';
@@ -13,17 +13,17 @@ import { mistakesOf } from '../../../src/http/routing/validate.ts';
 import type { HostileRequest } from './requests.ts';
 import type { WireAnswer } from './wire.ts';
 
-/** What uWebSockets.js answers by itself to what is no HTTP/1.1. */
+/** The response of uWebSockets.js itself to anything but HTTP/1.1. */
 const libraryStatuses: ReadonlySet<number> = new Set([0, 400, 431, 505]);
 const stackPattern = /\bat .{1,200}\.(ts|js|mjs|lua):\d+|node_modules|file:\/\/|user_script|ioredis|ECONN/;
 
 export interface Inspection {
   readonly mistakes: readonly string[];
-  /** Undefined when the body is none. */
+  /** Undefined if the body is not JSON. */
   readonly json: Json | undefined;
 }
 
-/** @param secrets what no answer may show */
+/** @param secrets strings that no response may contain */
 export function inspect(request: HostileRequest, answer: WireAnswer, secrets: readonly string[]): Inspection {
   const { status, headers, isCut } = answer;
   const body = decoded(answer);
@@ -31,7 +31,7 @@ export function inspect(request: HostileRequest, answer: WireAnswer, secrets: re
   const mistakes: string[] = [];
   const sent = request.bytes.toString('utf8');
   for (const secret of secrets) {
-    // What the client sent itself may come back, as the name of an entity does.
+    // The client's own input may be returned, such as the name of an entity.
     if (text.includes(secret) && !bodyOf(sent).includes(secret)) mistakes.push(`it shows ${secret}`);
   }
   if (status >= 400 && stackPattern.test(withoutSent(text, sent))) mistakes.push('it shows our insides');
@@ -54,7 +54,7 @@ export function inspect(request: HostileRequest, answer: WireAnswer, secrets: re
   return { mistakes, json };
 }
 
-/** Probes and metrics are plain text, the console's files what a browser takes. */
+/** Probes and metrics are plain text, the console's files are those of a browser. */
 function saysOtherThanJson(headers: WireAnswer['headers']): boolean {
   const type = headers.get('content-type');
   if (type === undefined) return headers.get('content-length') === '0';

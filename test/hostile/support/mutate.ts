@@ -2,7 +2,7 @@
 import type { Random } from '../../system/support/random.ts';
 import { awkwardJson, awkwardTexts, brokenUtf8 } from './words.ts';
 
-/** A few changes at random places. */
+/** A few changes at random positions. */
 export function mutateBytes(random: Random, bytes: Buffer): Buffer {
   let mutated = bytes;
   for (let left = random.between(1, 4); left > 0; left -= 1) mutated = mutateOnce(random, mutated);
@@ -41,7 +41,7 @@ function flipped(random: Random, bytes: Buffer): Buffer {
   return copy;
 }
 
-/** Puts something awkward where a JSON value begins. */
+/** Puts an awkward value where a JSON value begins. */
 function valueReplaced(random: Random, bytes: Buffer): Buffer {
   const json = bytes.toString('latin1');
   const values = [...json.matchAll(/(?<=[:[,])("(?:[^"\\]|\\.){0,200}"|-?\d[\d.e+-]*|true|false|null)/g)];
@@ -54,7 +54,7 @@ function valueReplaced(random: Random, bytes: Buffer): Buffer {
   ]);
 }
 
-/** A token with one thing wrong, as it is, or nothing like one. */
+/** A token with one error, unchanged, or completely different. */
 export function mutateToken(random: Random, token: string): string {
   if (token === '') return random.pick(awkwardTexts);
   const at = random.below(token.length);

@@ -1,4 +1,4 @@
-/** Makes requests for every endpoint of the route table: its path, parameters, headers and body, each right or wrong. */
+/** Generates requests for every endpoint of the route table: path, parameters, headers and body, each valid or invalid. */
 import { isJsonObject, type Json, setOwn } from '../../../src/contract/json.ts';
 import type { ParameterDefinition, RouteDefinition } from '../../../src/http/route-definition.ts';
 import { routeTable } from '../../../src/http/routing/route-table.ts';
@@ -211,7 +211,7 @@ export class RequestMaker {
     return random.chance(0.15) ? mutateBytes(random, bytes) : bytes;
   }
 
-  /** Puts a token of ours into a query now and then. */
+  /** Sometimes puts one of our tokens into a query. */
   #withToken(body: Json): Json {
     const { random, loot } = this;
     if (!isJsonObject(body) || !isJsonObject(body.pagination ?? null) || !random.chance(0.3)) return body;

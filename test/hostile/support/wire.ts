@@ -1,4 +1,4 @@
-/** One request of any bytes on a connection of its own, and what came back. */
+/** One request of any bytes on its own connection, and the response. */
 import { connect } from 'node:net';
 
 export interface WireAnswer {
@@ -8,12 +8,12 @@ export interface WireAnswer {
   readonly headers: ReadonlyMap<string, string>;
   readonly body: Buffer;
   readonly tookMs: number;
-  /** The server closed the connection before the answer was whole. */
+  /** The server closed the connection before the response was complete. */
   readonly isCut: boolean;
 }
 
 export interface WireOptions {
-  /** Ends the sending side behind the bytes, as a client does that gives up. */
+  /** Ends the sending side after the bytes, like a client that gives up. */
   readonly end?: boolean;
   readonly patienceMs: number;
 }

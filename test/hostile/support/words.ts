@@ -1,6 +1,6 @@
-/** Texts, numbers and bytes that have broken programs before. */
+/** Strings, numbers and bytes that have broken programs before. */
 
-/** Names that reach a prototype where a plain object stands for a map. */
+/** Names that reach a prototype if a plain object is used as a map. */
 export const prototypeNames: readonly string[] = [
   '__proto__',
   'constructor',
@@ -14,7 +14,7 @@ export const prototypeNames: readonly string[] = [
   'length',
 ];
 
-/** originIds, handles and URLs with whatever stands for something in a key, an id, a path or a message. */
+/** originIds, handles and URLs with every character that has a meaning in a key, an id, a path or a message. */
 export const awkwardTexts: readonly string[] = [
   ...prototypeNames,
   'a/View/page',
@@ -156,7 +156,7 @@ export const awkwardJson: readonly string[] = [
   '\ufeff1',
 ];
 
-/** Bytes that are no UTF-8, or only nearly. */
+/** Bytes that are not UTF-8, or only almost. */
 export const brokenUtf8: readonly Buffer[] = [
   Buffer.from([0xff]),
   Buffer.from([0xc0, 0x80]),

@@ -32,7 +32,7 @@ test('answer cache: an answer is found by its client and query until something t
   assert.deepEqual([cache.figures.entries, cache.figures.bytes], [0, 0]);
 });
 
-test('answer cache: the answer of a query is kept from its second asking on', async () => {
+test('answer cache: the answer to a query is cached from its second request on', async () => {
   const cache = new AnswerCache(1 << 20);
   const key = { kind: 'query', principal, text: 'things\n{}' } as const;
   await put(cache, key, 'first', ['items']);
@@ -45,7 +45,7 @@ test('answer cache: the answer of a query is kept from its second asking on', as
   assert.equal(found(cache, key), 'third');
 });
 
-test('answer cache: an answer that hangs on more than its subjects is not kept', async () => {
+test('answer cache: an answer that depends on more than its subjects is not cached', async () => {
   const cache = new AnswerCache(1 << 20);
   await cache.answerTo(page('q'), async () => answer('x', null));
   assert.equal(found(cache, page('q')), null);
@@ -55,7 +55,7 @@ for (const [name, bytes] of [
   ['with a cache', 1 << 20],
   ['without a cache', 0],
 ] as const) {
-  test(`answer cache: ${name}, what is asked for by many at a time is computed once`, async () => {
+  test(`answer cache: ${name}, concurrent requests share one computation`, async () => {
     const cache = new AnswerCache(bytes);
     const computations = new Computations(cache, page('url=/a'));
     const asked = [computations.ask(), computations.ask(), computations.ask()];
@@ -65,7 +65,7 @@ for (const [name, bytes] of [
     assert.equal(found(cache, page('url=/a')) === null, bytes === 0);
   });
 
-  test(`answer cache: ${name}, whoever comes after a change gets nothing that was begun before it`, async () => {
+  test(`answer cache: ${name}, a request after a change gets nothing whose computation began before it`, async () => {
     const cache = new AnswerCache(bytes);
     const computations = new Computations(cache, page('url=/a'));
     const early = computations.ask();
@@ -81,7 +81,7 @@ for (const [name, bytes] of [
     assert.equal(computations.count, 2);
   });
 
-  test(`answer cache: ${name}, a change of something else makes nobody compute again`, async () => {
+  test(`answer cache: ${name}, an unrelated change causes no new computation`, async () => {
     const cache = new AnswerCache(bytes);
     const computations = new Computations(cache, page('url=/a'));
     const early = computations.ask();
@@ -92,7 +92,7 @@ for (const [name, bytes] of [
     assert.equal(computations.count, 1);
   });
 
-  test(`answer cache: ${name}, after any change nobody shares an answer that hangs on more than its subjects`, async () => {
+  test(`answer cache: ${name}, after any change no request shares an answer that depends on more than its subjects`, async () => {
     const cache = new AnswerCache(bytes);
     const computations = new Computations(cache, page('url=/a'), null);
     const early = computations.ask();
@@ -105,7 +105,7 @@ for (const [name, bytes] of [
   });
 }
 
-test('answer cache: a computation that fails fails for all who wait, and the next one is a new one', async () => {
+test('answer cache: a failed computation fails all its requests, and the next request starts a new one', async () => {
   const computations = new Computations(new AnswerCache(1 << 20), page('url=/a'));
   const asked = [computations.ask(), computations.ask()];
   computations.fail(0);
@@ -115,7 +115,7 @@ test('answer cache: a computation that fails fails for all who wait, and the nex
   assert.equal(await again, 'yes');
 });
 
-test('answer cache: what was begun before the cache was emptied is not kept, and replaces nothing that was begun after it', async () => {
+test('answer cache: a computation from before the cache was emptied is not cached, and replaces nothing newer', async () => {
   const cache = new AnswerCache(1 << 20);
   const computations = new Computations(cache, page('url=/a'));
   const slow = computations.ask();
@@ -128,7 +128,7 @@ test('answer cache: what was begun before the cache was emptied is not kept, and
   assert.equal(found(cache, page('url=/a')), 'new');
 });
 
-test('answer cache: memory stays bounded, and what is asked for stays longest', async () => {
+test('answer cache: memory stays bounded, and frequently requested answers stay longest', async () => {
   const cache = new AnswerCache(100_000);
   for (let at = 0; at < 1000; at += 1) {
     await put(cache, page(`q${at}`), 'x'.repeat(1000), [`view ${at}`]);
@@ -138,7 +138,7 @@ test('answer cache: memory stays bounded, and what is asked for stays longest', 
   assert.ok(cache.figures.evicted > 900);
 });
 
-test('answer cache: compressed forms count, and an answer that has gone takes none in', async () => {
+test('answer cache: compressed forms count, and an evicted answer accepts none', async () => {
   const cache = new AnswerCache(100_000);
   const kept = await cache.answerTo(page('q'), async () => answer('x', ['view a']));
   const { bytes } = cache.figures;
@@ -151,7 +151,7 @@ test('answer cache: compressed forms count, and an answer that has gone takes no
   assert.deepEqual([cache.figures.entries, cache.figures.bytes], [0, 0]);
 });
 
-test('answer cache: an answer that would take much of the cache is not kept', async () => {
+test('answer cache: an answer that would take much of the cache is not cached', async () => {
   const cache = new AnswerCache(8_000);
   await put(cache, page('q'), 'x'.repeat(1000), ['view a']);
   assert.equal(found(cache, page('q')), null);
@@ -159,17 +159,17 @@ test('answer cache: an answer that would take much of the cache is not kept', as
   assert.equal(cache.figures.invalidated, 0);
 });
 
-test('answer cache: a cache of no bytes keeps nothing', async () => {
+test('answer cache: a cache of no bytes stores nothing', async () => {
   const cache = new AnswerCache(0);
   await put(cache, page('q'), 'x', ['view a']);
   assert.equal(found(cache, page('q')), null);
 });
 
 /**
- * A store of versions, readers that read a subject and answer later, and announcements that come late but in order: whatever
- * is found or answered must be as new as the last announcement that had arrived when it was asked for.
+ * A model with versions, readers that read a subject and answer later, and announcements that arrive late but in order. Every
+ * answer must be as new as the last announcement that had arrived at its request.
  */
-test('answer cache: whatever the interleaving, an answer is as new as the last change that was announced before', async () => {
+test('answer cache: in any interleaving, an answer is as new as the last change announced before the request', async () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant('write' as const), subject: fc.nat(2) }),
     fc.record({ kind: fc.constant('announce' as const) }),
@@ -225,7 +225,7 @@ test('answer cache: whatever the interleaving, an answer is as new as the last c
   );
 });
 
-test('several answers: what is kept is not computed again, and what changes meanwhile is not kept', async () => {
+test('several answers: cached ones are not computed again, and those that change meanwhile are not cached', async () => {
   const cache = new AnswerCache(1 << 20);
   const keys = ['a', 'b', 'c'].map(page);
   const texts = async (version: string, meanwhile = () => {}) => {
@@ -242,7 +242,7 @@ test('several answers: what is kept is not computed again, and what changes mean
   assert.deepEqual(await texts('3'), ['a3', 'b3', 'c2']);
 });
 
-test('answer cache: a text counts as asked before from its second asking, until very many others have been asked', () => {
+test('answer cache: a text counts as repeated from its second request, until very many others were requested', () => {
   const asked = new SeenOnceFilter();
   assert.deepEqual([asked.note('a'), asked.note('a'), asked.note('b')], [false, true, false]);
   for (let at = 0; at < 1_000_000; at += 1) asked.note(`other ${at}`);

@@ -13,7 +13,7 @@ const cache = new AnswerCache(256 * 1024 * 1024);
 let front: TestFront;
 before(async () => {
   front = await startFront({ services: { cache } });
-  // Text that compresses to about a third, so that a form counted twice would show.
+  // Text that compresses to about a third, so that counting a form twice would be visible.
   const words = Array.from({ length: pageBytes / 10 }, (_, at) =>
     ((at * 2_654_435_761) % 1e9).toString(36).padEnd(10),
   );
@@ -23,7 +23,7 @@ before(async () => {
 after(() => front.stop());
 
 for (const coding of ['gzip', 'br']) {
-  test(`finished answer: thirty readers of one fresh page have it compressed once in ${coding}, and it counts once`, async () => {
+  test(`finished answer: for thirty requests of one fresh page, it is compressed once in ${coding}, and counts once`, async () => {
     cache.empty();
     const read = async () => {
       const response = await fetch(`${front.url}/v2?handle=page`, {
@@ -46,18 +46,18 @@ for (const coding of ['gzip', 'br']) {
   });
 }
 
-test('finished answer: an If-None-Match names a tag weakly, in a list, or by a star', () => {
+test('finished answer: If-None-Match matches a tag weakly, in a list, or by a star', () => {
   const tag = 'W/"abc"';
   for (const header of ['W/"abc"', '"abc"', '"x", W/"abc"', '*']) assert.ok(namesTag(header, tag), header);
   for (const header of ['', '"abcd"', 'abc']) assert.ok(!namesTag(header, tag), header);
 });
 
-test('finished answer: a page whose text was chosen for it does not keep its tag when the text is removed', () => {
+test('finished answer: a page with a crafted string does not keep its tag when the string is removed', () => {
   const bodyWith = (text: string) =>
     Buffer.from(
       `{"meta":{"status":200,"redirect":null,"missingViewReferences":[]},"route":{"title":"News","text":"${text}"},"views":{}}`,
     );
-  // Both have one XXH64; such a text is found in a fraction of a second.
+  // Both have the same XXH64; such a string is found in a fraction of a second.
   const [chosen, removed] = ["Harmful words 005qm ..........dt4h'z/:", '[removed by the moderator]'];
   assert.deepEqual(digestOf(bodyWith(chosen)), digestOf(bodyWith(removed)));
   assert.notEqual(etagOf(bodyWith(chosen)), etagOf(bodyWith(removed)));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ReceivedChanges, subjectsRemembered } from '../../../src/http/cache/received-changes.ts';
 
-test('received changes: what changed since a computation began is known subject by subject', () => {
+test('received changes: changes since a computation began are known for each subject', () => {
   const heard = new ReceivedChanges();
   const early = heard.begin();
   heard.note(['a']);
@@ -13,7 +13,7 @@ test('received changes: what changed since a computation began is known subject 
   assert.ok(heard.hasChangedSince(late, ['b']));
 });
 
-test('received changes: with computations always under way, changes are not remembered for ever', () => {
+test('received changes: with computations always in progress, changes are still forgotten', () => {
   const heard = new ReceivedChanges();
   heard.begin();
   const subjects = Array.from({ length: subjectsRemembered + 1 }, (_, at) => `view ${at}`);

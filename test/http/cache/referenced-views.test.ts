@@ -53,7 +53,7 @@ test('referenced views: a view that has changed since it was read is not cached'
   assert.equal(textOf(views, b), null);
 });
 
-test('referenced views: memory is bounded, and what is cached does not hold the memory that it was read into', () => {
+test('referenced views: memory is bounded, and cached views do not retain the buffer that they were read into', () => {
   const views = new ReferencedViewCache(20_000);
   const read = readView(a, 'A');
   views.add(views.begin(), [read]);
@@ -68,7 +68,7 @@ test('referenced views: memory is bounded, and what is cached does not hold the 
   assert.equal(textOf(views, large), null);
 });
 
-test('referenced views: references with long names count what they take', () => {
+test('referenced views: references with long names count with their size', () => {
   const views = new ReferencedViewCache(1024 * 1024);
   const bytesOf = (length: number) => {
     const target = viewTarget({ sourceId, alias: 'page', originId: 'é'.repeat(length) });
@@ -86,8 +86,8 @@ test('referenced views: references with long names count what they take', () => 
   assert.ok(bytesOf(900) - bytesOf(100) > 10 * 800 * 4);
 });
 
-// An id was searched until its subject had the digest of another tenant's view, which takes a fraction of a second.
-test('referenced views: a view is never given for another one whose subject has the same digest', () => {
+// Found in a fraction of a second: an id whose subject has the digest of another tenant's view.
+test('referenced views: a view is never returned for another one whose subject has the same digest', () => {
   const victim = viewOf(
     'secret-country',
     { sourceId: '22222222-2222-4222-8222-222222222222' },
@@ -106,7 +106,7 @@ test('referenced views: a view is never given for another one whose subject has 
   assert.deepEqual([textOf(views, attacker), textOf(views, victim)], ['mine', null]);
 });
 
-test('referenced views: ids that give the same text when they are joined stay apart', () => {
+test('referenced views: ids that are equal when joined stay separate', () => {
   const views = new ReferencedViewCache(1024 * 1024);
   const [one, other] = [
     viewOf('page:x', { sourceId: 's', alias: 'a' }),
@@ -131,7 +131,7 @@ before(async () => {
 });
 after(() => front.stop());
 
-/** A page, and how many hash fields were read for it. */
+/** A page, and the number of hash fields that were read for it. */
 async function read(path: string) {
   const before = await fieldReads();
   const { json } = await front.call('GET', path, { key: apiKeys.client });
@@ -146,7 +146,7 @@ async function fieldReads(): Promise<number> {
   );
 }
 
-test('referenced views: the view that many pages refer to is read once, until it changes', async () => {
+test('referenced views: a view that many pages refer to is read once, until it changes', async () => {
   const routeOf = (title: string, country: string) => ({
     title,
     country: { title: country, flag: { title: 'Flag' } },
@@ -163,7 +163,7 @@ test('referenced views: the view that many pages refer to is read once, until it
   assert.equal(first.reads - third.reads, 1);
 });
 
-test('referenced views: an answer is not made of a cached view that changed while others were read', async (context) => {
+test('referenced views: an answer does not contain a cached view that changed while others were read', async (context) => {
   await read('/v2?url=/a');
   cache.empty();
   await putView(front.store, 'country', 'Renamed', { flag: 'flag' });
@@ -178,7 +178,7 @@ test('referenced views: an answer is not made of a cached view that changed whil
   assert.ok(mock.callCount() > 0);
 });
 
-test('referenced views: a view that is asked for itself is read, though others refer to it', async () => {
+test('referenced views: a directly requested view is read, even if others refer to it', async () => {
   await putView(front.store, 'flag', 'Flag of today');
   const { json } = await front.call('GET', `/v2?id=${encodeURIComponent(viewIdOf('flag'))}`, {
     key: apiKeys.client,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { SubjectIndex } from '../../../src/http/cache/subject-index.ts';
 
-test('subject index: after any history it names who a list of readers names', () => {
+test('subject index: after any history it finds the same readers as their lists', () => {
   const step = fc.record({
     isAdded: fc.boolean(),
     reader: fc.nat(3),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startFront } from '../support/front.ts';
 
-test('console: where the console is turned off there is none', async () => {
+test('console: there is none if it is turned off', async () => {
   const front = await startFront();
   try {
     for (const path of ['/console', '/console/', '/console/content', '/console/assets/icon.svg']) {

@@ -1,4 +1,4 @@
-/** What answers of delivery say to caches before the front. */
+/** The headers of delivery for caches in front of the platform. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';
@@ -75,7 +75,7 @@ const get = (client: ClientName, path: string, options: CallOptions = {}) =>
 const view = (originId: string) => ({ sourceId, originId, alias: 'page' });
 const urlField = (url: string) => claimField.url(normalizeUrl(url)?.path ?? '');
 
-test('Cache-Control: the setting for 200 and 301, no-store for 404 and errors, else private', async () => {
+test('caching: Cache-Control is the setting for 200 and 301, no-store for 404 and errors, otherwise private', async () => {
   const id = encodeURIComponent(viewIdOf('c'));
   const kept = ['/v2?url=/Straße/a', '/v2?url=/old', '/v2?handle=c', '/v2?handle=none', `/v1?id=${id}`];
   for (const [name, control] of [
@@ -98,7 +98,7 @@ test('Cache-Control: the setting for 200 and 301, no-store for 404 and errors, e
   }
 });
 
-test('errors that come before the handler are not stored either', async () => {
+test('caching: errors before the handler are not stored either', async () => {
   for (const [key, status] of [
     ['source', 403],
     ['nobody', 401],
@@ -113,7 +113,7 @@ test('errors that come before the handler are not stored either', async () => {
   }
 });
 
-test('a 304 and every coding carry what the 200 carries', async () => {
+test('caching: a 304 and every coding carry the headers of the 200', async () => {
   const names = ['cache-control', 'cache-tag', 'etag', 'vary'];
   const of = ({ headers }: { headers: Headers }) => names.map((name) => headers.get(name));
   const path = `/v2?id=${encodeURIComponent(viewIdOf('large'))}`;
@@ -133,7 +133,7 @@ test('a 304 and every coding carry what the 200 carries', async () => {
   assert.deepEqual(of(await front.call('HEAD', path, { key: 'tagged' })), of(first));
 });
 
-test('tags name each view in the answer, each key asked for and each missing reference', async () => {
+test('caching: tags name each view in the answer, each requested key and each missing reference', async () => {
   const asked = [viewIdOf('nobody'), 'no id'];
   const query = new URLSearchParams([
     ['url', '/Straße/a'],
@@ -154,7 +154,7 @@ test('tags name each view in the answer, each key asked for and each missing ref
   }
 });
 
-test('every way of writing a URL gives its tag, also for a redirect and where nothing is', async () => {
+test('caching: every notation of a URL gives its tag, also for a redirect and for a 404', async () => {
   const ways = ['/Straße/a', '/Stra%c3%9fe/a/', 'https://ANY.example.net/%53traße/a?x=1#y'];
   for (const url of [...ways, '/old', '/old/?x', '/none', 'https://a.example/none/']) {
     const { headers } = await get('tagged', `/v2?url=${encodeURIComponent(url)}`);
@@ -163,7 +163,7 @@ test('every way of writing a URL gives its tag, also for a redirect and where no
   }
 });
 
-test('the name of the header says how its tags are separated', async () => {
+test('caching: the name of the header determines how its tags are separated', async () => {
   for (const [name, header, separator] of [
     ['tagged', 'Cache-Tag', ','],
     ['spaced', 'Surrogate-Key', ' '],
@@ -178,7 +178,7 @@ test('the name of the header says how its tags are separated', async () => {
     assert.equal(plain.headers.get(header), null);
 });
 
-test('beyond 8 kB a tag of each schema stands for its views, and a change of any of them still has one', async () => {
+test('caching: beyond 8 kB a tag of each schema replaces its views, and a change of any view still matches one', async () => {
   const ids = encodeURIComponent(viewIdOf('many'));
   const { headers, json } = await get('tagged', `/v2?id=${ids}&handle=c`);
   assert.equal(json.meta.missingViewReferences.length, manyReferences);
@@ -197,7 +197,7 @@ test('beyond 8 kB a tag of each schema stands for its views, and a change of any
   assert.ok(tags.some((tag) => changeTags(scope, view('new'), [claimField.handle('c')]).includes(tag)));
 });
 
-test('names that were asked for cannot write into the headers', async () => {
+test('caching: requested names cannot inject headers', async () => {
   for (const evil of ['x\r\nSet-Cookie: a=b', 'a,b c', 'ü\u0000', '\u2028']) {
     const query = new URLSearchParams({ handle: evil, id: evil, url: `/${evil}` });
     const { status, headers } = await get('tagged', `/v2?${query}`);
@@ -207,7 +207,7 @@ test('names that were asked for cannot write into the headers', async () => {
   }
 });
 
-test('a kept answer is of one client: each gets its own headers, the body is the same', async () => {
+test('caching: a cached answer belongs to one client; each gets its own headers, and the body is the same', async () => {
   cache.empty();
   const names = Object.keys(settings) as ClientName[];
   const ask = () => Promise.all(names.map((name) => get(name, '/v2?url=/Straße/a')));
@@ -226,7 +226,7 @@ test('a kept answer is of one client: each gets its own headers, the body is the
   }
 });
 
-test('an answer that a shared cache may keep is good for pages of every origin, whoever asked first', async () => {
+test('caching: an answer in a shared cache is valid for pages of every origin, whoever requested it first', async () => {
   const allowed = async (name: ClientName) =>
     (await get(name, '/v2?url=/Straße/a')).headers.get('access-control-allow-origin');
   assert.deepEqual([await allowed('tagged'), await allowed('plain')], ['*', '*']);

@@ -38,7 +38,7 @@ const routeOfA = {
   leaf: reference('c', { title: 'C' }),
 };
 
-test('v1 wraps each reference at every level; a missing one is listed, one that leads back is not', async () => {
+test('delivery v1: each reference is wrapped at every level; a missing one is listed, a cyclic one is not', async () => {
   for (const path of ['/v1', '/v1/']) {
     const { status, json } = await get(`${path}?url=/a&handle=c&id=${encodeURIComponent(viewIdOf('b'))}`);
     assert.equal(status, 200);
@@ -62,7 +62,7 @@ test('v1 wraps each reference at every level; a missing one is listed, one that 
   }
 });
 
-test('redirects, unknown URLs and mistakes are those of v2', async () => {
+test('delivery v1: redirects, unknown URLs and errors are those of v2', async () => {
   const queries = ['url=/old', 'url=/none', 'handle=c', 'url=/none&handle=c&includeDuplicateViews=true'];
   for (const query of [...queries, '', 'url=/a&url=/b', 'url=a', 'handle=x&handle=x', 'id=%ff']) {
     const [v1, v2] = await Promise.all([get(`/v1?${query}`), get(`/v2?${query}`)]);
@@ -78,7 +78,7 @@ test('redirects, unknown URLs and mistakes are those of v2', async () => {
   }
 });
 
-test('answers of v1 and v2 to one query are kept apart, each with its ETag', async () => {
+test('delivery v1: answers of v1 and v2 to the same query are cached separately, each with its ETag', async () => {
   cache.empty();
   const ask = async () => [await get('/v1?url=/a'), await get('/v2?url=/a'), await get('/v1/?url=/a')];
   const before = cache.figures.hits;
@@ -93,7 +93,7 @@ test('answers of v1 and v2 to one query are kept apart, each with its ETag', asy
   assert.equal((await get('/v2?url=/a', { 'If-None-Match': etag })).status, 200);
 });
 
-test('a kept answer of v1 goes when a view in it changes', async () => {
+test('delivery v1: a cached answer is evicted when a view in it changes', async () => {
   await get('/v1?url=/a');
   cache.invalidate(null);
   referencedViews.empty();
@@ -104,7 +104,7 @@ test('a kept answer of v1 goes when a view in it changes', async () => {
   referencedViews.empty();
 });
 
-test('HEAD is answered on both paths, other methods say which there are', async () => {
+test('delivery v1: HEAD works on both paths, and other methods get the allowed ones', async () => {
   for (const path of ['/v1', '/v1/']) {
     assert.equal((await front.call('HEAD', `${path}?url=/a`, { key })).status, 200);
     const { status, headers } = await front.call('DELETE', path, { key });

@@ -33,7 +33,7 @@ const post = (body: unknown, query = '') => front.call('POST', `/v2${query}`, { 
 
 const renderedA = { title: 'A', next: { title: 'B', back: null, gone: null } };
 
-test('delivery: a URL gives its view, references resolved, cycles null, missing ones listed', async () => {
+test('delivery: a URL returns its view, with references resolved, cycles null and missing ones listed', async () => {
   const { status, json } = await get({ url: '/Straße/a' });
   assert.equal(status, 200);
   assert.deepEqual(json, {
@@ -47,7 +47,7 @@ test('delivery: a URL gives its view, references resolved, cycles null, missing 
   });
 });
 
-test('delivery: a URL matches however it is written, on every host of the domains', async () => {
+test('delivery: a URL matches in any notation, on every host of the domains', async () => {
   for (const url of [
     '/Stra%c3%9fe/a',
     '/Straße/a/',
@@ -64,14 +64,14 @@ test('delivery: a URL matches however it is written, on every host of the domain
   }
 });
 
-test('delivery: a redirect URL says where to go', async () => {
+test('delivery: a redirect URL returns its target', async () => {
   const { json } = await get({ url: '/old', handle: 'second' });
   assert.deepEqual(json.meta.redirect, '/Straße/a');
   assert.deepEqual([json.meta.status, json.route], [301, null]);
   assert.deepEqual(json.views.second, renderedA);
 });
 
-test('delivery: a view is delivered under the first of its keys, or under each when asked so', async () => {
+test('delivery: a view is returned under the first of its keys, or under each if requested', async () => {
   const query = { id: [viewIdOf('a'), viewIdOf('nothing'), 'garbage'], handle: ["it's", 'second', 'none'] };
   const { json } = await get(query);
   assert.deepEqual(Object.keys(json.views), [viewIdOf('a')]);
@@ -83,7 +83,7 @@ test('delivery: a view is delivered under the first of its keys, or under each w
   );
 });
 
-test('delivery: POST gives views by ids and handles and no route', async () => {
+test('delivery: POST returns views by ids and handles, without a route', async () => {
   const { status, text, json } = await post({ ids: [viewIdOf('b')], handles: ['__proto__', 'second'] });
   assert.equal(status, 200);
   assert.deepEqual(Object.keys(json), ['meta', 'views']);
@@ -96,7 +96,7 @@ test('delivery: POST gives views by ids and handles and no route', async () => {
   assert.ok(duplicates.text.includes('"__proto__":{"title":"B"'));
 });
 
-test('delivery: what is not asked rightly is 422 with meta and message', async () => {
+test('delivery: an invalid request is 422 with meta and message', async () => {
   const long = `/${'x'.repeat(4096)}`;
   const queries = [
     '',
@@ -137,7 +137,7 @@ test('delivery: what is not asked rightly is 422 with meta and message', async (
   assert.equal((await post({ ids: ids.slice(0, 1000), handles: null })).status, 200);
 });
 
-test('delivery: every 200 has an ETag, and a request that names it gets 304', async () => {
+test('delivery: every 200 has an ETag, and a request with it gets 304', async () => {
   const first = await get({ url: '/Straße/a' });
   const etag = first.headers.get('etag') ?? '';
   assert.ok(etag !== '');
@@ -147,7 +147,7 @@ test('delivery: every 200 has an ETag, and a request that names it gets 304', as
   assert.ok((await get({ url: '/nowhere' })).headers.get('etag'));
 });
 
-test('delivery: bodies over 1 KiB are compressed as the client likes', async () => {
+test('delivery: bodies over 1 KiB are compressed in the preferred coding of the client', async () => {
   await putView(front.store, 'big', 'x'.repeat(5000));
   await putClaim(front.store, 'big', { handle: 'big' });
   const decoders = { br: brotliDecompressSync, gzip: gunzipSync };
@@ -162,7 +162,7 @@ test('delivery: bodies over 1 KiB are compressed as the client likes', async () 
   assert.equal((await raw('handle=second', 'br')).coding, null);
 });
 
-/** The bytes as they travelled, which fetch would decode. */
+/** The raw bytes, which fetch would decode. */
 async function raw(query: string, coding: string): Promise<{ coding: string | null; bytes: Buffer }> {
   const { request } = await import('node:http');
   return new Promise((resolve, reject) => {
@@ -179,7 +179,7 @@ async function raw(query: string, coding: string): Promise<{ coding: string | nu
   });
 }
 
-test('delivery: a large answer arrives whole, and one beyond 32 MiB is refused', async () => {
+test('delivery: a large answer is complete, and one beyond 32 MiB is refused', async () => {
   await putView(front.store, 'huge', 'y'.repeat(5_000_000));
   const names = Object.fromEntries(Array.from({ length: 6 }, (_, n) => [`n${n}`, 'huge']));
   await putView(front.store, 'six', 'six', names);
@@ -196,7 +196,7 @@ test('delivery: a page wins over a redirect, an absolute route over a relative o
   await putView(store, 'p2', 'P2');
   await putClaim(store, 'p1', { url: '/clash', since: 1 });
   await putClaim(store, 'p2', { url: '/clash', redirect: '/x', since: 9 });
-  /** What was cached is given until the front has heard of the change. */
+  /** The cached answer is returned until the front has received the change. */
   const shows = (url: string, title: string) =>
     until(`${url} shows ${title}`, async () => (await get({ url })).json.route?.title === title);
   await shows('/clash', 'P1');
@@ -209,7 +209,7 @@ test('delivery: a page wins over a redirect, an absolute route over a relative o
   await shows('/clash', 'P1');
 });
 
-test('delivery: each domain gets its page of a path that very many hosts claim', async () => {
+test('delivery: each domain gets its own page of a path that very many hosts claim', async () => {
   const { store } = front;
   const shows = (url: string, title: string | undefined) =>
     until(`${url} shows ${title}`, async () => (await get({ url })).json.route?.title === title);
@@ -231,7 +231,7 @@ test('delivery: each domain gets its page of a path that very many hosts claim',
   assert.equal(urls.filter((url) => url.endsWith('/many')).length, 51);
 });
 
-test('delivery: a page whose views refer to others than when it was last read shows those', async () => {
+test('delivery: a page whose views have new references since it was last read shows those', async () => {
   const { store } = front;
   for (const leaf of ['l1', 'l2', 'l3']) await putView(store, leaf, leaf);
   const shows = (route: object) =>
@@ -243,7 +243,7 @@ test('delivery: a page whose views refer to others than when it was last read sh
   await putView(store, 'c1', 'C', { one: 'l1', two: 'l2' });
   await putClaim(store, 'c1', { url: '/changing', since: 1 });
   await shows({ title: 'C', one: l1, two: l2 });
-  /** A claim is announced, a view put in place here is not. */
+  /** A claim is announced, a view written by this test is not. */
   const announce = (since: number) => putClaim(store, 'c1', { url: '/changing', since });
   await putView(store, 'c1', 'D', { one: 'l2', two: 'l1' });
   await announce(2);
@@ -269,7 +269,7 @@ test('delivery: another tenant with the same ids sees nothing', async () => {
   assert.deepEqual([json.meta.status, json.route, json.views], [404, null, {}]);
 });
 
-test('delivery: a version that is not reached in 5 s is 503, one that is not ours is refused', async () => {
+test('delivery: a version that is not reached in 5 s is 503, and an invalid one is refused', async () => {
   const ours = await front.call('POST', '/ingest/v2', {
     key: apiKeys.source,
     body: [{ originId: 'v', type: 't', properties: {} }],
@@ -282,7 +282,7 @@ test('delivery: a version that is not reached in 5 s is 503, one that is not our
   assert.equal((await get({ handle: 'second' }, { 'X-Service-Min-Version': 'v1-' })).status, 200);
 });
 
-test('delivery: a wrong method, and a body without a length, are answers that no cache keeps', async () => {
+test('delivery: a wrong method, and a body without a length, are not cached', async () => {
   const head = (line: string) =>
     `${line} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${key}\r\nConnection: close\r\n\r\n`;
   for (const [line, status] of [

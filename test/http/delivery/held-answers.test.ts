@@ -18,7 +18,7 @@ function taking(held: HeldAnswers, of: HeldAnswer): Taker & { isCutOff: boolean 
   return taker;
 }
 
-test('held answers: a tenant fills its share, and there is room for another', () => {
+test('held answers: a tenant fills its share, and another tenant still has room', () => {
   const held = new HeldAnswers(100);
   for (let count = 0; count < 5; count += 1) held.hold(answer('one', 10), null);
   assert.throws(() => held.hold(answer('one', 1), null), ProblemError);
@@ -28,7 +28,7 @@ test('held answers: a tenant fills its share, and there is room for another', ()
   assert.equal(held.bytes, 87);
 });
 
-test('held answers: an answer of any size is held alone, and one that is no larger in its place', () => {
+test('held answers: an answer of any size is held if alone, and can be replaced by one that is no larger', () => {
   const held = new HeldAnswers(100);
   const large = answer('one', 1000);
   held.hold(large, null);
@@ -40,7 +40,7 @@ test('held answers: an answer of any size is held alone, and one that is no larg
   assert.equal(held.bytes, 0);
 });
 
-test('held answers: former answers that slow clients take are held, and given up for room, the oldest first', () => {
+test('held answers: previous answers that slow clients still receive are held, and dropped for room, the oldest first', () => {
   const held = new HeldAnswers(100);
   const versions = [answer('one', 15), answer('one', 15), answer('one', 15), answer('one', 15)];
   const takers = versions.map((version, at) => {
@@ -61,7 +61,7 @@ test('held answers: former answers that slow clients take are held, and given up
 
 type Step = { act: 'open' | 'renew' | 'take' | 'taken' | 'close'; at: number; bytes: number; tenant: string };
 
-test('held answers: what is held is what is there, within the bound, and each tenant within its share', () => {
+test('held answers: the sum equals the answers held, within the bound, and each tenant is within its share', () => {
   const step = fc.record<Step>({
     act: fc.constantFrom('open', 'renew', 'take', 'taken', 'close'),
     at: fc.nat(20),

@@ -1,4 +1,4 @@
-/** What followed answers hold in a front is bounded, and nothing is held for who follows none. */
+/** A front bounds the live answers that it holds, and holds nothing for clients that follow none. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type LiveAnswer, LiveAnswers } from '../../../src/http/delivery/live-answers.ts';
@@ -35,7 +35,7 @@ before(async () => {
 });
 after(() => front.stop());
 
-/** @param number in a handle that is not there: each is an answer of its own */
+/** @param number in a handle that does not exist, so that each is a separate answer */
 const path = (number: number) => `/v2?url=/large&handle=n${number}`;
 const headersOf = (key: string) => ({ 'X-Api-Key': key, Accept: 'text/event-stream' });
 const headers = headersOf(apiKeys.client);
@@ -46,7 +46,7 @@ async function followed(number: number, key: string = apiKeys.client, more = '')
   return events;
 }
 
-test('live answers: a tenant that fills its share is answered 503, another still follows, until there is room again', async () => {
+test('live answers: a tenant that fills its share gets 503, another can still follow, until there is room again', async () => {
   const open = await Promise.all(Array.from({ length: fitting }, (_, at) => followed(at)));
   assert.deepEqual(
     open.map(({ status }) => status),
@@ -60,7 +60,7 @@ test('live answers: a tenant that fills its share is answered 503, another still
   assert.equal(other.status, 200, 'another tenant');
   for (const more of ['', '&unknown=1', '&handle=']) {
     const shared = await followed(0, apiKeys.client, more);
-    assert.equal(shared.status, 200, `an answer that is followed already costs nothing more: ${more}`);
+    assert.equal(shared.status, 200, `an answer that is already followed costs nothing more: ${more}`);
     shared.close();
   }
   for (const events of [...open, other]) events.close();
@@ -70,7 +70,7 @@ test('live answers: a tenant that fills its share is answered 503, another still
   again.close();
 });
 
-test('live answers: clients that read slowly hold no more former answers than fit', async () => {
+test('live answers: slow clients hold no more previous answers than fit', async () => {
   const change = async (version: number) => {
     await putView(front.store, 'huge', `${version}`.padEnd(largeBytes, 'x'));
     liveAnswers.changed(null);
@@ -90,12 +90,12 @@ test('live answers: clients that read slowly hold no more former answers than fi
     assert.ok(liveAnswers.held.bytes < 1.1 * largeBytes, `${liveAnswers.held.bytes} bytes are held`);
   }
   for (const one of slow) one.resume();
-  await until('they were cut off', async () => slow.every(({ isEnded }) => isEnded));
+  await until('they were disconnected', async () => slow.every(({ isEnded }) => isEnded));
   reader.close();
   await until('nothing is held', async () => liveAnswers.held.bytes === 0);
 });
 
-test('live answers: clients that go, and those that ask for the head alone, leave nothing behind', async () => {
+test('live answers: clients that disconnect, and HEAD requests, leave nothing behind', async () => {
   for (let number = 10; number < 20; number += 1) {
     const { status } = await front.call('HEAD', path(number), { key: apiKeys.client, headers });
     assert.equal(status, 200, `head ${number}`);
@@ -104,13 +104,13 @@ test('live answers: clients that go, and those that ask for the head alone, leav
   await until('nothing is held', async () => liveAnswers.held.bytes === 0);
 });
 
-test('live answers: an answer that was asked for before all were ended does not go on', async () => {
+test('live answers: an answer requested before all were ended does not continue', async () => {
   let letIn = () => {};
   gate = new Promise((resolve) => {
     letIn = resolve;
   });
   const early = new EventSource(front.url + path(40), headers);
-  await until('it is under way', () => front.server.active > 0);
+  await until('it is in progress', () => front.server.active > 0);
   front.server.endStreams();
   letIn();
   await until('it ends', () => early.isEnded);

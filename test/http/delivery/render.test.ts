@@ -13,12 +13,12 @@ import type { StoredReference } from '../../../src/store/derived/stored-body.ts'
 import { viewTarget } from '../../../src/store/derived/views.ts';
 import { runs } from '../../support/runs.ts';
 
-/** A graph: the views that each view references; numbers beyond the graph name views that are missing. */
+/** A graph: the references of each view; numbers beyond the graph are missing views. */
 type Graph = readonly (readonly number[])[];
 
 const target = (originId: string) => viewTarget({ sourceId: 's', alias: 'v', originId });
 
-/** View n is `{"n":n,"refs":[…]}`, stored as text cut at its references. */
+/** View n is `{"n":n,"refs":[…]}`, stored as text split at its references. */
 function storedView(graph: Graph, originId: string): LoadedView | null {
   const edges = graph[Number(originId)];
   if (edges === undefined) return null;
@@ -48,7 +48,7 @@ function render(
 
 const idOf = (view: number) => `gid://Environment/e/Source/s/Entity/${view}/View/v`;
 
-/** How the naive renderer shows a reference, and where it then is. */
+/** How the naive renderer shows a reference, and where it continues. */
 interface NaiveStyle {
   readonly style: ReferenceStyle;
   show(edge: number, view: unknown): unknown;
@@ -64,7 +64,7 @@ const naiveStyles: readonly NaiveStyle[] = [
   },
 ];
 
-/** The naive second way: whole values, recursion. */
+/** The naive implementation: whole values, recursion. */
 function naive(
   graph: Graph,
   { show, inside }: NaiveStyle,
@@ -91,7 +91,7 @@ function naive(
   return viewAt(0, [], 'route');
 }
 
-test('render: random graphs of views render as a naive renderer renders them, in each style and to each depth', () => {
+test('render: random graphs of views equal those of a naive renderer, in each style and to each depth', () => {
   const graphs = fc
     .integer({ min: 1, max: 6 })
     .chain((size) =>
@@ -109,7 +109,7 @@ test('render: random graphs of views render as a naive renderer renders them, in
   );
 });
 
-test('render: a graph with exponentially many ways ends with the limit of references', () => {
+test('render: a graph with exponentially many paths stops at the limit of references', () => {
   const graph = Array.from({ length: 40 }, (_, at) => (at < 39 ? [at + 1, at + 1] : []));
   assert.throws(
     () => render(graph, 0),
@@ -120,7 +120,7 @@ test('render: a graph with exponentially many ways ends with the limit of refere
   );
 });
 
-test('render: references that a depth cuts do not count towards the limit of references', () => {
+test('render: references cut by the depth do not count towards the limit of references', () => {
   const graph = [[...Array.from({ length: 9_999 }, () => 1)], [2, 2], []];
   const { cut } = render(graph, 0, plainReferences, 1);
   assert.equal(cut?.length, 2 * 9_999);

@@ -7,7 +7,7 @@ import { startFront, type TestFront } from '../support/front.ts';
 import { putClaim } from '../support/seed.ts';
 import { testConfiguration } from '../support/site.ts';
 
-/** More than the record of a path holds. */
+/** More than the record of a path contains. */
 const hosts = 40;
 const heldMs = 300;
 
@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => front.stop());
 
-test('served claim: how far changes are heard of is asked behind claims that the record of a path does not hold', async () => {
+test('served claim: the position of changes is read after claims that the record of a path does not contain', async () => {
   const { store, largeAnswers } = front;
   for (let number = 0; number < hosts; number += 1) {
     await putClaim(store, 'a', {
@@ -37,7 +37,7 @@ test('served claim: how far changes are heard of is asked behind claims that the
     depth: null,
   };
   const toRead = new ClaimsToRead(store, principal, request, ['exact']);
-  // Claims of contested fields are read over another connection than all else, where they wait now.
+  // Claims of contested fields are read over another connection than everything else, and wait there now.
   const startMs = performance.now();
   const held = store.client.blpop('nothing', heldMs / 1000);
   let askedMs = startMs;

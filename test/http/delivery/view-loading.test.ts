@@ -33,7 +33,7 @@ async function sentByRedis(): Promise<number> {
   return Number(/total_net_output_bytes:(\d+)/.exec(text)?.[1]);
 }
 
-test('view loading: views that are too much for one answer are refused before they are fetched', async () => {
+test('view loading: views too large for one answer are refused before they are fetched', async () => {
   const sentBefore = await sentByRedis();
   const answers = await Promise.all(Array.from({ length: 8 }, () => ask(idsOf(0, count))));
   for (const { status, json } of answers) {
@@ -44,7 +44,7 @@ test('view loading: views that are too much for one answer are refused before th
   assert.ok(sent < mebibyte, `Redis sent ${sent} bytes`);
 });
 
-test('view loading: as many large views as an answer may hold are delivered, each once', async () => {
+test('view loading: as many large views as an answer can contain are delivered, each once', async () => {
   const { status, text } = await ask(idsOf(0, 6));
   assert.equal(status, 200);
   const { views } = JSON.parse(text);
@@ -52,7 +52,7 @@ test('view loading: as many large views as an answer may hold are delivered, eac
   for (const view of Object.values<{ title: string }>(views)) assert.equal(view.title.length, viewBytes);
 });
 
-test('view loading: references to large views are resolved, and what an answer shows twice counts twice', async () => {
+test('view loading: references to large views are resolved, and a view shown twice counts twice', async () => {
   const { status, text } = await ask([`id=${encodeURIComponent(viewIdOf('above'))}`]);
   assert.equal(status, 200);
   const [view] = Object.values(JSON.parse(text).views) as [Record<string, { title: string }>];
@@ -60,7 +60,7 @@ test('view loading: references to large views are resolved, and what an answer s
   assert.equal(view.small?.title, 'small');
 });
 
-test('view loading: a large view that becomes small, large again and goes is delivered as it is', async () => {
+test('view loading: a view that becomes large, small, large again and is removed is delivered in its current state', async () => {
   const lengths: (number | null)[] = [];
   const look = async () => {
     const { text } = await ask([`id=${encodeURIComponent(viewIdOf('changing'))}`]);
@@ -74,7 +74,7 @@ test('view loading: a large view that becomes small, large again and goes is del
   assert.deepEqual(lengths, [100_000, 5, 200_000]);
 });
 
-/** Reads an answer and lets go of it. @returns its status */
+/** Reads and discards an answer. @returns its status */
 async function readAway(parameters: readonly string[]): Promise<number> {
   const { status, body } = await fetch(`${front.url}/v2?${parameters.join('&')}`, {
     headers: { 'X-Api-Key': apiKeys.client, 'Accept-Encoding': 'identity' },
@@ -83,7 +83,7 @@ async function readAway(parameters: readonly string[]): Promise<number> {
   return status;
 }
 
-test('view loading: large answers of one client are made one at a time, and another client is answered meanwhile', async () => {
+test('view loading: large answers of one client are built one at a time, and another client is served meanwhile', async () => {
   let largest = 0;
   let running = true;
   let answered = 0;
@@ -99,12 +99,12 @@ test('view loading: large answers of one client are made one at a time, and anot
   running = false;
   await watch;
   assert.equal(largest, 1);
-  // One that stood behind all of the large ones would have been the only one.
-  assert.ok(answered > 8, `${answered} small answers beside 8 large ones`);
+  // Behind all of the large ones it would have been the only one.
+  assert.ok(answered > 8, `${answered} small answers during 8 large ones`);
   await until('no turn is left', () => front.largeAnswers.running === 0);
 });
 
-test('view loading: of one client so many may wait and no more', async () => {
+test('view loading: one client can have a bounded number of waiting requests', async () => {
   const answers = await Promise.all(
     Array.from({ length: 50 }, () => ask([...idsOf(0, 1), `id=${Math.random()}`])),
   );

@@ -1,4 +1,4 @@
-/** `errors` is in every error of an ingest endpoint: for one entity name → text, for many name → [text]. */
+/** `errors` is in every error of an ingest endpoint: name → string for one entity, name → [string] for many. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type CallAnswer, type CallOptions, startFront, type TestFront } from '../support/front.ts';
@@ -105,7 +105,7 @@ const cases: readonly Case[] = [
   [422, { originIds: ['originIds must be an array'] }, 'DELETE', many, { key, body: '{"originIds":"a"}' }],
 ];
 
-test('every error of an ingest endpoint has errors', async () => {
+test('ingest errors: every error of an ingest endpoint has errors', async () => {
   for (const [status, errors, method, path, options, code] of cases) {
     const { status: got, json, text } = await front.call(method, path, options);
     const about = `${method} ${path}: ${text}`;
@@ -117,12 +117,12 @@ test('every error of an ingest endpoint has errors', async () => {
   }
 });
 
-test('a write with a wrong X-Service-Wait is not accepted', async () => {
+test('ingest errors: a write with an invalid X-Service-Wait is not accepted', async () => {
   const { status } = await front.call('DELETE', '/ingest/v2/waits', { key });
   assert.equal(status, 404);
 });
 
-test('an error of another interface has none', async () => {
+test('ingest errors: an error of another interface has none', async () => {
   for (const [method, path] of [
     ['GET', '/v2'],
     ['PUT', '/v2'],
@@ -133,7 +133,7 @@ test('an error of another interface has none', async () => {
   }
 });
 
-test('a missing length says so with errors, too', async () => {
+test('ingest errors: a missing length has errors, too', async () => {
   for (const path of [
     'POST /ingest/v2',
     'POST /ingest/v2/a',
@@ -148,7 +148,7 @@ test('a missing length says so with errors, too', async () => {
   }
 });
 
-test('too many requests are told with errors', async () => {
+test('ingest errors: too many requests have errors, too', async () => {
   const calls: readonly (() => Promise<CallAnswer>)[] = [
     () => busy.call('DELETE', one, { key }),
     () => busy.call('POST', many, { key, body: [] }),

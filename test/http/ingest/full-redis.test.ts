@@ -32,7 +32,7 @@ async function storedTitles(): Promise<unknown[]> {
   return [...new Set(stored.map((entity) => entity?.properties.title))];
 }
 
-test('a full Redis is 503 with Retry-After for who saves, nothing is half done, deletes are taken, and room is all that it takes', async () => {
+test('full Redis: saves get 503 with Retry-After, nothing is half done, deletes are accepted, and freed room is enough to recover', async () => {
   assert.equal((await front.call('POST', '/ingest/v2', bulk('first'))).status, 200);
   await redis.config('SET', 'maxmemory-policy', 'noeviction');
   await redis.config('SET', 'maxmemory', '1mb');
@@ -49,9 +49,9 @@ test('a full Redis is 503 with Retry-After for who saves, nothing is half done, 
   assert.equal(
     (await front.call('GET', '/v2?handle=nobody', { key: apiKeys.client })).status,
     200,
-    'reads go on',
+    'reads continue',
   );
-  assert.deepEqual(await storedTitles(), ['first'], 'nothing of what was refused is there, all else is');
+  assert.deepEqual(await storedTitles(), ['first'], 'refused entities are missing, all others exist');
   const single = await front.call('DELETE', '/ingest/v2/e2', { key });
   assert.equal(single.status, 200, single.text);
   const removed = await front.call('DELETE', '/ingest/v2', { key, body: { originIds } });

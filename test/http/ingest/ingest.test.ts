@@ -19,7 +19,7 @@ const save = (originId: string, body: unknown, headers: Record<string, string> =
 const stored = async (originId: string) =>
   (await readEntities(front.store, 'one', [{ sourceId, originId }]))[0];
 
-test('a bulk request lists what changed, what did not, and what is wrong', async () => {
+test('ingest: a bulk request lists what changed, what did not, and what is invalid', async () => {
   const entity = { originId: 'a', type: 't', url: '/a', redirects: ['/old'], properties: { n: 1 } };
   const first = await bulk([entity, { originId: 'b', type: 't', properties: { '1x': 1 } }, 7]);
   assert.equal(first.status, 200);
@@ -40,7 +40,7 @@ test('a bulk request lists what changed, what did not, and what is wrong', async
   assert.ok(again.headers.get('x-service-version'));
 });
 
-test('one originId several times is taken in order and listed once', async () => {
+test('ingest: a repeated originId is applied in order and listed once', async () => {
   const of = (n: unknown) => ({ originId: 'twice', type: 't', properties: n });
   const { json } = await bulk([of({ n: 1 }), of({ n: 2 }), of({ n: 2 }), of(null)]);
   assert.deepEqual(json.changedSourceEntities, ['twice']);
@@ -49,7 +49,7 @@ test('one originId several times is taken in order and listed once', async () =>
   assert.deepEqual((await stored('twice'))?.properties, { n: 2 });
 });
 
-test('mistakes of the request as a whole are 422 s-1001', async () => {
+test('ingest: errors of the request as a whole are 422 s-1001', async () => {
   const many = Array.from({ length: 51 }, (_, n) => ({ originId: `${n}`, type: 't', properties: {} }));
   for (const body of ['', '{', '[1', '{"a":1}', '5', '[{"a":}]', JSON.stringify(many)]) {
     const { status, json } = await bulk(body);
@@ -62,7 +62,7 @@ test('mistakes of the request as a whole are 422 s-1001', async () => {
   assert.equal(await stored('0'), null);
 });
 
-test('an empty bulk request succeeds, one without any valid entity does not', async () => {
+test('ingest: an empty bulk request succeeds, one without any valid entity does not', async () => {
   const empty = await bulk([]);
   assert.deepEqual([empty.status, empty.json.changedSourceEntities], [200, []]);
   const bad = await bulk([{ originId: 'x' }]);
@@ -70,7 +70,7 @@ test('an empty bulk request succeeds, one without any valid entity does not', as
   assert.deepEqual(Object.keys(bad.json.errors), ['x']);
 });
 
-test('every wrong field of an entity is told', async () => {
+test('ingest: every invalid field of an entity is reported', async () => {
   const wrong: [string, unknown][] = [
     ['type', ''],
     ['type', 5],
@@ -93,7 +93,7 @@ test('every wrong field of an entity is told', async () => {
   }
 });
 
-test('a name like __proto__ is stored and harmless', async () => {
+test('ingest: a name like __proto__ is stored and harmless', async () => {
   const { status } = await save('proto', '{"type":"t","properties":{"__proto__":{"x":1},"constructor":2}}');
   assert.equal(status, 200);
   const { json } = await bulk(
@@ -104,7 +104,7 @@ test('a name like __proto__ is stored and harmless', async () => {
   assert.deepEqual(Object.keys((await stored('proto'))?.properties ?? {}), ['__proto__', 'constructor']);
 });
 
-test('a Type header makes the body raw, and headers carry the rest', async () => {
+test('ingest: with a Type header the body is raw, and headers carry the rest', async () => {
   const { status, json } = await save(
     'raw%2F1%20%C3%A9',
     { title: 'x' },
@@ -137,7 +137,7 @@ test('a Type header makes the body raw, and headers carry the rest', async () =>
   assert.equal(again.json.message, 'Entity is unchanged');
 });
 
-test('a member id beside the type says nothing: the path names the entity', async () => {
+test('ingest: a member id next to the type is ignored, because the path names the entity', async () => {
   const entity = { id: 'other', type: 't', url: '/named', properties: { n: 1 } };
   assert.equal((await save('named', entity)).status, 200);
   assert.deepEqual((await stored('named'))?.properties, { n: 1 });
@@ -146,7 +146,7 @@ test('a member id beside the type says nothing: the path names the entity', asyn
   assert.equal(json.message, 'Entity is unchanged');
 });
 
-test('an originId may have its slashes in the path as they are', async () => {
+test('ingest: an originId can have unescaped slashes in the path', async () => {
   for (const [path, originId] of [
     ['a/b', 'a/b'],
     ['/news//2024/', '/news//2024/'],
@@ -162,7 +162,7 @@ test('an originId may have its slashes in the path as they are', async () => {
   assert.equal((await front.call('DELETE', '/ingest/v2/a/b', { key: apiKeys.client })).status, 403);
 });
 
-test('a type changes only by force, or by deleting and saving again', async () => {
+test('ingest: a type changes only by force, or by deleting and saving again', async () => {
   await save('typed', { type: 'a', properties: {} });
   const refused = await save('typed', { type: 'b', properties: {} });
   assert.deepEqual([refused.status, refused.json.errorCode], [422, 's-1001']);
@@ -181,7 +181,7 @@ test('a type changes only by force, or by deleting and saving again', async () =
   assert.equal((await save('typed', { type: 'e', properties: {} })).status, 200);
 });
 
-test('deleting says what was there', async () => {
+test('ingest: deleting reports what existed', async () => {
   await save('gone', { type: 't', properties: {} });
   const first = await front.call('DELETE', '/ingest/v2/gone', { key });
   assert.deepEqual([first.status, first.json.status], [200, 200]);
@@ -204,7 +204,7 @@ test('deleting says what was there', async () => {
   }
 });
 
-test('an entity over 5,242,880 bytes is 413 s-1007', async () => {
+test('ingest: an entity over 5,242,880 bytes is 413 s-1007', async () => {
   const { status, json } = await save('large', { type: 't', properties: { text: 'x'.repeat(5_242_880) } });
   assert.deepEqual([status, json.status, json.errorCode], [413, 413, 's-1007']);
   const inBulk = await bulk([
@@ -216,7 +216,7 @@ test('an entity over 5,242,880 bytes is 413 s-1007', async () => {
   assert.equal(fits.status, 200);
 });
 
-test('what JSON cannot say well is refused with a reason', async () => {
+test('ingest: JSON that cannot be stored exactly is refused with a reason', async () => {
   const nested = `${'['.repeat(200)}${']'.repeat(200)}`;
   const reasons: [string, RegExp][] = [
     ['{"type":"t","properties":{"a":"\\ud800"}}', /surrogate/],
@@ -236,14 +236,14 @@ test('what JSON cannot say well is refused with a reason', async () => {
   assert.equal((await front.call('POST', '/ingest/v2/%ff', { key, body: {} })).status, 422);
 });
 
-test('one source never sees the entities of another tenant', async () => {
+test('ingest: a source never sees the entities of another tenant', async () => {
   await save('mine', { type: 't', properties: {} });
   const other = await front.call('DELETE', '/ingest/v2/mine', { key: apiKeys.otherSource });
   assert.equal(other.status, 404);
   assert.ok(await stored('mine'));
 });
 
-test('the first value in the order of requests and entities decides the type of an auto-indexed field', async () => {
+test('ingest: the first value in the order of requests and entities determines the type of an auto-indexed field', async () => {
   const many = (values: readonly unknown[], padding = 'x') =>
     values.map((value, n) => ({ originId: `auto${n}`, type: 'auto', properties: { value, padding } }));
   const typesOf = async (type: string) =>

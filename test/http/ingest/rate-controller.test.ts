@@ -1,4 +1,4 @@
-/** The pace of ingest over places in the streams that the test decides. */
+/** The rate control of ingest, with positions in the streams that the test sets. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts';
 
 const perRequest = 50;
 
-/** Partitions, of which the test says how far they are. */
+/** Partitions whose progress the test sets. */
 function scene(ingestBacklogEntries = 1_000) {
   const listeners: PlaceListener[] = [];
   const pace = new IngestRateController(
@@ -45,31 +45,31 @@ function scene(ingestBacklogEntries = 1_000) {
   return { pace, order, process, accept };
 }
 
-/** As many bulk saves of `a` as come in at once; the next one waits. */
+/** As many concurrent bulk saves of `a` as are admitted; the next one waits. */
 async function fill({ accept, order }: ReturnType<typeof scene>): Promise<number> {
   let sent = 0;
   while (order.length === sent) {
     sent += 1;
-    assert.ok(sent < 1_000, 'there is an end of what may wait');
+    assert.ok(sent < 1_000, 'the queue is bounded');
     accept(`a${sent}`, 'a').catch(() => {});
     await nextTurn();
   }
   return order.length;
 }
 
-test('rate controller: what was accepted and is not done is bounded, and the rest comes in as it is done', async () => {
+test('rate controller: accepted but unprocessed work is bounded, and more is admitted as it is processed', async () => {
   const at = scene();
   const first = await fill(at);
-  assert.ok(first >= 2, `${first} requests at once`);
+  assert.ok(first >= 2, `${first} concurrent requests`);
   at.process(Math.floor(first / 4));
   await nextTurn();
-  assert.equal(at.order.length, first, 'not one by one: entities that come in together cost less');
+  assert.equal(at.order.length, first, 'not one by one: concurrent entities cost less');
   at.process(first - Math.floor(first / 4));
   await nextTurn();
   assert.equal(at.order.length, first + 1);
 });
 
-test('rate controller: single saves do not wait behind bulk saves, nor a tenant behind the line of another', async () => {
+test('rate controller: single saves do not wait for bulk saves, nor a tenant for the queue of another', async () => {
   const at = scene();
   const first = await fill(at);
   for (const name of ['a+1', 'a+2', 'a+3']) void at.accept(name, 'a');
@@ -81,7 +81,7 @@ test('rate controller: single saves do not wait behind bulk saves, nor a tenant 
   assert.deepEqual(at.order.slice(first + 1, first + 3), [`a${first + 1}`, 'b']);
 });
 
-test('rate controller: what changed nothing takes no room', async () => {
+test('rate controller: unchanged entities take no room', async () => {
   const { pace } = scene();
   for (let count = 0; count < 1_000; count += 1) {
     await pace.accept({ kind: 'bulk', tenant: 'a', work: perRequest }, async () => ({
@@ -91,7 +91,7 @@ test('rate controller: what changed nothing takes no room', async () => {
   }
 });
 
-test('rate controller: what could not be accepted takes no room', async () => {
+test('rate controller: rejected entities take no room', async () => {
   const { pace } = scene();
   for (let count = 0; count < 1_000; count += 1) {
     const failing = pace.accept({ kind: 'bulk', tenant: 'a', work: perRequest }, async () => {
@@ -101,21 +101,21 @@ test('rate controller: what could not be accepted takes no room', async () => {
   }
 });
 
-test('rate controller: nobody waits for workers that are away', async () => {
+test('rate controller: absent workers delay nobody', async () => {
   const at = scene();
   const first = await fill(at);
   const startedMs = performance.now();
-  await until('it is let in', () => at.order.length > first);
-  assert.ok(performance.now() - startedMs > 1_000, 'but they were waited for');
+  await until('it is admitted', () => at.order.length > first);
+  assert.ok(performance.now() - startedMs > 1_000, 'but they were awaited');
   await at.accept('at once', 'a');
 });
 
-test('rate controller: nobody waits for the worker of one partition that is away, while others are at work', async () => {
+test('rate controller: an absent worker of one partition delays nobody while others work', async () => {
   const at = scene();
   const first = await fill(at);
   let done = 0;
-  // The partition of the import stands still, while the worker of the other one continues. Were each of `b` to wait until the
-  // first worker is given up, this would take twice the time that it has.
+  // The partition of the import makes no progress, while the worker of the other one continues. If each request of `b` waited
+  // until the first worker is given up, this would take twice the available time.
   const goesOn = () => {
     at.accept('b', 'b', 'bulk', perRequest, 1).catch(() => {});
     const accepted = at.order.filter((name) => name === 'b').length;
@@ -123,10 +123,10 @@ test('rate controller: nobody waits for the worker of one partition that is away
     done = accepted;
     return done >= 20;
   };
-  await until(`they are let in after ${first} of the import`, goesOn, 30_000);
+  await until(`they are admitted after ${first} of the import`, goesOn, 30_000);
 });
 
-test('rate controller: entries that a Redis has forgotten are not waited for', async () => {
+test('rate controller: entries that Redis has lost are not awaited', async () => {
   const at = scene();
   const first = await fill(at);
   at.process(0, 0);
@@ -134,12 +134,12 @@ test('rate controller: entries that a Redis has forgotten are not waited for', a
   assert.equal(at.order.length, first + 1);
 });
 
-test('rate controller: only the tenant of whom too much waits is refused, and its line counts', async () => {
+test('rate controller: only the tenant with too much waiting work is refused, and its queue counts', async () => {
   const at = scene(20);
   at.pace.refuseWhenBusy('a');
   for (let count = 0; count < 30; count += 1) void at.accept(`a${count}`, 'a');
   await nextTurn();
-  assert.ok(at.order.length < 21, 'some of them wait in the line');
+  assert.ok(at.order.length < 21, 'some of them wait in the queue');
   assert.throws(() => at.pace.refuseWhenBusy('a'), ProblemError);
   at.pace.refuseWhenBusy('b');
   for (let count = 0; count < 30; count += 1) {
@@ -149,7 +149,7 @@ test('rate controller: only the tenant of whom too much waits is refused, and it
   at.pace.refuseWhenBusy('a');
 });
 
-test('rate controller: entries count once for each call, from the tenant that wrote them', () => {
+test('rate controller: entries count once per call, for the tenant that wrote them', () => {
   const done: [number, number | null][] = [];
   const writes = new WaitingWrites(({ work }, waitedMs) => done.push([work, waitedMs]));
   const part = { kind: 'bulk', work: 2 } as const;
@@ -171,7 +171,7 @@ test('rate controller: entries count once for each call, from the tenant that wr
     [2, 100],
   ]);
   writes.note('a', new Map([[0, 1]]), part, 115);
-  assert.deepEqual(done.splice(0), [[2, null]], 'it was done before its answer came');
+  assert.deepEqual(done.splice(0), [[2, null]], 'it was processed before its response arrived');
   writes.passed(1, 2, 120);
   assert.deepEqual(done.splice(0), [
     [1, 110],
@@ -180,7 +180,7 @@ test('rate controller: entries count once for each call, from the tenant that wr
   assert.equal(writes.entriesOf('a'), 0);
 });
 
-test('rate controller: what waits where nothing is done is given up once, and still counts for its tenant', () => {
+test('rate controller: stalled work is given up once, and still counts for its tenant', () => {
   const done: [number, number | null][] = [];
   const writes = new WaitingWrites(({ work }, waitedMs) => done.push([work, waitedMs]));
   writes.note('a', new Map([[0, 1]]), { kind: 'bulk', work: 1 }, 10);
@@ -204,14 +204,14 @@ test('rate controller: what waits where nothing is done is given up once, and st
 });
 
 for (const perMs of [2.5, 5, 50]) {
-  test(`rate controller: workers that do ${perMs} entities a millisecond are about 100 ms behind`, () => {
+  test(`rate controller: workers that process ${perMs} entities per millisecond lag by about 100 ms`, () => {
     const window = new IngestWindow();
     for (let round = 0; round < 300; round += 1) window.fit(window.size, window.size / perMs, true);
     assert.ok(Math.abs(window.size / perMs - 100) < 10, `${window.size}`);
   });
 }
 
-test('rate controller: an import never stands still behind latencies that it is not to blame for', () => {
+test('rate controller: an import is never stopped by latencies that it did not cause', () => {
   const window = new IngestWindow();
   for (let round = 0; round < 300; round += 1) window.fit(window.size, 2_000, true);
   assert.ok(window.size >= 4 * perRequest, `${window.size}`);

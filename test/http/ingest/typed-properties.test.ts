@@ -79,10 +79,10 @@ const { map: plainMap } = fc.letrec<{ map: JsonObject; value: Json }>((tie) => (
   }),
 }));
 
-test('typed properties: every plain JSON that a client writes in a wire form comes back as it was', () => {
+test('typed properties: any plain JSON that a client writes in a typed form is restored', () => {
   fc.assert(
     fc.property(plainMap, fc.constantFrom(...wires), (inner, wire) => {
-      // Names are free inside alone.
+      // Names are unrestricted only inside.
       const plain = { inner };
       const sent = JSON.parse(JSON.stringify(typedMap(plain, wire)));
       const { properties, mistakes } = plainProperties(sent);
@@ -93,7 +93,7 @@ test('typed properties: every plain JSON that a client writes in a wire form com
   );
 });
 
-test('typed properties: whatever JSON is sent, it is read or its mistakes are told, and nothing else changes', () => {
+test('typed properties: any JSON is either read or gets errors, and nothing else changes', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
       const sent = JSON.parse(JSON.stringify({ a: { type: 'object', properties: { b, a } }, b: a }));
@@ -133,7 +133,7 @@ test('typed properties: a precision rounds half to even, and without one nothing
   assert.equal(propertyOf({ type: 'number', value: 2.5 }), 2.5);
 });
 
-test('typed properties: a value that is left out or null is null', () => {
+test('typed properties: an omitted or null value is null', () => {
   for (const type of ['string', 'number', 'boolean', 'object', 'array']) {
     assert.equal(propertyOf({ type }), null, type);
     assert.equal(propertyOf({ Type: type, Name: 'x' }), null, type);
@@ -142,7 +142,7 @@ test('typed properties: a value that is left out or null is null', () => {
   assert.equal(propertyOf(null), null);
 });
 
-test('typed properties: each mistake is told with the place of its property', () => {
+test('typed properties: each error is reported with the path of its property', () => {
   const at = (property: Json): string[] =>
     plainProperties({ p: property }).mistakes.map(({ field, text }) => {
       assert.ok(text.startsWith(`${field} `), text);
@@ -206,7 +206,7 @@ function nested(levels: number, isBare: boolean): Json {
   return { p: property };
 }
 
-test('typed properties: what is stored may nest 100 levels, as in ingest v2', () => {
+test('typed properties: stored values can nest 100 levels, as in ingest v2', () => {
   assert.equal(read(nested(99, false)).kind, 'entity');
   for (const [levels, isBare] of [
     [100, false],
@@ -221,7 +221,7 @@ test('typed properties: what is stored may nest 100 levels, as in ingest v2', ()
   assert.equal(read(nested(49, true)).kind, 'entity');
 });
 
-test('typed properties: the fields of an entity are told by their names in ingest v1', () => {
+test('typed properties: errors name the fields of an entity as in ingest v1', () => {
   const mistakesOf = (value: Json) => {
     const reading = readEntityValue(value, { kind: 'typed', propertiesOptional: false }, null);
     return reading.kind === 'invalid' ? reading.mistakes.map(({ field }) => field) : [];

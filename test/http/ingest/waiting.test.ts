@@ -1,4 +1,4 @@
-/** `X-Service-Wait` where no worker makes anything visible. What is visible: `test/system/truth/read-your-writes.test.ts`. */
+/** `X-Service-Wait` when no worker makes anything visible. For visible writes see `test/system/truth/read-your-writes.test.ts`. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { visibilityWaitsMax, visibilityWaitsOfTenantMax } from '../../../src/contract/limits.ts';
@@ -6,7 +6,7 @@ import { VisibilityWaits } from '../../../src/http/ingest/writes-under-way.ts';
 import { startFront } from '../support/front.ts';
 import { apiKeys } from '../support/site.ts';
 
-test('a write that waits is answered with false when the time is over', async (context) => {
+test('waiting: a write that waits is answered with false after the timeout', async (context) => {
   const front = await startFront();
   context.after(() => front.stop());
   const body = { type: 'page', properties: {} };
@@ -35,7 +35,7 @@ test('a write that waits is answered with false when the time is over', async (c
   assert.equal(without.headers.get('x-service-visible'), null);
 });
 
-test('a write does not wait when too many of its tenant, or of all tenants, wait', async () => {
+test('waiting: a write does not wait if too many of its tenant, or of all tenants, wait', async () => {
   const waits: number[] = [];
   const open: ((isVisible: boolean) => void)[] = [];
   const visibility = new VisibilityWaits({

@@ -5,7 +5,7 @@ import { costlyCallsWaitingMax } from '../../../src/contract/limits.ts';
 import { CostlyTurns } from '../../../src/http/management/asked.ts';
 import type { EndOfTurn } from '../../../src/lib/turns.ts';
 
-test('few costly calls of a tenant wait, more are 503, and another tenant does not wait behind them', async () => {
+test('costly turns: a few costly calls of a tenant wait, more are 503, and another tenant does not wait for them', async () => {
   const turns = new CostlyTurns();
   const begun: string[] = [];
   const begin = (tenant: string) =>

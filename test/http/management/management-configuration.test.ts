@@ -1,4 +1,4 @@
-/** What refuses a configuration that is sound by itself: what the other tenants of the store have. */
+/** Reasons to refuse a valid configuration: what the other tenants of the store have. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Configuration } from '../../../src/config/configuration.ts';
@@ -57,7 +57,7 @@ const withHook = (webhook: object) => ({
   webhooks: [{ ...hook, ...webhook }],
 });
 
-test('management configuration: a kept secret or header goes to no other origin', async () => {
+test('management configuration: a stored secret or header is sent to no other origin', async () => {
   const documents = new Map([
     ['tenants/one/tenant.json', JSON.stringify(withHook({}))],
     ['tenants/two/tenant.json', JSON.stringify(other)],
@@ -81,7 +81,7 @@ test('management configuration: a kept secret or header goes to no other origin'
   assert.equal((await put(withHook({ url: 'https://two.example/hook' })))[0], 200);
 });
 
-test('management configuration: a schema cannot import the tenant file, so a kept secret is in no mistake', async () => {
+test('management configuration: a schema cannot import the tenant file, so errors cannot contain a stored secret', async () => {
   const documents = new Map([['tenants/one/tenant.json', JSON.stringify(withHook({}))]]);
   const loaded = loadConfiguration(documents);
   assert.ok(loaded.ok);
@@ -131,9 +131,9 @@ test('management configuration: many new keys delay the next new keys of their t
   assert.equal((await limited.call('GET', '/health/live')).status, 200);
 });
 
-test('management configuration: guesses beyond a burst are owed, and a client has at most 100 keys', () => {
+test('management configuration: guesses beyond a burst are charged later, and a client has at most 100 keys', () => {
   const limit = new NewKeyLimit(1);
-  assert.equal(limit.take('one', 0, 500), 0, 'a full bucket may owe');
+  assert.equal(limit.take('one', 0, 500), 0, 'a full bucket can go into debt');
   assert.equal(limit.take('one', 0, 1), 496);
   assert.equal(limit.take('two', 0, 1), 0, 'each tenant has its own');
   const many = Array.from({ length: 101 }, (_, at) => `many-${at}`);
@@ -155,7 +155,7 @@ test('management configuration: a tenant has at most five pending dry runs', asy
   );
 });
 
-test('management configuration: a PUT, a preview and a look at a configuration move no document of another tenant', async (context) => {
+test('management configuration: putting, previewing and reading a configuration transfers no document of another tenant', async (context) => {
   const long = JSON.stringify({
     triggers: { cms: ['page'] },
     properties: Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`text${at}`, 'x'.repeat(40_000)])),
@@ -169,7 +169,7 @@ test('management configuration: a PUT, a preview and a look at a configuration m
     ['tenants/two/tenant.json', JSON.stringify({ ...withGroup, ...other })],
   ]);
   const loaded = loadConfiguration(documents);
-  assert.ok(loaded.ok, 'the documents are sound');
+  assert.ok(loaded.ok, 'the documents are valid');
   const beside = await startFront({
     services: {
       configuration: { loaded: true, current: loaded.configuration, layouts: LayoutStates.none },
@@ -200,7 +200,7 @@ test('management configuration: a PUT, a preview and a look at a configuration m
   }
 });
 
-test('management configuration: a key that another tenant has is a mistake that does not name the tenant', async () => {
+test('management configuration: a key of another tenant is an error that does not name the tenant', async () => {
   await publishConfiguration(front.store, documentsWith(other), configuration);
   assert.deepEqual(await put({ managementClients: [{ name: 'ops', apiKeys: ['one-key', 'two-key'] }] }), [
     422,
@@ -209,7 +209,7 @@ test('management configuration: a key that another tenant has is a mistake that 
   ]);
 });
 
-test('management configuration: documents of others that this version cannot read are not told to be a key that is taken', async () => {
+test('management configuration: unreadable documents of other tenants are not reported as a key in use', async () => {
   const ofAnotherVersion = documentsWith({ ...other, environments: 'in another form' });
   const digest = documentsDigest(ofAnotherVersion);
   await publishConfiguration(front.store, ofAnotherVersion, { ...configuration, digest });

@@ -8,7 +8,7 @@ import { LayoutStates } from '../../../src/store/configuration/layouts.ts';
 import { startFront } from '../support/front.ts';
 import { environmentId } from '../support/site.ts';
 
-test('management query: all managers of an environment are one client, so its bounds hold for them together', async (context) => {
+test('management query: all managers of an environment are one client and share its limits', async (context) => {
   const tenant = {
     environments: [{ id: environmentId, alias: 'production' }],
     managementClients: ['one', 'two'].map((name) => ({ name, apiKeys: [`${name}-key`] })),

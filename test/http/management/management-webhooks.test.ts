@@ -1,4 +1,4 @@
-/** A webhook's test that says why nothing came of it. After a restore webhooks have no secrets. */
+/** A webhook test that reports why nothing was sent. After a restore webhooks have no secrets. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';
@@ -37,14 +37,14 @@ async function testOf(alias: string): Promise<[status: number, message: string]>
   return [status, json.message];
 }
 
-test('management webhooks: a webhook without a secret says that it needs one, and not that its receiver is silent', async () => {
+test('management webhooks: a webhook without a secret reports that it needs one, not that its receiver is silent', async () => {
   assert.deepEqual(await testOf('restored'), [
     409,
     'The webhook has no secret, for example after a restore. Add one to tenant.json and try again',
   ]);
 });
 
-test('management webhooks: a receiver that may not be sent to is not told to be silent', async () => {
+test('management webhooks: a forbidden receiver is not reported as silent', async () => {
   assert.deepEqual(await testOf('inside'), [
     502,
     'The test failed: 127.0.0.1 has no public address. To allow it, add it to WEBHOOK_ALLOW',

@@ -98,7 +98,7 @@ async function savePage(originId: string, url: string, redirects: string[] = [])
   assert.equal(read.status, 200);
 }
 
-test('a management key works here alone, no other key does, and a scope is needed', async () => {
+test('management: a management key works only here, no other key does, and a scope is required', async () => {
   assert.equal((await client.get('/management/v1/status')).status, 401);
   assert.equal((await manage(client, '/status', { key: 'no-such-key' })).status, 401);
   assert.equal((await manage(client, '/status', { key: sourceKey })).status, 403);
@@ -108,7 +108,7 @@ test('a management key works here alone, no other key does, and a scope is neede
   assert.equal((await client.post('/ingest/v2', [], { key: managementKey })).status, 403);
 });
 
-test('status tells of processes, partitions, indexes and memory', async () => {
+test('management: status reports processes, partitions, indexes and memory', async () => {
   await savePage('for-status', '/for-status');
   await until('nothing waits', async () => {
     const { json: now } = await manage(client, '/status');
@@ -139,7 +139,7 @@ test('status tells of processes, partitions, indexes and memory', async () => {
   assert.equal(json.redis.maxBytes, null);
 });
 
-test('an entity is told as it was saved, with what was made of it', async () => {
+test('management: an entity is returned as it was saved, with everything derived from it', async () => {
   const originId = 'a/b?ä';
   await savePage(originId, '/told', ['/old', 'https://www.example.com/older']);
   const path = `/entities/cms/${encodeURIComponent(originId)}`;
@@ -175,7 +175,7 @@ test('an entity is told as it was saved, with what was made of it', async () => 
   }
 });
 
-test('entities are listed by type in the order of their originIds, and counted', async () => {
+test('management: entities are listed by type in the order of their originIds, and counted', async () => {
   const ids = Array.from({ length: 120 }, (_, index) => `list-${index}`);
   const note = (originId: string) => ({ originId, type: 'note', properties: { title: originId } });
   for (let at = 0; at < ids.length; at += 50) {
@@ -266,7 +266,7 @@ const explained = async (originId: string, alias: string): Promise<Answer> => {
   return await manage(client, `/explain/view?id=${encodeURIComponent(viewIdOf(originId, alias))}`);
 };
 
-test('a list of entities has the names of their views and whether they are published, on request', async () => {
+test('management: a list of entities includes view names and publication state on request', async () => {
   const title = 'Named by its view';
   const entities = [
     { originId: 'named-a', type: 'page', url: '/named-a', properties: { title } },
@@ -297,7 +297,7 @@ test('a list of entities has the names of their views and whether they are publi
   assert.deepEqual(await list('originId=nobody'), []);
 });
 
-test('a view is explained: what it reads, what it shows, who shows it, why it was built', async () => {
+test('management: a view is explained: what it reads, what it shows, who shows it, why it was built', async () => {
   await savePage('shown', '/shown');
   await save('the-list', 'list', '/the-list', { page: 'shown' });
   await save('member-1', 'member', null, { list: 'the-list', title: 'One' });
@@ -355,7 +355,7 @@ test('a view is explained: what it reads, what it shows, who shows it, why it wa
   assert.equal((await manage(client, '/explain/view?id=x')).status, 422);
 });
 
-test('what is not there is a 404 that says which', async () => {
+test('management: a missing thing is a 404 that names it', async () => {
   for (const [path, message] of [
     ['/entities/cms/nobody', /entity "nobody"/],
     ['/entities/pim/nobody', /source group "pim"/],
@@ -372,7 +372,7 @@ test('what is not there is a 404 that says which', async () => {
   assert.equal((await manage(client, '/entities/cms/%ff')).status, 422);
 });
 
-test('a URL is explained from its host to the claim that wins', async () => {
+test('management: a URL is explained from its host to the winning claim', async () => {
   await savePage('first', '/contested');
   await savePage('second', '/contested', ['/moved']);
   const { json } = await manage(client, '/explain/url?url=/contested/x');
@@ -404,7 +404,7 @@ test('a URL is explained from its host to the claim that wins', async () => {
   assert.match(shop.json.claims[0].because, /in no domain of the client/);
 });
 
-test('diagnostics come a page at a time, and name clashes, unknown types and missing views', async () => {
+test('management: diagnostics are paged, and include conflicts, unknown types and missing views', async () => {
   await client.post('/ingest/v2/lost', { type: 'lostType', properties: {} }, { key: sourceKey });
   await savePage('clash-a', '/clash');
   await savePage('clash-b', '/clash');
@@ -422,7 +422,7 @@ test('diagnostics come a page at a time, and name clashes, unknown types and mis
   assert.equal((await manage(client, '/diagnostics?after=x')).status, 422);
 });
 
-test('the configuration is read back with its keys as digests, and put', async () => {
+test('management: the configuration is read with its keys as digests, and can be put back', async () => {
   const { json: before } = await manage(client, '/configuration');
   assert.deepEqual(Object.keys(before.documents).sort(), [
     'indexes/pages.json',
@@ -458,7 +458,7 @@ test('the configuration is read back with its keys as digests, and put', async (
   assert.equal((await manage(client, '/jobs/x')).status, 404);
 });
 
-test('a configuration with mistakes changes nothing, nor does one that removes what has data', async () => {
+test('management: an invalid configuration changes nothing, nor does one that removes a part with data', async () => {
   const { json: before } = await manage(client, '/configuration');
   const broken = await put({
     ...before.documents,

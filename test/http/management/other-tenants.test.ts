@@ -9,7 +9,7 @@ import type { Answer, Client } from '../../system/support/client.ts';
 import { System } from '../../system/support/processes/system.ts';
 import { clientKey, managementKey, siteFiles, sourceKey } from '../../system/support/site.ts';
 
-/** Part of every name, id and text of the other tenant. */
+/** Part of every name, id and string of the other tenant. */
 const secret = 'acme-secret';
 const theirs = {
   environment: `${secret}-environment`,
@@ -132,7 +132,7 @@ function jobOf(id: string, key: string): Promise<Answer> {
 
 interface Attempt {
   readonly status: number;
-  /** In the place of the path of the route, and of its parameters. */
+  /** Replaces the path of the route, and its parameters. */
   readonly path: string;
   readonly body?: Json;
 }
@@ -146,12 +146,12 @@ const tool = (name: string, given: Json): Json => ({
 const entity = { type: 'page', properties: { title: 'mine' } };
 const search = { search: { value: secret, fields: [{ field: 'title', weight: 1 }] } };
 
-/** As a page of the other tenant's schedule would end. */
+/** The cursor of a page of the other tenant's schedule. */
 const scheduleAfter = Buffer.from(JSON.stringify([0, theirs.sourceId, theirs.originId])).toString(
   'base64url',
 );
 
-/** For every endpoint of a key: what is tried with a key of one's own and what the other tenant has. */
+/** For every endpoint with a key: requests with the own key for ids of the other tenant. */
 const attempts: () => Readonly<Partial<Record<RouteName, readonly Attempt[]>>> = () => ({
   saveEntities: [{ status: 200, path: '/ingest/v2', body: [{ ...entity, originId: theirs.originId }] }],
   saveEntity: [{ status: 200, path: `/ingest/v2/${theirs.originId}`, body: entity }],
@@ -271,7 +271,7 @@ const attempts: () => Readonly<Partial<Record<RouteName, readonly Attempt[]>>> =
   ],
 });
 
-test('no endpoint shows anything of another tenant for its ids and names', async () => {
+test('other tenants: no endpoint reveals anything for the ids and names of another tenant', async () => {
   const tried = attempts();
   const withKey = routeTable.filter(({ access }) => access.kind !== 'open' && access.kind !== 'metrics');
   assert.deepEqual(
@@ -290,7 +290,7 @@ test('no endpoint shows anything of another tenant for its ids and names', async
           headers: { 'X-Api-Key': key },
           ...(body !== undefined && { body: JSON.stringify(body) }),
         });
-      // A connection that was kept may be closed just when it is used again.
+      // A reused connection can be closed at that moment.
       const response = await send().catch(send);
       const text = await response.text();
       const shown = `${method} ${path}: ${response.status} ${text}`;
@@ -311,7 +311,7 @@ function withoutEcho(text: string, path: string, body: Json | undefined): string
   return repeated.sort((a, b) => b.length - a.length).reduce((rest, word) => rest.replaceAll(word, ''), text);
 }
 
-test('no key of one tenant opens what another did: the other still has its own', async () => {
+test('other tenants: no key of one tenant can reach what another created, and the other still has it', async () => {
   const own = await client.get(`/v2?id=${viewId}`, { key: theirs.key('client') });
   assert.equal(own.json.views[viewId].title, secret);
   for (const id of [rebuildJob, dryRunJob]) {
@@ -319,7 +319,7 @@ test('no key of one tenant opens what another did: the other still has its own',
   }
 });
 
-test('a job counts the entities of its tenant alone', async () => {
+test('other tenants: a job counts only the entities of its tenant', async () => {
   const files = await client.get('/management/v1/configuration', { key: managementKey });
   const documents = {
     ...files.json.documents,

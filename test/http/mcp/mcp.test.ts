@@ -101,7 +101,7 @@ const everyTool = [
   ...['query_cities', 'query_people'],
 ];
 
-test('MCP: an environment key has tools for what its scopes let it read', async (context) => {
+test('MCP: an environment key has tools for what its scopes allow it to read', async (context) => {
   const client = await connected(context, { 'X-Api-Key': key.reader });
   assert.deepEqual(await namesOf(client), everyTool);
   const narrow = await connected(context, { Authorization: `Bearer ${key.narrow}` });
@@ -109,7 +109,7 @@ test('MCP: an environment key has tools for what its scopes let it read', async 
   await assert.rejects(narrow.callTool({ name: 'deliver_by_url', arguments: { url: '/a' } }), /Unknown tool/);
 });
 
-test('MCP: tools answer as their endpoints do', async (context) => {
+test('MCP: tools answer like their endpoints', async (context) => {
   const client = await connected(context, { 'X-Api-Key': key.reader });
   const page = await call(client, 'deliver_by_url', { url: '/a' });
   assert.deepEqual(page.json, (await front.call('GET', '/v2?url=/a', { key: key.reader })).json);
@@ -126,7 +126,7 @@ test('MCP: tools answer as their endpoints do', async (context) => {
   assert.equal((await call(client, 'list_routes', { after: 'broken' })).isError, true);
 });
 
-test('MCP: a query tool takes the query object, and says what is in its index', async (context) => {
+test('MCP: a query tool accepts the query object, and describes its index', async (context) => {
   const client = await connected(context, { 'X-Api-Key': key.reader });
   const { tools } = await client.listTools();
   const { description, inputSchema } = tools.find(({ name }) => name === 'query_cities') ?? {};
@@ -186,7 +186,7 @@ test('MCP: a client of an earlier revision is answered with JSON, without a sess
   );
 });
 
-test('MCP: the answers of a batch are made one after the other, and take bounded memory together', async () => {
+test('MCP: the answers of a batch are computed one after the other, with bounded memory in total', async () => {
   const title = 'x'.repeat(12 * 1024 * 1024);
   await putView(front.store, 'large', title);
   const params = { name: 'deliver_by_id', arguments: { id: viewIdOf('large') } };

@@ -12,7 +12,7 @@ const silent: Readiness = {
   partitionsWithoutOwner: null,
 };
 
-/** The log lines of a watch that finds one thing after another. */
+/** The log lines of a monitor that sees these results in order. */
 async function linesOf(...found: readonly Readiness[]): Promise<string[]> {
   const lines: string[] = [];
   const note = (_: object, line: string) => lines.push(line);
@@ -27,14 +27,14 @@ async function linesOf(...found: readonly Readiness[]): Promise<string[]> {
   return lines;
 }
 
-test('fault watch: a fault is logged once at its beginning and once at its end', async () => {
+test('fault watch: a fault is logged once at its start and once at its end', async () => {
   assert.deepEqual(await linesOf(unowned, unowned, unowned, whole, whole), [
     'partitions have no owner',
     'every partition has an owner again',
   ]);
 });
 
-test('fault watch: a fault neither ends nor begins while nobody knows', async () => {
+test('fault watch: a fault neither ends nor starts while its state is unknown', async () => {
   assert.deepEqual(await linesOf(unowned, unowned, silent, unowned, unowned, silent, whole), [
     'partitions have no owner',
     'every partition has an owner again',

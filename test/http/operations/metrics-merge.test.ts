@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mergeMetrics } from '../../../src/http/operations/metrics-merge.ts';
 
-test('metrics merge: metrics of several processes make one group per metric', () => {
+test('metrics merge: metrics of several processes are one group per metric', () => {
   const text = (value: number) =>
     `# HELP a_seconds Time\n# TYPE a_seconds histogram\na_seconds_bucket{le="1"} ${value}\na_seconds_sum ${value}\na_seconds_count ${value}\n`;
   assert.equal(

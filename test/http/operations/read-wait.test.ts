@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ReadWait } from '../../../src/http/operations/front-load.ts';
 import { until } from '../../support/until.ts';
 
-test('reads are measured while somebody asks, on average since the last call', async (context) => {
+test('read wait: reads are measured while a client polls, as the average since the last poll', async (context) => {
   const turns: number[] = [];
   const wait = new ReadWait(async (turn) => {
     turns.push(turn);
@@ -13,19 +13,19 @@ test('reads are measured while somebody asks, on average since the last call', a
   context.after(() => wait.close());
   assert.equal(wait.take(), null);
   wait.follow(false);
-  assert.deepEqual(turns, [], 'nobody asks');
+  assert.deepEqual(turns, [], 'nobody polls');
   wait.follow(true);
   wait.follow(true);
   await until('three reads are over', async () => turns.length > 3);
   const meanMs = wait.take();
   assert.ok(meanMs !== null && meanMs >= 29, `${meanMs}`);
-  assert.deepEqual(turns.slice(0, 3), [0, 1, 2], 'of another partition each time');
+  assert.deepEqual(turns.slice(0, 3), [0, 1, 2], 'of a different partition each time');
   wait.follow(false);
   await until('the last read is over', () => wait.take() === null);
-  assert.equal(wait.take(), null, 'nobody asks any more');
+  assert.equal(wait.take(), null, 'nobody polls any more');
 });
 
-test('a read that fails is not counted, and one that takes long is told before it ends', async (context) => {
+test('read wait: a failed read is not counted, and a slow one is reported before it ends', async (context) => {
   const failing = new ReadWait(async () => {
     throw new Error('away');
   });
@@ -41,6 +41,6 @@ test('a read that fails is not counted, and one that takes long is told before i
     standing.close();
   });
   await until('it has waited for long', async () => (standing.take() ?? 0) > 100);
-  assert.equal(count, 1, 'one read and not one more for each tick');
+  assert.equal(count, 1, 'one read, not one more for each tick');
   assert.equal(failing.take(), null);
 });

@@ -36,13 +36,13 @@ function frontOf(store: Store, more: Partial<ReadinessParts> = {}): FrontReadine
   });
 }
 
-test('readiness: processes of several versions are a fault, with how many run each', async (context) => {
+test('readiness: processes of several versions are a fault, with the number of processes per version', async (context) => {
   const store = await redis.openEmptyStore(1);
   beating(store, context, { ...workerBeat([0]), waitingFor: [], version: '1.1.0' });
   const tell = beating(store, context, { ...workerBeat([]), id: 'old', waitingFor: [] });
   const front = frontOf(store);
   const versionFaults = async () => (await front.look()).faults.filter(({ kind }) => kind === 'versions');
-  await until('both are heard', async () => (await versionFaults()).length === 1);
+  await until('both are known', async () => (await versionFaults()).length === 1);
   assert.deepEqual(await versionFaults(), [
     { kind: 'versions', reason: 'processes of several versions run: 1.1.0 (1), unknown (1)' },
   ]);
@@ -50,7 +50,7 @@ test('readiness: processes of several versions are a fault, with how many run ea
   await until('they are the same', async () => (await versionFaults()).length === 0);
 });
 
-test('readiness: a front waits for owners and indexes, unless copies of all shards are there', async (context) => {
+test('readiness: a front waits for owners and indexes, unless there are copies of all shards', async (context) => {
   const store = await redis.openEmptyStore(2);
   const tell = beating(store, context, workerBeat([1]));
   const front = frontOf(store);
@@ -60,7 +60,7 @@ test('readiness: a front waits for owners and indexes, unless copies of all shar
   assert.deepEqual(waitingFor, [unowned, 'worker worker: index items of partition 0: 1 of 2']);
   tell(workerBeat([1], { group: '0/1', ready: ['0/2'] }));
   await until(
-    'a part of the copies is told of',
+    'part of the copies is reported',
     async () => (await store.registry.live())[0]?.shardCopies != null,
   );
   assert.deepEqual((await front.look()).waitingFor, waitingFor);
@@ -90,7 +90,7 @@ test('readiness: a front that was ready once stays ready without owners, indexes
   await until('it is ready', async () => (await front.look()).waitingFor.length === 0);
 
   tell(workerBeat([1]));
-  await until('it has heard of the loss', async () => (await front.look()).partitionsWithoutOwner === 1);
+  await until('it has noticed the loss', async () => (await front.look()).partitionsWithoutOwner === 1);
   progress.ready = false;
   const { waitingFor, faults } = await front.look();
   assert.deepEqual(waitingFor, []);
@@ -107,7 +107,7 @@ test('readiness: a front that was ready once stays ready without owners, indexes
   assert.deepEqual((await front.look()).waitingFor, ['this front is stopping', 'the configuration']);
 });
 
-test('readiness: a front is not ready while Redis does not answer, and says so of nothing else', async (context) => {
+test('readiness: a front is not ready while Redis does not reply, and reports only that', async (context) => {
   const own = await TestRedis.start();
   const store = await openStore({
     address: { kind: 'single', url: own.url },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RecentRates } from '../../../src/http/operations/request-rate.ts';
 
-test('the rates of all fronts are remembered together, the last five minutes of them', () => {
+test('recent rates: the rates of all fronts are stored together, for the last five minutes', () => {
   const recent = new RecentRates();
   recent.add([
     { rates: { ingest: 1, delivery: 2, query: 3 } },

@@ -15,7 +15,7 @@ after(() => front.stop());
 const key = apiKeys.source;
 const entity = { type: 't', properties: {} };
 
-test('a tenant that floods a partition gets 503 with Retry-After before anything is accepted, and no other does', async () => {
+test('unavailable: a tenant that floods a partition gets 503 with Retry-After before anything is accepted, and no other tenant does', async () => {
   const flood = async (number: number) => {
     const body = { type: 't', properties: { number } };
     return (await front.call('POST', '/ingest/v2/b', { key: apiKeys.otherSource, body })).status;
@@ -38,13 +38,13 @@ test('a tenant that floods a partition gets 503 with Retry-After before anything
     { sourceId, originId: 'b' },
     { sourceId, originId: 'c' },
   ]);
-  assert.deepEqual(flooded?.properties, { number: ingestBacklogEntries }, 'nothing of it was deleted');
+  assert.deepEqual(flooded?.properties, { number: ingestBacklogEntries }, 'nothing was deleted');
   assert.equal(refused, null);
   assert.equal((await front.call('POST', '/ingest/v2/b', { key, body: entity })).status, 200);
   assert.equal((await front.call('DELETE', '/ingest/v2/b', { key })).status, 200);
 });
 
-test('a Redis that is gone is 503 on every interface, without a word about it', async () => {
+test('unavailable: without Redis every interface returns 503, without internal details', async () => {
   await front.redis.stop();
   const calls = [
     front.call('POST', '/ingest/v2', { key, body: [{ originId: 'c', ...entity }] }),

@@ -33,7 +33,7 @@ const tenant = {
   environmentClients: [],
 };
 
-test('a front says where it listens, finishes what it began after SIGTERM, and ends with 0', async () => {
+test('web process: a front logs its address, finishes open requests after SIGTERM, and exits with 0', async () => {
   const redis = await TestRedis.open();
   const configDir = await mkdtemp(join(tmpdir(), 'millrace-web-'));
   await mkdir(join(configDir, 'tenants/one'), { recursive: true });
@@ -87,7 +87,7 @@ test('a front says where it listens, finishes what it began after SIGTERM, and e
   }
 });
 
-test('a front of a store without a configuration listens, and serves once there is one', async () => {
+test('web process: a front of a store without a configuration listens, and serves once there is one', async () => {
   const redis = await TestRedis.open();
   const folder = await mkdtemp(join(tmpdir(), 'millrace-web-'));
   const env = { ...process.env, REDIS_URL: redis.url, PORT: '7142', HOST: '127.0.0.1', LOG_LEVEL: 'info' };
@@ -143,7 +143,7 @@ test('a front of a store without a configuration listens, and serves once there 
     await applyFolder(store, settings, { onWarnings: () => {}, consent: () => {} });
     await store.close();
     const entity = '[{"originId":"a","type":"t","properties":{}}]';
-    await until('it takes entities', async () => {
+    await until('it accepts entities', async () => {
       const { status } = await ask('/ingest/v2', { method: 'POST', body: entity, headers });
       return status === 200;
     });

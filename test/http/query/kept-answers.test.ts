@@ -21,7 +21,7 @@ const rowViews = new AnswerCache<RowViews>(1024 * 1024);
 let runs = 0;
 let turn = 0;
 let outcome: Partial<GoodOutcome> = {};
-/** Called while a query is under way. */
+/** Called while a query is in progress. */
 let meanwhile = () => {};
 
 function outcomeOf({ target, mistakes = [] }: QueryRequest): QueryOutcome {
@@ -57,7 +57,7 @@ beforeEach(() => {
   cache.empty();
 });
 
-/** Of each test queries of its own: the cache remembers what was asked before. */
+/** Each test has its own queries, because the cache remembers earlier ones. */
 const ask = async (path: string, query: unknown = {}, headers = {}) => {
   const body = Array.isArray(query) ? query : { ...Object(query), turn };
   const { json } = await front.call('POST', path, { key: apiKeys.client, body, headers });
@@ -66,7 +66,7 @@ const ask = async (path: string, query: unknown = {}, headers = {}) => {
 const totalOf = async (path: string, body: unknown = {}) => (await ask(path, body)).totalResults;
 const group = (type: string) => `/v1/sourceGroupAlias/cms/type/${type}`;
 
-test('a query that is asked for a third time is answered without the workers until its index changes', async () => {
+test('cached answers: the third request of a query is answered without the workers until its index changes', async () => {
   assert.equal(await totalOf('/v1/things'), 1);
   assert.equal(await totalOf('/v1/things'), 2);
   assert.equal(await totalOf('/v1/things'), 2);
@@ -77,7 +77,7 @@ test('a query that is asked for a third time is answered without the workers unt
   assert.equal(await totalOf('/v1/things'), 3);
 });
 
-test('another body, index, group or type is another query', async () => {
+test('cached answers: another body, index, group or type is another query', async () => {
   const queries = [
     ['/v1/things', {}],
     ['/v1/things', { a: 1 }],
@@ -91,7 +91,7 @@ test('another body, index, group or type is another query', async () => {
   assert.deepEqual(totals, [6, 7, 8, 9, 10]);
 });
 
-test('a multi-query hangs on each of its indexes', async () => {
+test('cached answers: a multi-query depends on each of its indexes', async () => {
   const body = ['a', 'b'].map((sourceEntityType) => ({ sourceGroupAlias: 'cms', sourceEntityType }));
   const totals = async () => (await ask('/v1/source', body))[1].totalResults;
   assert.deepEqual([await totals(), await totals(), await totals()], [1, 2, 2]);
@@ -99,20 +99,20 @@ test('a multi-query hangs on each of its indexes', async () => {
   assert.equal(await totals(), 3);
 });
 
-test('the same list of queries asks something else over indexes than over source groups', async () => {
+test('cached answers: the same list of queries is different over indexes and over source groups', async () => {
   const body = [{ index: 'things', sourceGroupAlias: 'cms', sourceEntityType: 'things', turn }];
   const totals = async (path: string) => (await ask(path, body))[0].totalResults;
   for (let time = 0; time < 2; time += 1) for (const path of ['/v1/source', '/v1']) await totals(path);
   assert.deepEqual([await totals('/v1/source'), await totals('/v1'), await totals('/v1/')], [3, 4, 4]);
 });
 
-test('an answer with a mistake in it is not kept', async () => {
+test('cached answers: an answer with an error is not cached', async () => {
   const body = [{ index: 'things', turn }, { index: 5 }];
   for (let time = 0; time < 3; time += 1) await ask('/v1', body);
   assert.equal(runs, 3);
 });
 
-test('an answer is not kept when its index changes while it is made', async () => {
+test('cached answers: an answer is not cached if its index changes while it is computed', async () => {
   meanwhile = () => cache.invalidate([subjectKey('things')]);
   const totals = [];
   for (let time = 0; time < 3; time += 1) totals.push(await totalOf('/v1/things'));
@@ -130,7 +130,7 @@ const withViews: RowsResult = {
 const viewOf = (originId: string) =>
   subjectKey(viewSubject({ tenant: 'one', environmentId }, { sourceId, alias: 'page', originId }));
 
-test('an answer with views is kept until one of the views changes that it shows or misses', async () => {
+test('cached answers: an answer with views is cached until a view that it shows or misses changes', async () => {
   outcome = { result: withViews };
   await putView(front.store, 'a', 'A', { other: 'b' });
   const shown = async () => {
@@ -149,7 +149,7 @@ test('an answer with views is kept until one of the views changes that it shows 
   }
 });
 
-test('views of rows are kept for other lists that show them', async () => {
+test('cached answers: views of rows are cached for other lists that show them', async () => {
   await putView(front.store, 'a', 'A');
   const shown = async (aliases: readonly string[], more: object) => {
     outcome = { result: { ...withViews, aliases } };
@@ -164,7 +164,7 @@ test('views of rows are kept for other lists that show them', async () => {
   assert.deepEqual(await shown(['page', 'none'], { third: 1 }), { page: { title: 'B' }, none: null });
 });
 
-test('an answer is not kept while workers follow another configuration', async () => {
+test('cached answers: an answer is not cached while workers use another configuration', async () => {
   for (const given of [{ configuration: 'former' }, { configuration: null }]) {
     outcome = given;
     const before = runs;
@@ -173,7 +173,7 @@ test('an answer is not kept while workers follow another configuration', async (
   }
 });
 
-test('a query that asks for a version is run', async () => {
+test('cached answers: a query that requests a version is executed', async () => {
   for (let time = 0; time < 3; time += 1) await ask('/v1/things');
   assert.equal(runs, 2);
   const saved = await front.call('POST', '/ingest/v2/x', {

@@ -47,7 +47,7 @@ const withLargeView: GoodOutcome = {
   result: { kind: 'rows', totalResults: 1, rows: [largeRow], ...tail, aliases: ['page'] },
 };
 
-/** What the query room would say is written into the query: this tests the HTTP around it. */
+/** The answer of the query room is written into the query: this tests the HTTP around it. */
 function outcomeOf({ body, mistakes = [] }: QueryRequest): QueryOutcome {
   if (mistakes.length > 0) return { ok: false, status: 400, errors: mistakes };
   const { say } = body as { say?: string };
@@ -81,7 +81,7 @@ const key = apiKeys.client;
 const post = (path: string, body: unknown) => front.call('POST', path, { key, body });
 const rowA = { _originId: 'a', _sourceGuid: sourceId };
 
-test('query: an index answers with its rows, and with views when aliases ask for them', async () => {
+test('query: an index returns its rows, and views if aliases request them', async () => {
   const { status, json } = await post('/v1/things', {});
   assert.equal(status, 200);
   assert.deepEqual(json, {
@@ -106,7 +106,7 @@ test('query: a source group answers', async () => {
   assert.deepEqual(json.results[0], { ...rowA, x: 1 });
 });
 
-test('query: a multi-query answers each query with what it asked for', async () => {
+test('query: a multi-query answers each query with what it requested', async () => {
   const queries = [
     { sourceGroupAlias: 'cms', sourceEntityType: 'a', name: 'one' },
     { sourceGroupAlias: 'cms', sourceEntityType: 'b' },
@@ -131,7 +131,7 @@ test('query: a multi-query answers each query with what it asked for', async () 
   assert.deepEqual((await post('/v1/source', [])).json, []);
 });
 
-test('query: mistakes are 400 or 404 with all of them; a multi-query tells them per query with its name', async () => {
+test('query: errors are 400 or 404, all of them; a multi-query reports them per query with its name', async () => {
   const bad = await post('/v1/things', { say: 'bad' });
   assert.deepEqual(
     [bad.status, bad.json],
@@ -185,7 +185,7 @@ test('query: mistakes are 400 or 404 with all of them; a multi-query tells them 
   }
 });
 
-test('query: an index that the client may not ask is 403, within a multi-query in its place', async () => {
+test('query: an index that the client must not query is 403, at its index within a multi-query', async () => {
   const alone = await post('/v1/things', { say: 'forbidden' });
   assert.deepEqual([alone.status, alone.json], [403, { error: 'Forbidden', code: 'indexForbidden' }]);
   const queries = [{ index: 'a' }, { index: 'b', name: 'n', say: 'forbidden' }];
@@ -202,13 +202,13 @@ test('query: an index that the client may not ask is 403, within a multi-query i
   assert.deepEqual([none.status, none.json], [400, [problem]]);
 });
 
-test('query: no answer in time is 503 with Retry-After', async () => {
+test('query: a timeout is 503 with Retry-After', async () => {
   const { status, headers } = await post('/v1/things', { say: 'later' });
   assert.equal(status, 503);
   assert.ok(headers.get('retry-after'));
 });
 
-test('query: views for which there is no room right now are 503 with Retry-After, and no mistake of the query', async () => {
+test('query: a lack of room for views is 503 with Retry-After, not an error of the query', async () => {
   const client = configuration.authenticate(key);
   const turns = Array.from({ length: 1 + largeAnswersWaitingMax }, () => front.largeAnswers.turn(client));
   const answers = [
@@ -223,7 +223,7 @@ test('query: views for which there is no room right now are 503 with Retry-After
   assert.equal((await post('/v1/things', { say: 'large' })).status, 200);
 });
 
-test('query: what is no query is told so without asking the query room', async () => {
+test('query: an invalid query is rejected without calling the query room', async () => {
   runs = 0;
   for (const path of ['/v1/things', '/v1/source']) assert.equal((await post(path, '{')).status, 400);
   assert.equal(runs, 0);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { sealUrl, unsealUrl } from '../../../src/http/routes/route-parts.ts';
 import { runs } from '../../support/runs.ts';
 
-test('route parts: a cursor opens only under its secret, for its list, and as it was made', () => {
+test('route parts: a cursor is valid only with its secret, for its list, and unchanged', () => {
   const secret = Buffer.alloc(32, 1);
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.nat(), (text, at) => {

@@ -35,7 +35,7 @@ for (const [parameter, order] of [
   ['first', urls],
   ['last', [...urls].reverse()],
 ] as const) {
-  test(`${parameter} lists every route once, forwards and back again`, async () => {
+  test(`routes: ${parameter} lists every route once, forwards and backwards`, async () => {
     const pages: string[][] = [];
     let cursor = '';
     for (;;) {
@@ -61,7 +61,7 @@ for (const [parameter, order] of [
   });
 }
 
-test('an entry says where a redirect goes and when it changed', async () => {
+test('routes: an entry has the target of a redirect and when it changed', async () => {
   const { json } = await v1('first=100');
   assert.deepEqual(json.results[3], {
     url: '/r/0003',
@@ -71,7 +71,7 @@ test('an entry says where a redirect goes and when it changed', async () => {
   assert.equal(json.results[4].redirect, null);
 });
 
-test('v1 refuses wrong sizes and cursors that are not its own', async () => {
+test('routes: v1 rejects invalid sizes and cursors of others', async () => {
   const token = (await v2()).json.continuationToken;
   for (const query of [
     '',
@@ -94,7 +94,7 @@ test('v1 refuses wrong sizes and cursors that are not its own', async () => {
   }
 });
 
-test('v2 goes through all routes, 500 a page, while others come and go', async () => {
+test('routes: v2 pages through all routes, 500 a page, while others come and go', async () => {
   const first = (await v2()).json;
   assert.equal(first.results.length, 500);
   await putClaim(front.store, 'e10', { url: '/r/0010', action: 'drop' });
@@ -108,7 +108,7 @@ test('v2 goes through all routes, 500 a page, while others come and go', async (
   assert.deepEqual([bad.status, bad.json.status], [422, 422]);
 });
 
-test('a tenant lists its own routes only', async () => {
+test('routes: a tenant lists only its own routes', async () => {
   const { json } = await front.call('GET', '/routes/v1?first=100', { key: apiKeys.otherClient });
   assert.deepEqual(json, {
     total: 0,

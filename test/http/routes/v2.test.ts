@@ -25,13 +25,13 @@ async function bodyOf(sitemap: Sitemap, token = ''): Promise<string> {
   return String(body);
 }
 
-test('v2: a sitemap with more URLs than a file may have is an index, whose files have each page once', async () => {
+test('routes v2: a sitemap with more URLs than fit in a file is an index, whose files have each page once', async () => {
   const sitemap = new Sitemap(front.store, scope, site, { urlsMax: 7, rangeUrls: 5 });
   const index = await bodyOf(sitemap);
   assert.match(index, /<sitemapindex /);
   const tokens = locsIn(index).map((loc) => new URL(loc).searchParams.get('continuationToken') ?? '');
   assert.equal(tokens.length, 3);
-  // A page that comes meanwhile moves none of the others.
+  // A page that is added meanwhile moves none of the others.
   await putClaim(front.store, 'new', { url: '/p11-new' });
   const files = await Promise.all(tokens.map((token) => bodyOf(sitemap, token)));
   for (const file of files) assert.ok(locsIn(file).length <= 7);
@@ -40,7 +40,7 @@ test('v2: a sitemap with more URLs than a file may have is an index, whose files
   await assert.rejects(sitemap.answer(`${tokens[0]}x`), /Invalid continuation token/);
 });
 
-test('v2: a sitemap that has room in one file is one', async () => {
+test('routes v2: a sitemap that fits in one file is one', async () => {
   const body = await bodyOf(new Sitemap(front.store, scope, site, { urlsMax: 14, rangeUrls: 5 }));
   assert.match(body, /<urlset /);
   assert.equal(locsIn(body).length, 13);

@@ -1,6 +1,6 @@
 /**
- * Who may call what: every endpoint of the route table × every kind of key. The rules are written down here once more,
- * from the documents and not from the table, so that an endpoint without a rule, or with another one, fails.
+ * Who may call what: every endpoint of the route table × every kind of key. The rules are repeated here from the docs instead
+ * of the table, so that an endpoint without a rule, or with another one, fails.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ import { environmentId, sourceId } from '../support/site.ts';
 
 type Rule = 'open' | 'ingest' | 'a client or manager' | Scope | `manage: ${ManagementScope}`;
 
-/** As docs/reference/http.md "Keys and access" has it. */
+/** As in docs/reference/http.md "Keys and access". */
 const rules: Readonly<Record<string, Rule>> = {
   'post /ingest/v2': 'ingest',
   'delete /ingest/v2': 'ingest',
@@ -166,7 +166,7 @@ function configuration(): Configuration {
   return outcome.configuration;
 }
 
-/** Says whose data it was asked for. */
+/** Says whose data was requested. */
 const query: QueryService = {
   run: async ({ tenant }, requests) =>
     requests.map(() => {
@@ -205,7 +205,7 @@ before(async () => {
 });
 after(() => front.stop());
 
-/** Requests that would show the first tenant's data to whoever gets through; others take the document's example. */
+/** Requests that would reveal the first tenant's data to anyone with access; others use the example of the document. */
 const asked: Partial<Record<RouteName, { readonly query?: string; readonly body?: Json }>> = {
   deliver: { query: '?handle=x' },
   deliverV1: { query: '?handle=x' },
@@ -233,7 +233,7 @@ function refusal(rule: Rule, { kind, scopes: granted }: Holder): 401 | 403 | nul
   return kind === 'client' && granted.some((scope) => scope === rule) ? null : 403;
 }
 
-/** The shape that the document gives for an answer; undefined for a status that it does not name. */
+/** The documented shape of an answer; undefined for an undocumented status. */
 function documentedShape(route: RouteDefinition, status: number) {
   const answer = route.answers[status];
   if (answer !== undefined) return answer.shape ?? null;
@@ -247,10 +247,10 @@ function ruleOf(access: RouteDefinition['access']): Rule {
   return access.kind === 'source' ? 'ingest' : 'open';
 }
 
-test('every endpoint has a rule here, and the one that its table says', () => {
+test('access matrix: every endpoint has a rule here, equal to the one in its table', () => {
   for (const { method, path: at, access } of routeTable) {
     const rule = rules[`${method} ${at}`];
-    assert.ok(rule !== undefined, `${method} ${at} has no access rule: say in this test who may call it`);
+    assert.ok(rule !== undefined, `${method} ${at} has no access rule: add to this test who may call it`);
     const tabled = ruleOf(access);
     assert.equal(tabled, rule, `${method} ${at}`);
   }
@@ -259,7 +259,7 @@ test('every endpoint has a rule here, and the one that its table says', () => {
 
 for (const route of routeTable) {
   const rule = rules[`${route.method} ${route.path}`];
-  test(`${route.method} ${route.path} lets in those with ${rule}, and answers as documented`, async () => {
+  test(`access matrix: ${route.method} ${route.path} admits keys with ${rule}, and answers as documented`, async () => {
     for (const holder of holders) {
       const good = asked[route.name]?.body ?? route.body?.example;
       for (const body of route.body === undefined ? [undefined] : ['{', good]) {
@@ -282,18 +282,18 @@ for (const route of routeTable) {
           rule !== 'ingest' &&
           rule !== 'open' &&
           rule !== 'changes' &&
-          // Which tools it lists goes by scopes: test/http/mcp/mcp.test.ts.
+          // The tools that it lists depend on scopes: test/http/mcp/mcp.test.ts.
           rule !== 'a client or manager' &&
           !rule?.startsWith('manage')
         ) {
-          assert.ok(isShown, `the answer has nothing that could be kept back: ${answer.text}`);
+          assert.ok(isShown, `the answer has nothing that could be protected: ${answer.text}`);
         }
       }
     }
   });
 }
 
-test("another tenant's source key neither changes nor deletes an entity of the same id", async () => {
+test("access matrix: another tenant's source key neither changes nor deletes an entity of the same id", async () => {
   const entity = { type: 'page', properties: { text: secret } };
   const path_ = '/ingest/v2/mine';
   const saved = await front.call('POST', path_, { key: 'key-of-the-source', body: entity });
@@ -314,7 +314,7 @@ test("another tenant's source key neither changes nor deletes an entity of the s
  * by chance or prove nothing. What is held instead is why it cannot matter: a key that comes in is known by its SHA-256
  * alone, hashes are compared by `timingSafeEqual`, and this happens at one place through which every request goes.
  */
-test('keys are read at one place and compared at one place, by their hashes, in constant time', () => {
+test('access matrix: keys are read in one place and compared in one place, by their hashes, in constant time', () => {
   const src = fileURLToPath(new URL('../../../src', import.meta.url));
   const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.ts'),
@@ -330,6 +330,6 @@ test('keys are read at one place and compared at one place, by their hashes, in 
     authenticate,
     /apiKey\s*[!=]==?|[!=]==?\s*apiKey|apiKey\.(startsWith|includes|localeCompare)/,
   );
-  // A text is remembered only behind the comparison, so the memory of good keys says nothing about a wrong one.
+  // A key is remembered only after the comparison, so the cache of valid keys says nothing about a wrong one.
   assert.ok(authenticate.indexOf('#proven.set') > authenticate.indexOf('timingSafeEqual'));
 });

@@ -42,7 +42,7 @@ function ask(method: string, path: string, origin: string, options: CallOptions 
   });
 }
 
-test('cross origin: a preflight of every path with an environment key is 204, whoever asks; all others have none', async () => {
+test('cross origin: a preflight of every path with an environment key is 204 for anyone; other paths have none', async () => {
   for (const path of paths) {
     const readers = routesAt(path).filter(({ access }) => access.kind === 'client');
     for (const origin of [page, stranger, 'null']) {
@@ -79,7 +79,7 @@ test('cross origin: a preflight of every path with an environment key is 204, wh
   }
 });
 
-test('cross origin: a preflight says nothing about a key, nor about whose it is', async () => {
+test('cross origin: a preflight reveals nothing about a key or its owner', async () => {
   const heads = [];
   for (const key of [apiKeys.client, narrowKey, noneKey, apiKeys.source, 'unknown']) {
     const { text } = await exchange(
@@ -115,7 +115,7 @@ const requests: readonly (readonly [number, string, string, CallOptions])[] = [
   [405, 'PATCH', '/v2', {}],
 ];
 
-test('cross origin: every answer to a page of another origin lets it read status, body and headers', async () => {
+test('cross origin: every answer to a page of another origin allows it to read status, body and headers', async () => {
   for (const [expected, method, path, options] of requests) {
     const what = `${method} ${path} ${expected}`;
     const { status, headers } = await ask(method, path, stranger, { key: apiKeys.client, ...options });
@@ -129,7 +129,7 @@ test('cross origin: every answer to a page of another origin lets it read status
   }
 });
 
-test('cross origin: a wrong key, a missing one and one of another kind are told to the page', async () => {
+test('cross origin: a wrong key, a missing one and one of another kind are readable by the page', async () => {
   for (const [key, expected] of [
     ['unknown', 401],
     [undefined, 401],
@@ -148,7 +148,7 @@ test('cross origin: a wrong key, a missing one and one of another kind are told 
   }
 });
 
-test('cross origin: a client that narrows its origins answers their pages, with the origin itself', async () => {
+test('cross origin: a client that restricts its origins answers their pages, with the origin itself', async () => {
   for (const origin of [page, 'https://shop.example.com', 'http://localhost', 'http://localhost:5173']) {
     for (const [expected, method, path, options] of requests) {
       const what = `${origin} ${method} ${path}`;
@@ -161,7 +161,7 @@ test('cross origin: a client that narrows its origins answers their pages, with 
   }
 });
 
-test('cross origin: other pages get the same answer without leave to read it', async () => {
+test('cross origin: other pages get the same answer without permission to read it', async () => {
   for (const [key, origin] of [
     [narrowKey, stranger],
     [narrowKey, 'null'],
@@ -186,7 +186,7 @@ test('cross origin: other pages get the same answer without leave to read it', a
   assert.deepEqual([refused.status, refused.headers.get('access-control-allow-origin')], [403, null]);
 });
 
-test('cross origin: a kept answer carries nothing of another request', async () => {
+test('cross origin: a cached answer contains nothing of another request', async () => {
   const of = async (key: string, origin: string | null) => {
     const options = { key, headers: origin === null ? {} : { Origin: origin } };
     const { status, headers } = await front.call('GET', '/v2?url=/a', options);
@@ -200,7 +200,7 @@ test('cross origin: a kept answer carries nothing of another request', async () 
   }
 });
 
-test('cross origin: an answer to a request without an Origin may be kept and given to a page', async () => {
+test('cross origin: an answer to a request without an Origin can be cached and returned to a page', async () => {
   for (const [, method, path, options] of requests) {
     const open = await front.call(method, path, { key: apiKeys.client, ...options });
     const narrow = await front.call(method, path, { key: narrowKey, ...options });
@@ -214,7 +214,7 @@ test('cross origin: an answer to a request without an Origin may be kept and giv
   }
 });
 
-test('cross origin: a body that is refused before it is read is told to the page', async () => {
+test('cross origin: the rejection of a body before it is read is readable by the page', async () => {
   const head = (...fields: string[]) =>
     ['POST /v2 HTTP/1.1', 'Host: x', `Origin: ${page}`, `X-Api-Key: ${narrowKey}`, ...fields, '', ''].join(
       '\r\n',
@@ -228,7 +228,7 @@ test('cross origin: a body that is refused before it is read is told to the page
   }
 });
 
-test('cross origin: endpoints of source keys and those without keys let no page read', async () => {
+test('cross origin: endpoints with source keys or without keys allow no page to read', async () => {
   for (const [method, path, options] of [
     ['POST', '/ingest/v2/a', { key: apiKeys.source, body: { type: 't', properties: {} } }],
     ['POST', '/ingest/v2/a', { key: apiKeys.client, body: {} }],
@@ -242,7 +242,7 @@ test('cross origin: endpoints of source keys and those without keys let no page 
   }
 });
 
-test('cross origin: an Origin that is none, or several, adds nothing to the head', async () => {
+test('cross origin: an invalid Origin, or several, adds nothing to the head', async () => {
   const get = 'GET /v2?url=/a HTTP/1.1\r\nHost: x\r\n';
   const heads = [narrowKey, apiKeys.client].flatMap((key) =>
     [
@@ -253,7 +253,7 @@ test('cross origin: an Origin that is none, or several, adds nothing to the head
       `Origin: ${stranger}\r\nOrigin: ${page}`,
     ].map((origin) => `${get}${origin}\r\nX-Api-Key: ${key}\r\n\r\n`),
   );
-  // At once, because some wait for a time limit.
+  // Concurrently, because some wait for a timeout.
   const answers = await Promise.all(heads.map((head) => exchange(front.port, [head])));
   for (const { text } of answers) {
     assert.doesNotMatch(text, /Injected|Allow-Origin: h/i);
@@ -261,7 +261,7 @@ test('cross origin: an Origin that is none, or several, adds nothing to the head
   }
 });
 
-test('cross origin: too many requests of a key, and of an address, are told to the page', async () => {
+test('cross origin: too many requests of a key, and of an address, are readable by the page', async () => {
   const current = testConfiguration([{ name: 'narrow', origins, apiKeys: [narrowKey] }]);
   const busy = await startFront({
     services: { configuration: { loaded: true, current, layouts: LayoutStates.none } },
@@ -289,7 +289,7 @@ test('cross origin: too many requests of a key, and of an address, are told to t
       assert.match(headers.get('access-control-expose-headers') ?? '', /Retry-After/);
       assert.notEqual(headers.get('retry-after'), null);
     }
-    // A browser asks before each new URL, and behind a proxy all come from one address.
+    // A browser sends a preflight before each new URL, and behind a proxy all come from one address.
     for (let asked = 0; asked < 20; asked += 1)
       assert.equal((await busy.call('OPTIONS', '/v2', { headers: { Origin: page } })).status, 204);
   } finally {

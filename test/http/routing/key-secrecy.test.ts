@@ -22,7 +22,7 @@ const keys = {
   unknown: 'a-key-of-another-platform',
 };
 
-/** Everything that ever reached the Redis, and everything that is in it. */
+/** Everything that was ever sent to Redis, and everything that it stores. */
 class Witness {
   text = '';
 
@@ -41,7 +41,7 @@ class Witness {
     return witness;
   }
 
-  /** Takes down what is stored now. */
+  /** Records what is stored now. */
   async look(): Promise<void> {
     for (const key of await this.client.keys('*')) this.text += `${key} ${await dump(this.client, key)}\n`;
   }
@@ -65,7 +65,7 @@ async function dump(client: Redis, key: string): Promise<string> {
   return JSON.stringify(await client.lrange(key, 0, -1));
 }
 
-test('no key shows up in logs, errors, metrics, heartbeats, backups or anywhere in Redis', async (context) => {
+test('key secrecy: no key appears in logs, errors, metrics, heartbeats, backups or anywhere in Redis', async (context) => {
   const folder = await temporaryFolder(context);
   const configDir = path.join(folder, 'config');
   writeFiles(configDir, siteFiles({ keyPrefix: prefix }));
@@ -115,7 +115,7 @@ test('no key shows up in logs, errors, metrics, heartbeats, backups or anywhere 
       await ask('DELETE', '/ingest/v2/a', key);
       await ask('PATCH', '/ingest/v2/a', key);
     }
-    // At once, because a busy machine might take seconds for them one after the other.
+    // Concurrently, because a busy machine might take seconds for them one after the other.
     await Promise.all(Array.from({ length: 100 }, () => ask('GET', '/routes/v2', keys.client)));
     assert.ok(answers.some((answer) => answer.startsWith('429 ')));
     await until('a heartbeat was published', () => witness.text.includes('"role":"web"'));

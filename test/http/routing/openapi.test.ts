@@ -1,4 +1,4 @@
-/** The document at `/openapi.json` says what is so, and gives clients that can be used. */
+/** The document at `/openapi.json` is true, and generates usable clients. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -20,12 +20,12 @@ mkdirSync(cacheDir, { recursive: true });
 const dir = mkdtempSync(path.join(cacheDir, 'openapi-client-'));
 after(() => rmSync(dir, { recursive: true, force: true }));
 
-test('the version of the document is that of the package', () => {
+test('OpenAPI: the version of the document is that of the package', () => {
   const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as JsonObject;
   assert.equal(isJsonObject(document.info ?? null) && (document.info as JsonObject).version, version);
 });
 
-test('every example agrees with its schema', () => {
+test('OpenAPI: every example agrees with its schema', () => {
   let count = 0;
   for (const { at, place } of objectsIn(document, '$')) {
     const { schema, example } = at;
@@ -41,14 +41,14 @@ test('every example agrees with its schema', () => {
   assert.ok(count > 25, `${count} examples`);
 });
 
-test('every object says which members it has, or that any will do', () => {
+test('OpenAPI: every object declares its members, or that any are allowed', () => {
   for (const { at, place } of objectsIn(document, '$')) {
     if (at.type !== 'object' || place.includes('.example')) continue;
     assert.ok(at.properties !== undefined || at.additionalProperties !== undefined, place);
   }
 });
 
-test('an ordinary program over a generated client compiles under tsc --strict', async () => {
+test('OpenAPI: an ordinary program with a generated client compiles under tsc --strict', async () => {
   const types = await openapiTS(JSON.stringify(document));
   writeFileSync(path.join(dir, 'api.d.ts'), astToString(types));
   const output = await compile({ program, ...brokenPrograms });
@@ -56,7 +56,7 @@ test('an ordinary program over a generated client compiles under tsc --strict', 
   assert.deepEqual([...withMistakes].sort(), Object.keys(brokenPrograms).sort(), output);
 });
 
-/** Compiles programs by their names, all at once: each is a module of its own. @returns what the compiler says */
+/** Compiles programs by name, all in one call: each is a separate module. @returns the output of the compiler */
 function compile(programs: Readonly<Record<string, string>>): Promise<string> {
   const files = Object.keys(programs).map((name) => `${name}.ts`);
   for (const [name, text] of Object.entries(programs)) writeFileSync(path.join(dir, `${name}.ts`), text);

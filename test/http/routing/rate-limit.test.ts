@@ -43,7 +43,7 @@ test('rate limit: a key over its limit gets 429 with Retry-After at every endpoi
   }
 });
 
-test('rate limit: open endpoints, unknown keys and other keys are not touched by the limit of a key', async () => {
+test('rate limit: open endpoints, unknown keys and other keys are not affected by the limit of a key', async () => {
   for (let time = 0; time < 5; time += 1) {
     assert.equal((await front.call('GET', '/health/live')).status, 200);
     assert.equal((await front.call('GET', '/v2?handle=a', { key: 'no-such-key' })).status, 401);
@@ -52,7 +52,7 @@ test('rate limit: open endpoints, unknown keys and other keys are not touched by
   assert.equal((await front.call('GET', '/v2?handle=a', { key: apiKeys.delivery })).status, 200);
 });
 
-test('rate limit: an address may ask so often without a key, and no more; whoever has one is not touched', async () => {
+test('rate limit: requests without a key are limited per address; requests with a key are not affected', async () => {
   const busy = await startFront({ openRateLimit: 2 });
   after(() => busy.stop());
   const paths = ['/health/live', '/openapi.json', '/metrics', '/health/ready', '/nothing', '/v2?handle=a'];
@@ -70,7 +70,7 @@ test('rate limit: an address may ask so often without a key, and no more; whoeve
   }
 });
 
-test('rate limit: addresses count apart, an IPv6 network as one, and a mapped IPv4 address as itself', () => {
+test('rate limit: addresses count separately, an IPv6 network as one, and a mapped IPv4 address as itself', () => {
   const limit = new OpenRateLimit(1);
   const take = (hex: string) => limit.take(new Uint8Array(Buffer.from(hex, 'hex')).buffer, 0);
   const emptied = (hex: string) => {
@@ -85,7 +85,7 @@ test('rate limit: addresses count apart, an IPv6 network as one, and a mapped IP
   assert.equal(take('00000000000000000000ffff7f000001'), 1);
 });
 
-test('rate limit: a bucket holds the requests of one second and fills steadily', () => {
+test('rate limit: a bucket holds the requests of one second and refills steadily', () => {
   const configuration = testConfiguration();
   const limit = new RateLimit(10);
   const taken = (nowMs: number) => limit.take(configuration, 'a', nowMs);
@@ -95,13 +95,13 @@ test('rate limit: a bucket holds the requests of one second and fills steadily',
   assert.equal(taken(200), 0);
   assert.equal(taken(200), 0, 'two tenths of a second are two requests');
   assert.equal(taken(200), 1);
-  for (let count = 0; count < 10; count += 1) assert.equal(taken(60_000), 0, 'a long rest gives one second');
+  for (let count = 0; count < 10; count += 1) assert.equal(taken(60_000), 0, 'a long pause gives one second');
   assert.equal(taken(60_000), 1);
   assert.equal(limit.take(configuration, 'b', 60_000), 0, 'each key has its own');
-  assert.equal(limit.take(testConfiguration(), 'a', 60_000), 0, 'another configuration begins anew');
+  assert.equal(limit.take(testConfiguration(), 'a', 60_000), 0, 'another configuration starts again');
 });
 
-test('rate limit: over any stretch of time no more pass than the burst and the rate allow', () => {
+test('rate limit: in any period no more pass than the burst and the rate allow', () => {
   const configuration = testConfiguration();
   for (const perSecond of [1, 3, 50]) {
     const limit = new RateLimit(perSecond);

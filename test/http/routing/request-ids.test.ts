@@ -1,4 +1,4 @@
-/** Codes of errors, and the ids that follow a request (docs/reference/http.md "Error bodies"). */
+/** Codes of errors, and request ids (docs/reference/http.md "Error bodies"). */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { problems } from '../../../src/contract/errors.ts';
@@ -14,7 +14,7 @@ after(() => front.stop());
 
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
-test('errors: each shape has the code of the catalogue beside its own members', async () => {
+test('errors: each shape has the code of the catalogue next to its own members', async () => {
   const { client, source } = apiKeys;
   for (const [method, path, options, status, members, code] of [
     ['GET', '/nothing', {}, 404, ['status', 'message', 'code'], 'pathUnknown'],
@@ -58,7 +58,7 @@ test('errors: each shape has the code of the catalogue beside its own members', 
   }
 });
 
-test('request ids: the id that the client sent is on every answer, else a new one', async () => {
+test('request ids: the id from the client is on every answer, otherwise a new one', async () => {
   const longest = 'x'.repeat(128);
   for (const [method, path] of [
     ['GET', '/health/live'],
@@ -104,7 +104,7 @@ test('request ids: the log line of a request has them', async (context) => {
   assert.equal(found.find(({ requestId }) => requestId === 'odd')?.traceparent, null);
 });
 
-test('request ids: pages of other origins may send and read them', async () => {
+test('request ids: pages of other origins can send and read them', async () => {
   const preflight = await front.call('OPTIONS', '/v2', { headers: { Origin: 'https://x.example' } });
   const allowed = (preflight.headers.get('access-control-allow-headers') ?? '').split(', ');
   assert.ok(allowed.includes('X-Request-Id') && allowed.includes('traceparent'));

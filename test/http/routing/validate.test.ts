@@ -19,7 +19,7 @@ test('validate: a length counts code points, as in requests for a URL', () => {
   assert.deepEqual(mistakes(originIdShape, ''), ['url must not be empty']);
 });
 
-test('validate: a value that may have several shapes is told which, and not only that it has none of them', () => {
+test('validate: a value with several allowed shapes gets all of them, not only that it has none', () => {
   const [mistake] = mistakesOf(previewBodyShape, { schema: { kind: 'view' } }, 10);
   assert.match(
     mistake?.text ?? '',

@@ -13,7 +13,7 @@ export interface Certificate {
   readonly pem: string;
 }
 
-/** A certificate that signs itself, made with openssl; gone after the tests of the file. */
+/** A self-signed certificate, created with openssl and deleted after the tests of the file. */
 export async function selfSigned(alternativeName: string): Promise<Certificate> {
   const folder = await mkdtemp(path.join(tmpdir(), 'millrace-tls-'));
   after(() => rm(folder, { recursive: true, force: true }));

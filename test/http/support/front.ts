@@ -1,4 +1,4 @@
-/** A front in this process over a real Redis. Nothing processes its streams: tests put views and claims in place. */
+/** A front in this process with a real Redis. Nothing processes its streams: tests write views and claims themselves. */
 
 import { defaultFrontLimits } from '../../../src/contract/front-limits.ts';
 import { openRequestsPerSecond } from '../../../src/contract/limits.ts';
@@ -27,7 +27,7 @@ import { AddressGuard } from '../../../src/webhooks/allowed-addresses.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { testConfiguration } from './site.ts';
 
-/** A front that lacks nothing. */
+/** A front with everything that it needs. */
 export const whole: Readiness = {
   waitingFor: [],
   isRedisReachable: true,
@@ -51,7 +51,7 @@ export interface TestFront {
 
 export interface CallOptions {
   readonly key?: string;
-  /** Sent as JSON, unless it is text. */
+  /** Sent as JSON, unless it is a string. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -68,7 +68,7 @@ export interface FrontOptions {
   readonly services?: Partial<Services>;
   /** As the setting. */
   readonly rateLimit?: number;
-  /** As the setting; absent: as its default. */
+  /** As the setting; absent: its default. */
   readonly openRateLimit?: number;
   /** Absent: nothing is written. */
   readonly log?: Log;

@@ -5,7 +5,7 @@ import type { paths } from './api.js';
 const client = createClient<paths>({ baseUrl: 'http://127.0.0.1:4000', headers: { 'X-Api-Key': 'k' } });
 `;
 
-/** Saves, reads and queries, as a client does. */
+/** Saves, reads and queries, like a client. */
 export const program = `${head}
 
 export async function save(): Promise<string> {
@@ -62,7 +62,7 @@ export async function routes() {
 }
 `;
 
-/** What must not compile: otherwise the types would say nothing. */
+/** What must not compile; otherwise the types would be too loose. */
 export const brokenPrograms: Readonly<Record<string, string>> = {
   unknownOperator: `${head}
 await client.POST('/v1/{indexAlias}', {

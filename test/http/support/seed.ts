@@ -1,4 +1,4 @@
-/** Puts views and claims in place, as a partition's owner would. */
+/** Writes views and claims, as a partition's owner would. */
 
 import { normalizeUrl } from '../../../src/config/urls/url.ts';
 import { formatViewId } from '../../../src/contract/ids.ts';

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../../src/contract/json.ts';
 export const environmentId = '11111111-1111-4111-8111-111111111111';
 export const sourceId = '22222222-2222-4222-8222-222222222222';
 
-/** API keys by what they may do. */
+/** API keys by their permissions. */
 export const apiKeys = {
   source: 'source-one',
   client: 'client-one',
@@ -47,7 +47,7 @@ function client(name: string, apiKey: string, scopes?: readonly string[]): objec
   };
 }
 
-/** @param moreClients of tenant one: parts of a client beside the environment */
+/** @param moreClients of tenant one: members of a client besides the environment */
 export function testConfiguration(moreClients: readonly JsonObject[] = []): Configuration {
   const outcome = loadConfiguration(
     new Map([

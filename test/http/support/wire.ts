@@ -1,18 +1,17 @@
-/** Raw connections: what HTTP clients would never send. */
+/** Raw connections, for what HTTP clients would never send. */
 import { connect } from 'node:net';
 
 export interface Exchange {
   readonly text: string;
-  /** Milliseconds until the server closed the connection; null when it was still open at the end. */
+  /** Milliseconds until the server closed the connection; null if it was still open at the end. */
   readonly closedAfterMs: number | null;
 }
 
 const patienceMs = 20_000;
 
 /**
- * Sends pieces with pauses, then listens until so many answers are whole or the server closes.
- * @param pieces text to send, or milliseconds to wait
- * @param answers how many to wait for; Infinity waits for the close alone
+ * Sends pieces with pauses, then reads until that many answers are complete or the server closes. @param pieces text to send,
+ * or milliseconds to wait @param answers how many to wait for; Infinity waits only for the close
  */
 export async function exchange(
   port: number,
@@ -44,7 +43,7 @@ export async function exchange(
   return outcome;
 }
 
-/** Answers with a Content-Length whose body has come. */
+/** Answers with a Content-Length whose body is complete. */
 function wholeAnswers(text: string): number {
   let count = 0;
   for (let at = 0; ; count += 1) {

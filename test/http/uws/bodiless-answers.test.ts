@@ -1,4 +1,4 @@
-/** Some answers without a body end their connection, chosen at random: here none of them does, then each. */
+/** A random share of the answers without a body end their connection: here first none, then each. */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, mock, test } from 'node:test';
@@ -28,7 +28,7 @@ const requests = {
   'what is not modified': head('GET /v2?url=/a HTTP/1.1', 'If-None-Match: *'),
 };
 
-/** Sends a request again and again on one connection, each when the head before has come. */
+/** Repeats a request on one connection, each time after the previous head has arrived. */
 async function headsOf(request: string, count: number): Promise<{ heads: string[]; isClosed: boolean }> {
   const socket = connect({ port: front.port, host: '127.0.0.1' });
   let text = '';
@@ -42,14 +42,14 @@ async function headsOf(request: string, count: number): Promise<{ heads: string[
   const heads = () => text.split(/(?<=\r\n\r\n)/);
   for (let sent = 1; sent <= count; sent += 1) {
     socket.write(request);
-    await until('a whole head', () => heads().length === sent && text.endsWith('\r\n\r\n'));
+    await until('a complete head', () => heads().length === sent && text.endsWith('\r\n\r\n'));
   }
   if (text.includes('\r\nConnection: close\r\n')) await until('the end', () => isClosed);
   socket.destroy();
   return { heads: heads(), isClosed };
 }
 
-/** Fields of the head that do not differ from second to second. */
+/** Fields of the head that do not change every second. */
 function fieldsOf(text: string): string[] {
   assert.ok(text.endsWith('\r\n\r\n'), text);
   return text
@@ -59,7 +59,7 @@ function fieldsOf(text: string): string[] {
 }
 
 for (const [what, request] of Object.entries(requests)) {
-  test(`${what} says the same with the last answer of a connection as with others`, async () => {
+  test(`bodiless answers: ${what} is the same as the last answer of a connection`, async () => {
     chance.mock.mockImplementation(() => 0.5);
     const kept = await headsOf(request, 2);
     assert.equal(kept.isClosed, false);
@@ -72,7 +72,7 @@ for (const [what, request] of Object.entries(requests)) {
   });
 }
 
-test('an answer that has no body by its status has no length of one', async () => {
+test('bodiless answers: an answer without a body by its status has no Content-Length', async () => {
   for (const value of [0, 0.5]) {
     chance.mock.mockImplementation(() => value);
     for (const request of [requests['a preflight'], requests['what is not modified']]) {

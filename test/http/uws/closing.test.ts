@@ -16,7 +16,7 @@ async function frontOf(context: TestContext, options?: FrontOptions): Promise<Te
   return front;
 }
 
-/** A connection that has been used, and is kept. */
+/** A connection that has been used, and is kept alive. */
 class IdleConnection {
   text = '';
   isClosed = false;
@@ -39,14 +39,14 @@ class IdleConnection {
     return connection;
   }
 
-  /** The operating system has connected it. The server, which runs in this process, has not taken it yet. */
+  /** Connected by the operating system, but not yet accepted by the server, which runs in this process. */
   static async begin({ port }: TestFront): Promise<IdleConnection> {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true });
     await new Promise<void>((resolve) => process.nextTick(resolve));
     return new IdleConnection(socket);
   }
 
-  /** Until something of the answer has come, or the connection is gone. */
+  /** Until part of the answer has arrived, or the connection is gone. */
   async ask(path: string, method = 'GET'): Promise<void> {
     this.text = '';
     this.socket.write(requestFor(path, method));
@@ -54,7 +54,7 @@ class IdleConnection {
   }
 }
 
-test('a request that comes on an idle connection while the server closes is answered, and ends the connection', async (context) => {
+test('closing: a request on an idle connection while the server closes is answered, and ends the connection', async (context) => {
   const front = await frontOf(context);
   const asked = [
     ['/health/live', 'GET'],
@@ -76,14 +76,14 @@ test('a request that comes on an idle connection while the server closes is answ
   await until('the end', () => idle.every(({ isClosed }) => isClosed));
 });
 
-test('a server closes the connections of those who ask nothing', async (context) => {
+test('closing: a server closes idle connections', async (context) => {
   const front = await frontOf(context);
   const idle = await IdleConnection.open(front);
   await front.server.close();
   await until('the end', () => idle.isClosed);
 });
 
-test('a connection that the server has not taken yet when it closes is answered', async (context) => {
+test('closing: a connection that is not yet accepted when the server closes is answered', async (context) => {
   const front = await frontOf(context);
   const connection = await IdleConnection.begin(front);
   const closed = front.server.close();
@@ -92,7 +92,7 @@ test('a connection that the server has not taken yet when it closes is answered'
   await closed;
 });
 
-test('a server that got no processor while it closes reads what has come before it ends', async (context) => {
+test('closing: a server that was starved while it closes reads what has arrived before it ends', async (context) => {
   const goOn = new EventEmitter();
   const readiness = async () => {
     await once(goOn, 'ready');

@@ -51,7 +51,7 @@ before(async () => {
 });
 after(() => front.stop());
 
-/** Without the quality that takes longest: a body that is unpacked is the same, and most of the test's time went into packing. */
+/** Without the slowest quality: the unpacked body is the same, and most of the test's time was compression. */
 const packBr = (bytes: Uint8Array | string) =>
   brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } });
 
@@ -65,7 +65,7 @@ const packers = [
   ['identity', (bytes: Uint8Array) => Buffer.from(bytes)],
 ] as const;
 
-/** `/mcp` asks for keys in its own way, and the site of this test has no webhook to replay. */
+/** `/mcp` reads keys differently, and the site of this test has no webhook to replay. */
 const takers = routeTable.filter(
   ({ name, body }) => body !== undefined && name !== 'mcp' && name !== 'replayWebhook',
 );
@@ -95,7 +95,7 @@ async function send(route: RouteDefinition, body: Uint8Array, coding?: string): 
 
 const seen = ({ status, text }: Answered) => ({ status, text });
 const exampleOf = (route: RouteDefinition) => Buffer.from(JSON.stringify(route.body?.example));
-/** What one endpoint takes; each is answered so by a front whose store has the same in it. */
+/** What one endpoint accepts; each request goes to a front whose store has the same content. */
 const limitOf = (name: RouteName): number => {
   if (name === 'saveEntity' || name === 'saveEntityV1') return entityBytesMax;
   if (name === 'saveEntities') return bulkBodyBytesMax;
@@ -103,7 +103,7 @@ const limitOf = (name: RouteName): number => {
   return name === 'putConfiguration' ? configurationBodyBytesMax : smallBodyBytesMax;
 };
 
-test('every endpoint with a body takes it packed in each coding, and answers as it does unpacked', async () => {
+test('compressed bodies: every endpoint with a body accepts each coding, and answers as it does uncompressed', async () => {
   assert.ok(takers.length >= 8);
   for (const route of takers) {
     // The first save changes something, the others nothing; a delete finds something once.
@@ -121,7 +121,7 @@ test('every endpoint with a body takes it packed in each coding, and answers as 
 
 type Seen = { readonly status: number; readonly text: string };
 
-/** What is wrong with a body, and where, differs; the rest of the response does not. */
+/** The error in a body, and its position, differ; the rest of the response does not. */
 function withoutPlace({ status, text }: Seen): Seen {
   return {
     status,
@@ -129,7 +129,7 @@ function withoutPlace({ status, text }: Seen): Seen {
   };
 }
 
-test('data that are broken, cut off, empty or followed by others get what broken JSON gets', async () => {
+test('compressed bodies: corrupt, truncated, empty or trailing data is rejected like malformed JSON', async () => {
   for (const route of takers) {
     const broken = withoutPlace(seen(await send(route, Buffer.from('['))));
     assert.ok(broken.status === 400 || broken.status === 422, nameOf(route));
@@ -138,7 +138,7 @@ test('data that are broken, cut off, empty or followed by others get what broken
       const packed = pack(example);
       for (const bytes of [
         example,
-        // A DELETE without a byte has no length for fetch.
+        // For fetch, a DELETE without a byte has no length.
         ...(route.method === 'delete' ? [] : [Buffer.alloc(0)]),
         packed.subarray(0, -1),
         packed.subarray(0, 1),
@@ -155,7 +155,7 @@ test('data that are broken, cut off, empty or followed by others get what broken
   }
 });
 
-test('another coding, and several, are 415 in the shape of the endpoint, with those that are taken', async () => {
+test('compressed bodies: another coding, and several, are 415 in the shape of the endpoint, with the accepted ones', async () => {
   for (const route of takers) {
     for (const coding of ['zstd', 'compress', 'gzip, br', 'gzip, gzip', 'identity, gzip', 'gzip;q=1', '*']) {
       const { status, text, headers } = await send(route, exampleOf(route), coding);
@@ -171,19 +171,19 @@ test('another coding, and several, are 415 in the shape of the endpoint, with th
   }
 });
 
-test('a body whose packed form is right at the limit is read, one byte more is 413', async () => {
+test('compressed bodies: a body whose compressed form is exactly at the limit is read, one byte more is 413', async () => {
   for (const route of takers.filter(({ name }) => limitOf(name) <= entityBytesMax)) {
     const bytesMax = limitOf(route.name);
     const filled = (bytes: number) =>
       Buffer.concat([exampleOf(route), Buffer.alloc(bytes - exampleOf(route).length, ' ')]);
-    // As above: the first time something changes or goes.
+    // As above: the first request changes or removes something.
     await send(route, filled(bytesMax));
     const plain = seen(await send(route, filled(bytesMax)));
     assert.notEqual(plain.status, 413, nameOf(route));
     const tooLarge = seen(await send(route, filled(bytesMax + 1)));
     assert.equal(tooLarge.status, 413, nameOf(route));
     for (const [coding, pack] of packers) {
-      // What does not get smaller by packing counts as what comes out, too.
+      // If compression does not make it smaller, the uncompressed size is the same.
       const stored = pack === gzipSync ? gzipSync(filled(bytesMax), { level: 0 }) : pack(filled(bytesMax));
       assert.deepEqual(seen(await send(route, stored, coding)), plain, `${nameOf(route)} ${coding}`);
       assert.deepEqual(seen(await send(route, pack(filled(bytesMax + 1)), coding)), tooLarge);
@@ -191,7 +191,7 @@ test('a body whose packed form is right at the limit is read, one byte more is 4
   }
 });
 
-test('the 413 of delivery and queries has their shapes', async () => {
+test('compressed bodies: the 413 of delivery and queries has their shapes', async () => {
   const message = 'The body is too large. The limit is 1,048,576 bytes';
   for (const [path, expected] of [
     ['/v2', { meta: { status: 413 }, message, code: 'bodyTooLarge' }],
@@ -209,7 +209,7 @@ test('the 413 of delivery and queries has their shapes', async () => {
   }
 });
 
-test('a large bulk save comes packed too, entity by entity', async () => {
+test('compressed bodies: a large compressed bulk save is accepted too, entity by entity', async () => {
   const entities = Array.from({ length: 50 }, (_, at) => ({
     originId: `large-${at}`,
     type: 't',
@@ -232,7 +232,7 @@ test('a large bulk save comes packed too, entity by entity', async () => {
   }
 });
 
-test('a packed body needs its length, and may come in pieces with pauses', async () => {
+test('compressed bodies: a compressed body needs its length, and can arrive in pieces with pauses', async () => {
   const packed = gzipSync('{"handles":["x"]}');
   const head = (...fields: string[]) =>
     [
@@ -254,7 +254,7 @@ test('a packed body needs its length, and may come in pieces with pauses', async
   assert.match(text, /^HTTP\/1\.1 200 /);
 });
 
-test('what clients that go away have sent is forgotten', async () => {
+test('compressed bodies: data from clients that disconnect is discarded', async () => {
   const packed = gzipSync(Buffer.alloc(50_000_000, ' '));
   for (const route of takers) {
     const { kind } = route.access;
@@ -273,5 +273,5 @@ test('what clients that go away have sent is forgotten', async () => {
   const heldBytes = async () =>
     Number(/^millrace_http_body_bytes\{[^}]*\} (\d+)/m.exec((await front.call('GET', '/metrics')).text)?.[1]);
   await until('nothing is held', async () => (await heldBytes()) === 0);
-  await until('nothing is asked', () => front.server.active === 0);
+  await until('nothing is in progress', () => front.server.active === 0);
 });

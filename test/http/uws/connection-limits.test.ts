@@ -16,7 +16,7 @@ const onlyOnLinux = { skip: process.platform === 'linux' ? false : '/proc tells 
 const filesMax = 256;
 const connections = 400;
 const watchMs = 3_000;
-/** Of proc(5): its unit on every Linux in use. */
+/** USER_HZ, see proc(5): the same on every Linux in use. */
 const tickMs = 10;
 
 /** Processor time that a process has used, in all its threads. */
@@ -27,7 +27,7 @@ function cpuMs(pid: number): number {
 }
 
 test(
-  'connection limits: a front that may open no more files refuses connections, burns no processor time, and goes on serving those it has',
+  'connection limits: a front out of file descriptors refuses connections, does not spin, and keeps serving open ones',
   onlyOnLinux,
   async () => {
     const redis = await TestRedis.start();
@@ -63,15 +63,15 @@ test(
       const early = open();
       assert.notEqual(await askOn(early), null);
       for (let count = 0; count < connections; count += 1) open();
-      await until('each is taken or refused', () => sockets.every(({ connecting }) => !connecting));
+      await until('each is accepted or refused', () => sockets.every(({ connecting }) => !connecting));
 
       const before = cpuMs(front.pid ?? 0);
       await sleep(watchMs);
       const used = cpuMs(front.pid ?? 0) - before;
-      // One that tries in vain to take a connection does so all the time.
+      // A process that keeps trying to accept a connection would use all of the time.
       assert.ok(used < watchMs / 6, `${used} ms of processor time in ${watchMs} ms`);
 
-      assert.notEqual(await askOn(early), null, 'who was there is served');
+      assert.notEqual(await askOn(early), null, 'open connections are served');
       const refused = sockets.filter(({ closed }) => closed).length;
       assert.ok(refused >= connections - filesMax, `${refused} refused`);
       assert.match(log, /connections are rejected/);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { GatheredPieces } from '../../../src/http/uws/body.ts';
 import { runs } from '../../support/runs.ts';
 
-test('what comes out is what went in, in pieces of 2 KiB on average at least, and one of them is the last', () => {
+test('gathered pieces: the output equals the input, in pieces of at least 2 KiB on average, exactly one of them last', () => {
   const size = fc.oneof(fc.nat(3), fc.integer({ min: 4_000, max: 4_200 }), fc.nat(20_000));
   fc.assert(
     fc.property(fc.array(size, { minLength: 1, maxLength: 400 }), (sizes) => {

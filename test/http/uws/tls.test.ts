@@ -15,7 +15,7 @@ import { selfSigned } from '../support/certificate.ts';
 const redisPort = 7260;
 const port = 7270;
 
-/** Names a host that none of the clients here asks for. */
+/** Names a host that no client here requests. */
 const ofFront = await selfSigned('DNS:www.example.com');
 const ofRedis = await selfSigned('IP:127.0.0.1');
 
@@ -30,7 +30,7 @@ function mistakeOf(act: () => unknown): string {
   return assert.fail('accepted');
 }
 
-test('TLS_CERT and TLS_KEY are set together or not at all', () => {
+test('TLS: TLS_CERT and TLS_KEY are set together or not at all', () => {
   assert.match(
     mistakeOf(() => readSettings({ TLS_CERT: 'a.pem' })),
     /TLS_CERT is set and TLS_KEY is not/,
@@ -44,7 +44,7 @@ test('TLS_CERT and TLS_KEY are set together or not at all', () => {
   assert.deepEqual(tls, { certFile: ofFront.certFile, keyFile: path.resolve('key.pem') });
 });
 
-test('files that cannot serve end the start with one line that names the file', async (context) => {
+test('TLS: unusable files end the start with one line that names the file', async (context) => {
   checkTlsFiles(ofFront);
   const missing = { ...ofFront, keyFile: '/nowhere/key.pem' };
   assert.match(
@@ -72,7 +72,7 @@ test('files that cannot serve end the start with one line that names the file', 
   assert.match(stderr, /^TLS_KEY: /);
 });
 
-/** Redis that speaks TLS alone. */
+/** A Redis that accepts only TLS. */
 async function startTlsRedis(): Promise<string> {
   const words = `--port 0 --tls-port ${redisPort} --bind 127.0.0.1 --tls-auth-clients no --save`.split(' ');
   const files = ['--tls-cert-file', ofRedis.certFile, '--tls-key-file', ofRedis.keyFile];
@@ -91,7 +91,7 @@ async function startTlsRedis(): Promise<string> {
   return `rediss://127.0.0.1:${redisPort}`;
 }
 
-test('npm start serves HTTPS over a Redis with TLS, and the import finds it there', async (context) => {
+test('TLS: npm start serves HTTPS over a Redis with TLS, and the import finds it there', async (context) => {
   const folder = await temporaryFolder(context);
   writeFiles(path.join(folder, 'config'), siteFiles({}));
   const env = {
@@ -108,7 +108,7 @@ test('npm start serves HTTPS over a Redis with TLS, and the import finds it ther
     WORKERS: '1',
     PARTITIONS: '4',
   };
-  // Takes a while to give up, so it runs beside the start.
+  // Takes a while to give up, so it runs alongside the start.
   const distrusting = runCommand('backup', [path.join(folder, 'none.gz')], {
     env: { ...env, NODE_EXTRA_CA_CERTS: '' },
   });
@@ -143,7 +143,7 @@ test('npm start serves HTTPS over a Redis with TLS, and the import finds it ther
   }
 });
 
-/** As a client that was given the certificate and asks by its name. */
+/** Like a client that was given the certificate and uses its host name. */
 async function secureGet(at: string): Promise<string> {
   const options = { ca: ofFront.pem, servername: 'www.example.com', agent: false };
   const request = https.get(`https://127.0.0.1:${port}${at}`, options);

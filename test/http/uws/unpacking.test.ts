@@ -34,7 +34,7 @@ function unpack(
   });
 }
 
-/** Cuts bytes at places given as shares of their length. */
+/** Splits bytes at positions given as fractions of their length. */
 function cut(bytes: Buffer, shares: readonly number[]): Buffer[] {
   const places = [
     0,
@@ -46,7 +46,7 @@ function cut(bytes: Buffer, shares: readonly number[]): Buffer[] {
 
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 
-test('unpacking: what was packed comes out, however it was cut', async () => {
+test('unpacking: compressed data is restored, however it was split', async () => {
   const property = fc.asyncProperty(
     fc.uint8Array({ maxLength: 3000 }),
     fc.nat(200),
@@ -63,7 +63,7 @@ test('unpacking: what was packed comes out, however it was cut', async () => {
   await fc.assert(property, { numRuns: runs(30) });
 });
 
-test('unpacking: data that are cut off, changed, or followed by anything are not sound', async () => {
+test('unpacking: data that is truncated, changed or followed by anything is invalid', async () => {
   const property = fc.asyncProperty(
     fc.uint8Array({ minLength: 20, maxLength: 3000 }),
     share,
@@ -79,7 +79,7 @@ test('unpacking: data that are cut off, changed, or followed by anything are not
         const changed = Buffer.from(packed);
         changed[place] = (changed[place] ?? 0) ^ 0xff;
         const out = await unpack(coding, [changed]);
-        // Bare deflate and brotli have no checksum, and some header bytes of gzip say nothing about the data.
+        // Raw deflate and brotli have no checksum, and some header bytes of gzip do not affect the data.
         if (coding === 'gzip' && place >= 10) assert.equal(out.isSound, false);
       }
     },
@@ -88,7 +88,7 @@ test('unpacking: data that are cut off, changed, or followed by anything are not
   for (const [coding] of packers) assert.equal((await unpack(coding, [])).isSound, false);
 });
 
-test('unpacking: a gzip file of several members is all of them', async () => {
+test('unpacking: a gzip file of several members yields all of them', async () => {
   const packed = Buffer.concat([gzipSync('[1,'), gzipSync('2]')]);
   assert.equal(unzipSync(packed).toString(), '[1,2]');
   for (const pieces of [[packed], cut(packed, [0.3, 0.5, 0.6])]) {
@@ -97,7 +97,7 @@ test('unpacking: a gzip file of several members is all of them', async () => {
   }
 });
 
-test('unpacking: a body that is given up hears nothing more, and gives its turn on', async () => {
+test('unpacking: an abandoned body gets no more callbacks, and passes its turn on', async () => {
   const turns = new Semaphore(1);
   const bomb = gzipSync(Buffer.alloc(50_000_000));
   let pieces = 0;
@@ -113,7 +113,7 @@ test('unpacking: a body that is given up hears nothing more, and gives its turn 
   assert.deepEqual([other.bytes.toString(), other.isSound, pieces], ['{}', true, 3]);
 });
 
-test('unpacking: a body that stands still holds no turn', async () => {
+test('unpacking: a stalled body holds no turn', async () => {
   const turns = new Semaphore(1);
   const still = new Unpacking('br', turns, { piece: () => {}, end: () => {} });
   still.push(brotliCompressSync('{"a":1}').subarray(0, 3), false);
@@ -121,7 +121,7 @@ test('unpacking: a body that stands still holds no turn', async () => {
   still.stop();
 });
 
-test('unpacking: a coding is known by its names, alone', () => {
+test('unpacking: a coding is recognized only by its names', () => {
   for (const [header, coding] of [
     ['', 'identity'],
     ['identity', 'identity'],
@@ -146,7 +146,7 @@ test('unpacking: a coding is known by its names, alone', () => {
     assert.equal(codingOf(header), null, header);
 });
 
-test('unpacking: what cannot be packed stays below the bytes that a packed body may have', () => {
+test('unpacking: incompressible data stays below the allowed bytes of a compressed body', () => {
   for (const size of [1, 100, 65_536, 200_000]) {
     const bytes = Buffer.from(Array.from({ length: size }, () => Math.floor(Math.random() * 256)));
     for (const [, pack] of packers) assert.ok(pack(bytes).length <= packedBytesMax(size));

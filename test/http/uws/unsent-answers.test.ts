@@ -11,7 +11,7 @@ function seconds(takenAt: (second: number) => number): number | null {
   return null;
 }
 
-test('unsent answers: who takes nothing is too slow after 10 s, whatever it took before', () => {
+test('unsent answers: a client that reads nothing is too slow after 10 s, whatever it read before', () => {
   assert.equal(
     seconds(() => 2_000_000),
     10,
@@ -22,14 +22,14 @@ test('unsent answers: who takes nothing is too slow after 10 s, whatever it took
   );
 });
 
-test('unsent answers: who takes 1 KB in 3 s is too slow soon', () => {
+test('unsent answers: a client that reads 1 KB in 3 s is too slow soon', () => {
   assert.equal(
     seconds((second) => 1024 * Math.floor(second / 3)),
     13,
   );
 });
 
-test('unsent answers: who takes 16 KB in 9 s is not, though less of it is seen now and then', () => {
+test('unsent answers: a client that reads 16 KB in 9 s is not, though some checks see less', () => {
   const pieces = (second: number) => Math.floor(second / 9);
   assert.equal(
     seconds((second) => 16_384 * pieces(second)),

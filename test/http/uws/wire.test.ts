@@ -26,8 +26,8 @@ const bytesOf = async (metric: string) => {
 const heldBytes = () => bytesOf('millrace_http_body_bytes');
 const unsentBytes = () => bytesOf('millrace_http_unsent_bytes');
 
-describe('hostile and slow senders', { concurrency: true }, () => {
-  test('a body without Content-Length, or a chunked one, is 411 whatever the endpoint', async () => {
+describe('wire: hostile and slow senders', { concurrency: true }, () => {
+  test('a body without Content-Length, or a chunked one, is 411 at every endpoint', async () => {
     for (const path of [
       'POST /ingest/v2',
       'POST /ingest/v2/a',
@@ -43,7 +43,7 @@ describe('hostile and slow senders', { concurrency: true }, () => {
     }
   });
 
-  test('a body that stands still for 10 s is 408, and its memory is given back', async () => {
+  test('a body that stalls for 10 s is 408, and its memory is freed', async () => {
     const { text, closedAfterMs } = await exchange(
       front.port,
       [head('POST /ingest/v2 HTTP/1.1', 'Content-Length: 1000'), '[{"originId":'],
@@ -54,7 +54,7 @@ describe('hostile and slow senders', { concurrency: true }, () => {
     assert.ok(closedAfterMs !== null && closedAfterMs >= 9_900, String(closedAfterMs));
   });
 
-  test('a body that comes slowly but keeps coming is taken', async () => {
+  test('a slow body that keeps arriving is accepted', async () => {
     const body = '[{"originId":"slow","type":"t","properties":{}}]';
     const pieces = [body.slice(0, 5), 4_000, body.slice(5, 9), 9_000, body.slice(9)];
     const { text } = await exchange(front.port, [
@@ -64,17 +64,17 @@ describe('hostile and slow senders', { concurrency: true }, () => {
     assert.equal(statusOf(text), 200);
   });
 
-  test('a head that is never whole ends the connection', async () => {
+  test('a head that is never complete ends the connection', async () => {
     const drip = Array.from({ length: 14 }, (_, n) => [`X-${n}: 1\r\n`, 1_000]).flat();
     const { closedAfterMs } = await exchange(front.port, ['GET /v2 HTTP/1.1\r\n', ...drip]);
-    // Were it kept by what comes, its end would be 10 s behind the last piece.
+    // If each piece extended the timeout, the end would be 10 s after the last piece.
     assert.ok(
       closedAfterMs !== null && closedAfterMs > 7_000 && closedAfterMs < 20_000,
       String(closedAfterMs),
     );
   });
 
-  test('garbage, oversized heads and impossible lengths are refused and harm nobody', async () => {
+  test('garbage, oversized heads and impossible lengths are refused and affect no other client', async () => {
     const refused: [string, number][] = [
       ['\x00\x01\x02\r\n\r\n', 505],
       [head('POST /v2 HTTP/1.1', 'Content-Length: abc'), 400],
@@ -91,14 +91,14 @@ describe('hostile and slow senders', { concurrency: true }, () => {
     assert.equal(statusOf((await exchange(front.port, [live])).text), 200);
   });
 
-  test('two different values of a header that decides are 400, whatever the endpoint, and end the connection', async () => {
+  test('two different values of a decisive header are 400 at every endpoint, and end the connection', async () => {
     const twice: readonly [field: string, other: string][] = [
       ['Content-Length: 2', 'Content-Length: 3'],
       ['Content-Length: 0', 'Content-Length: 3'],
       ['Host: x', 'Host: y'],
       [`X-Api-Key: ${apiKeys.source}`, 'X-Api-Key: other'],
       ['Authorization: Bearer a', 'Authorization: Bearer b'],
-      // Bytes that are not UTF-8 come as this character.
+      // Bytes that are not UTF-8 are replaced by this character.
       [`X-Api-Key: ${apiKeys.source}`, 'X-Api-Key: o\ufffdther'],
     ];
     const paths = [
@@ -119,28 +119,28 @@ describe('hostile and slow senders', { concurrency: true }, () => {
         assert.match(text, /"code":"headerRepeated"/, path);
         assert.ok(closedAfterMs !== null && closedAfterMs < 5_000, String(closedAfterMs));
         const behind = await exchange(front.port, [`${request}[]${live}`], Number.POSITIVE_INFINITY);
-        assert.doesNotMatch(behind.text, /HTTP\/1\.1 200/, 'no request behind it is answered');
+        assert.doesNotMatch(behind.text, /HTTP\/1\.1 200/, 'no request after it is answered');
         assert.ok(behind.closedAfterMs !== null && behind.closedAfterMs < 5_000, path);
       }
     }
   });
 
-  test('a header that came twice with one value counts once', async () => {
+  test('a header that is repeated with the same value counts once', async () => {
     const fields = ['Content-Length: 2', `X-Api-Key: ${apiKeys.source}`, 'Host: x'];
     const request = [head('POST /ingest/v2 HTTP/1.1', ...fields), '[]'];
     assert.equal(statusOf((await exchange(front.port, request)).text), 200);
   });
 
-  test('a URL with thousands of ids in its query is read whole', async () => {
+  test('a URL with thousands of ids in its query is read completely', async () => {
     const ids = Array.from({ length: 3000 }, (_, n) => `id=gid%3A%2F%2Fnothing-${n}`).join('&');
     const { status, json } = await front.call('GET', `/v2?${ids}`, { key: apiKeys.client });
     assert.deepEqual([status, json.views], [200, {}]);
   });
 
-  test('HEAD is answered as GET without the body, and the connection goes on', async (context) => {
-    // A body behind the head would be the beginning of the next answer.
+  test('HEAD is answered like GET without the body, and the connection stays open', async (context) => {
+    // A body after the head would be the start of the next answer.
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    // By chance one in some answers without a body ends the connection (`bodiless-answers.test.ts`).
+    // A random share of the answers without a body end the connection (`bodiless-answers.test.ts`).
     context.mock.method(Math, 'random', () => 0.5);
     const paths = ['/health/live', '/openapi.json', '/v2?handle=h', '/v2', '/ingest/v2', '/nowhere'];
     for (const path of paths) {
@@ -151,7 +151,7 @@ describe('hostile and slow senders', { concurrency: true }, () => {
     agent.destroy();
   });
 
-  test('an answer is UTF-8, also when all its letters are of Latin-1', async () => {
+  test('an answer is UTF-8, even if all its letters are in Latin-1', async () => {
     const body = JSON.stringify([{ originId: 'café', type: 't', properties: {} }]);
     const sent = Buffer.from(body).toString('latin1');
     const request = head('POST /ingest/v2 HTTP/1.1', `Content-Length: ${sent.length}`);
@@ -164,7 +164,7 @@ describe('hostile and slow senders', { concurrency: true }, () => {
     assert.equal(text.match(/HTTP\/1\.1 200 OK/g)?.length, 3);
   });
 
-  test('a client that reads late gets a large answer whole, one that vanishes costs nothing', async () => {
+  test('a slow client gets a large answer completely, one that disappears costs nothing', async () => {
     await putView(front.store, 'large', 'z'.repeat(20_000_000));
     await putClaim(front.store, 'large', { handle: 'large' });
     const request = `GET /v2?handle=large HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${apiKeys.client}\r\n\r\n`;
@@ -192,7 +192,7 @@ describe('hostile and slow senders', { concurrency: true }, () => {
   });
 });
 
-test('bodies that were dropped hold no memory', async () => {
+test('wire: dropped bodies hold no memory', async () => {
   await until('nothing is held', async () => (await heldBytes()) === 0);
   assert.equal(front.server.active, 0);
 });

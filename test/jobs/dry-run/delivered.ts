@@ -1,8 +1,8 @@
-/** All that is delivered of a store, read key by key: the naive second way to count what a configuration changed. */
+/** Everything that a store delivers, read key by key: a naive way to count what a configuration changed. */
 import { unpackServed } from '../../../src/store/claims/claim-records.ts';
 import type { Store } from '../../../src/store/store.ts';
 
-/** What of each kind: name -> value, both as texts. */
+/** The content of each kind: name -> value, both as strings. */
 export interface Delivered {
   readonly views: ReadonlyMap<string, string>;
   readonly items: ReadonlyMap<string, string>;
@@ -30,7 +30,7 @@ export async function delivered(store: Store): Promise<Delivered> {
   return { views: await texts('views'), items: await texts('items'), routes, handles };
 }
 
-/** Fields of all hashes of a kind, behind the name of their hash without its partition. */
+/** Fields of all hashes of a kind, after the name of their hash without its partition. */
 async function hashFields(store: Store, what: string): Promise<[string, string, Buffer][]> {
   const fields: [string, string, Buffer][] = [];
   for (const key of await store.client.keys(`*:${what}:*`)) {

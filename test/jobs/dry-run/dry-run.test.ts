@@ -174,7 +174,7 @@ async function differencesIn(platform: Platform): Promise<string[]> {
   return found;
 }
 
-test('applying a configuration changes exactly what its dry run said, whatever changes and whenever jobs are killed', async (context) => {
+test('dry run: applying a configuration changes exactly what its dry run predicted, whatever changes and whenever jobs are killed', async (context) => {
   for (const seed of [1, 2, 3]) {
     const below = numbersFrom(seed);
     const platform = await Platform.start(context, redisUrl);

@@ -5,7 +5,7 @@ import { keys } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { tenant } from './platform.ts';
 
-/** Changes what the records of all entities of `src-1` say of their outputs. */
+/** Changes what the records of all entities of `src-1` contain about their outputs. */
 export async function changeRecords(
   store: Store,
   change: (output: ProcessedOutput) => ProcessedOutput,

@@ -1,4 +1,4 @@
-/** A whole platform but for its fronts: a Redis of the test's own, real workers, a real jobs process. */
+/** A whole platform without fronts: its own Redis, real workers, a real jobs process. */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -212,13 +212,13 @@ export class Platform {
     }
   }
 
-  /** The text of a view without references; null when there is none. */
+  /** The text of a view without references, or null. */
   async view(alias: string, originId: string, sourceId = 'src-1'): Promise<Json> {
     const [body] = await readViews(this.store, scope, [{ sourceId, alias, originId }]);
     return body ? (JSON.parse(Buffer.concat(body.texts).toString()) as Json) : null;
   }
 
-  /** Environment of a command or process that works on this platform. */
+  /** Environment of a command or process that uses this platform. */
   environment(configDir: string): Record<string, string> {
     return {
       REDIS_URL: this.url,

@@ -5,7 +5,7 @@ import { atOnce, workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { sorted } from '../../../src/lib/slices/merge-sort.ts';
 import { runs } from '../../support/runs.ts';
 
-test('merge sort: equals the stable sort of the language', () => {
+test('merge sort: equals the built-in stable sort', () => {
   const item = fc.record({ key: fc.nat(9), name: fc.nat() });
   const compare = (a: { key: number }, b: { key: number }): number => a.key - b.key;
   fc.assert(

@@ -7,14 +7,14 @@ function work(ms: number): void {
   while (performance.now() < endMs);
 }
 
-test('slice: what nobody stands before is done at once', () => {
+test('slice: work with nothing ahead of it runs immediately', () => {
   const slices = new TimeSlices();
   const done: number[] = [];
   for (const number of [1, 2, 3]) void slices.run(() => done.push(number));
   assert.deepEqual(done, [1, 2, 3]);
 });
 
-test('slice: what is too much for a turn leaves room for others, and keeps its order', async () => {
+test('slice: work too large for one turn yields to others, and keeps its order', async () => {
   const slices = new TimeSlices();
   const done: (number | string)[] = [];
   const all = [1, 2, 3].map((number) =>
@@ -33,7 +33,7 @@ test('slice: what is too much for a turn leaves room for others, and keeps its o
   assert.ok(done.indexOf('other') < done.indexOf(3), String(done));
 });
 
-test('slice: work that throws ends its own promise alone', async () => {
+test('slice: work that throws rejects only its own promise', async () => {
   const slices = new TimeSlices();
   const broken = slices.run(() => {
     work(10);

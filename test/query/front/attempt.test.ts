@@ -13,14 +13,14 @@ function replyFor(partitions: readonly number[], answers: readonly MessageBody[]
   return { kind: 'answer', body: encodeReply({ held, answers }) };
 }
 
-/** An attempt with two workers at two partitions. @returns what it ended with, an entry an end */
+/** An attempt with two workers and two partitions. @returns its outcomes, one entry per outcome */
 function begin(): { attempt: Attempt; ends: (readonly string[] | null)[] } {
   const ends: (readonly string[] | null)[] = [];
   const idsOf = (cover: GatheredReply[] | null) => cover?.map(({ workerId }) => workerId) ?? null;
   return { attempt: new Attempt(2, 2, (cover) => ends.push(idsOf(cover))), ends };
 }
 
-test('attempt: an attempt ends with the reply that completes the cover', () => {
+test('attempt: ends with the reply that completes the cover', () => {
   const { attempt, ends } = begin();
   attempt.take('a', replyFor([0]));
   assert.deepEqual(ends, []);
@@ -28,14 +28,14 @@ test('attempt: an attempt ends with the reply that completes the cover', () => {
   assert.deepEqual(ends, [['a', 'b']]);
 });
 
-test('attempt: it waits for nobody once every partition is covered', () => {
+test('attempt: waits for no further reply once every partition is covered', () => {
   const { attempt, ends } = begin();
   attempt.take('a', replyFor([0, 1]));
   attempt.take('b', lost);
   assert.deepEqual(ends, [['a']]);
 });
 
-test('attempt: without a complete cover it ends with nothing when all have replied', () => {
+test('attempt: without a complete cover it ends with null when all have replied', () => {
   for (const last of [
     lost,
     null,
@@ -49,7 +49,7 @@ test('attempt: without a complete cover it ends with nothing when all have repli
   }
 });
 
-test('attempt: an attempt that was given up takes replies no more', () => {
+test('attempt: an abandoned attempt accepts no more replies', () => {
   const { attempt, ends } = begin();
   attempt.end(null);
   attempt.take('a', replyFor([0, 1]));

@@ -23,7 +23,7 @@ const shards = [
   shardOf(types, { d: { name: 'mill', size: 3 }, e: { name: 'river', size: 1 }, f: { size: 9 } }),
 ];
 
-/** Replies of workers with a partition each. @param commit number of the last commit of the first */
+/** Replies of workers with one partition each. @param commit number of the last commit of the first */
 function replies(bodies: readonly MessageBody[], commit = 1): GatheredReply[] {
   return bodies.map((body, partition) => ({
     workerId: `worker-${partition}`,
@@ -48,10 +48,10 @@ function scripted(script: readonly (readonly GatheredReply[])[]) {
   return { told, scatter: { gather } };
 }
 
-/** The first items of their values that are not the first of all. */
+/** Items that are the first of their values on one worker, but not overall. */
 const beaten = [JSON.stringify(['source', 'b'])];
 
-test('decide distinct: workers are told which items do not stand for the values that several of them have', async () => {
+test('decide distinct: workers learn which items do not represent the values that several workers have', async () => {
   const { told, scatter } = scripted([replies(['answer', 'answer'])]);
   const decided = await decideDistinct(scatter, { index, query }, replies(firsts()), 0);
   assert.deepEqual(told, [beaten]);
@@ -62,7 +62,7 @@ test('decide distinct: workers are told which items do not stand for the values 
   assert.deepEqual(decided.query.distinct?.beaten, [beaten]);
 });
 
-test('decide distinct: a commit between the two questions makes both be asked again, a few times', async () => {
+test('decide distinct: a commit between the two rounds repeats both, a few times', async () => {
   const once = scripted([replies(['old', 'old'], 2), replies(firsts(), 2), replies(['new', 'new'], 2)]);
   const decided = await decideDistinct(once.scatter, { index, query }, replies(firsts()), 0);
   assert.deepEqual(once.told, [beaten, null, beaten]);
@@ -74,13 +74,13 @@ test('decide distinct: a commit between the two questions makes both be asked ag
   assert.deepEqual(always.told, [beaten, null, beaten, null, beaten]);
 });
 
-test('decide distinct: both are asked again when the partitions were beside others, or a copy was between commits', async () => {
+test('decide distinct: both rounds are repeated if the partitions were grouped differently, or a copy was between commits', async () => {
   const both = new Map([
     [0, 1],
     [1, 1],
   ]);
   const none = new Map<number, number>();
-  // One worker has come to both partitions, and the other one to nothing.
+  // One worker has taken over both partitions, and the other one has none.
   const beside = replies(['x', 'x']).map((reply, at) => {
     return { ...reply, covers: at === 0 ? both : none, applied: at === 0 ? both : none };
   });
@@ -96,7 +96,7 @@ test('decide distinct: both are asked again when the partitions were beside othe
   }
 });
 
-test('decide distinct: nothing is asked without distinct, nor when one worker has everything', async () => {
+test('decide distinct: no second round without distinct, or if one worker has everything', async () => {
   const { told, scatter } = scripted([]);
   const first = replies(['x', 'y']);
   assert.equal((await decideDistinct(scatter, { index, query: everything }, first, 0)).replies, first);
@@ -113,13 +113,13 @@ test('decide distinct: nothing is asked without distinct, nor when one worker ha
   assert.deepEqual(told, []);
 });
 
-test('decide distinct: a worker that refuses refuses for all', async () => {
+test('decide distinct: a refusal by one worker refuses the query', async () => {
   const { scatter } = scripted([]);
   const bodies = [...firsts().slice(1), encodeRefusal('too much')];
   await assert.rejects(decideDistinct(scatter, { index, query }, replies(bodies), 0), RefusedQueryError);
 });
 
-test('decide distinct: whole places are asked for where what was sent does not tell the first, as often as it takes', async () => {
+test('decide distinct: complete sort values are requested while the truncated ones do not determine the first', async () => {
   const sort = ['a', 'b', 'c', 'd', 'e'].map((field) => ({ field, order: 'asc' }) as const);
   const long = 'x'.repeat(4_200_000);
   const shards = [

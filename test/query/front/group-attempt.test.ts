@@ -18,9 +18,9 @@ function replyFor(partitions: readonly number[]): Reply {
 
 const workers = (ids: string): LiveWorker[] => [...ids].map((id) => ({ id, host: 'here', addresses: null }));
 
-/** An attempt at groups of one partition each. @param groups ids of the workers that hold each */
+/** An attempt with groups of one partition each. @param groups ids of the workers that hold each */
 class Trial {
-  /** Worker and group of each request, in their order. */
+  /** Worker and group of each request, in order. */
   readonly asked: string[] = [];
   readonly ends: (string | null)[] = [];
   readonly #waiting = new Map<string, (reply: Reply | null) => void>();
@@ -29,7 +29,7 @@ class Trial {
 
   constructor(
     context: TestContext,
-    /** Can be set anew, as heartbeats change what the front knows. */
+    /** Can be replaced, as heartbeats change what the front knows. */
     public groups: readonly string[],
     health?: WorkerHealth,
   ) {
@@ -53,18 +53,18 @@ class Trial {
 
   reply(name: string, reply: Reply | null): void {
     const onReply = this.#waiting.get(name);
-    assert.ok(onReply !== undefined, `${name} was asked`);
+    assert.ok(onReply !== undefined, `${name} got a request`);
     this.#waiting.delete(name);
     onReply(reply);
   }
 
-  /** The last that was asked for a group. */
+  /** The last worker that got a request for a group. */
   lastFor(group: number): string {
     return this.asked.findLast((name) => name.endsWith(String(group))) ?? '';
   }
 }
 
-test('group attempt: one worker of each group is asked, and their replies are the cover', (context) => {
+test('group attempt: one worker of each group gets a request, and their replies are the cover', (context) => {
   const trial = new Trial(context, ['ab', 'cd']);
   assert.equal(trial.asked.length, 2);
   trial.reply(trial.lastFor(1), replyFor([1]));
@@ -73,7 +73,7 @@ test('group attempt: one worker of each group is asked, and their replies are th
   assert.deepEqual(trial.ends, [`${trial.lastFor(0)[0]}${trial.lastFor(1)[0]}`]);
 });
 
-test('group attempt: what one worker does not answer another one is asked at once', (context) => {
+test('group attempt: if a worker cannot answer, another one is asked immediately', (context) => {
   for (const first of [gone, refused, null, replyFor([0, 1])]) {
     const trial = new Trial(context, ['ab']);
     const former = trial.lastFor(0);
@@ -85,18 +85,18 @@ test('group attempt: what one worker does not answer another one is asked at onc
   }
 });
 
-test('group attempt: it ends with nothing when no holder of a group answers', (context) => {
+test('group attempt: it ends with null if no holder of a group answers', (context) => {
   const trial = new Trial(context, ['ab', 'c']);
   trial.reply(trial.lastFor(0), gone);
   trial.reply(trial.lastFor(0), gone);
   assert.deepEqual(trial.ends, [null]);
 });
 
-test('group attempt: in place of a silent worker another one is asked, and the first reply of both counts', async (context) => {
+test('group attempt: if a worker is silent, another one is asked too, and the first reply counts', async (context) => {
   const trial = new Trial(context, ['ab']);
   const silent = trial.lastFor(0);
-  await until('the other one is asked', () => trial.asked.length === 2);
-  // A silent worker is only chosen when there is no other.
+  await until('the other one gets a request', () => trial.asked.length === 2);
+  // A silent worker is chosen only if there is no other.
   const next = new Trial(context, ['ab'], trial.health);
   assert.notEqual(next.lastFor(0), silent);
   trial.reply(silent, replyFor([0]));
@@ -104,7 +104,7 @@ test('group attempt: in place of a silent worker another one is asked, and the f
   assert.equal(trial.health.isSilent(silent.slice(0, 1)), false);
 });
 
-test('group attempt: a worker that could not answer is asked in another try, while the other one is silent', async (context) => {
+test('group attempt: a worker that could not answer is asked again in another try, while the other one is silent', async (context) => {
   const trial = new Trial(context, ['ab']);
   const first = trial.lastFor(0);
   trial.reply(first, refused);
@@ -113,23 +113,23 @@ test('group attempt: a worker that could not answer is asked in another try, whi
   assert.deepEqual(trial.ends, [null]);
 });
 
-test('group attempt: a worker that holds the copy only since the try began is asked in place of a silent one', async (context) => {
+test('group attempt: a worker that received its copy after the try began replaces a silent one', async (context) => {
   const trial = new Trial(context, ['a']);
   trial.groups = ['ab'];
   trial.health.follow(workers('ab'));
-  await until('the new one is asked', () => trial.asked.length === 2);
+  await until('the new one gets a request', () => trial.asked.length === 2);
   trial.reply('b0', replyFor([0]));
   assert.deepEqual(trial.ends, ['b']);
 });
 
-test('group attempt: a try by groups that are no more ends when its workers are silent', async (context) => {
+test('group attempt: a try with outdated groups ends when its workers are silent', async (context) => {
   const trial = new Trial(context, ['a']);
   trial.groups = ['a', 'b'];
   await until('the try is over', () => trial.ends.length > 0);
   assert.deepEqual([trial.ends, trial.asked], [[null], ['a0']]);
 });
 
-test('group attempt: a worker that has left is not waited for', (context) => {
+test('group attempt: a worker that has left is not awaited', (context) => {
   const trial = new Trial(context, ['ab', 'a']);
   trial.health.follow(workers('b'));
   trial.attempt.passOver();

@@ -25,10 +25,10 @@ const things = schemaIndex('things');
 
 /** Until a query did not get a complete answer. */
 async function untilRetried(cluster: TestCluster): Promise<void> {
-  await until('the query is asked again', () => cluster.service.counters.retries > 0);
+  await until('the query is sent again', () => cluster.service.counters.retries > 0);
 }
 
-test('scatter: a query that meets a dying worker is answered whole by the new owner of its partitions', async (context) => {
+test('scatter: a query that meets a dying worker gets a complete answer from the new owner of its partitions', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 2 });
   await cluster.write(things, numbered(50));
   const [survivor, victim] = cluster.workers;
@@ -43,7 +43,7 @@ test('scatter: a query that meets a dying worker is answered whole by the new ow
   assert.ok(cluster.service.counters.retries > 0);
 });
 
-test('scatter: without an owner of a partition there is no answer, never a part of one', async (context) => {
+test('scatter: without an owner of a partition there is no answer, never a partial one', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 2, queryWaitMs });
   await cluster.write(things, numbered(50));
   await cluster.workers[1]?.giveBack(3);
@@ -62,7 +62,7 @@ test('scatter: a partition that two workers answer for is counted once', async (
   await cluster.write(things, numbered(50));
   const [owner, former] = cluster.workers;
   if (owner === undefined || former === undefined) throw new Error('two workers');
-  // It has partition 0 by an older lease and does not know yet that it is over.
+  // It has partition 0 by an expired lease and has not noticed.
   const commits = owner.shards.applied(0) ?? 0;
   await former.shards.open(0, 0, commits);
   const own = former.covered;
@@ -104,7 +104,7 @@ test('scatter: a query waits for commits that its front has seen and a shard has
   assert.equal(cluster.service.counters.retries, 0);
 });
 
-test('scatter: all queries of a request go out in one scatter', async (context) => {
+test('scatter: all queries of a request are sent in one scatter', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 2 });
   await cluster.write(things, numbered(20));
   const bodies: Json[] = [5, 10, 15, 20, 25].map((size) => ({
@@ -116,7 +116,7 @@ test('scatter: all queries of a request go out in one scatter', async (context) 
   assert.equal(cluster.service.counters.scatters, 1);
 });
 
-test('scatter: a search of several workers takes one round if it finds few items, and two if it finds many', async (context) => {
+test('scatter: a search with several workers takes one round if it finds few items, and two if it finds many', async (context) => {
   const titleOf = (size: number) => (size % 100 === 0 ? 'mill river' : 'river');
   const items = numbered(600, (size) => ({ size, name: `n${size % 3}`, title: titleOf(size) }));
   const searches: readonly JsonObject[] = [
@@ -148,7 +148,7 @@ test('scatter: a search of several workers takes one round if it finds few items
   assert.equal(rounds, 2);
 });
 
-test('scatter: a bad query tells every mistake of its own, and those around it are answered', async (context) => {
+test('scatter: an invalid query reports every error of its own, and the other queries are answered', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 1, workers: 1 });
   const bad = { sort: [{ field: 'nowhere' }], pagination: { pageSize: 1001 }, aliases: ['nothing'] };
   await cluster.write(things, numbered(3));
@@ -161,7 +161,7 @@ test('scatter: a bad query tells every mistake of its own, and those around it a
   assert.equal(cluster.service.counters.scatters, 1);
 });
 
-test('scatter: a query whose target is wrong is told its other mistakes too', async (context) => {
+test('scatter: a query with an invalid target reports its other errors too', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 1, workers: 1 });
   const target = { kind: 'auto', sourceGroup: '', type: '' } as const;
   const mistakes = ['sourceGroupAlias must be a string'];
@@ -179,7 +179,7 @@ test('scatter: a query whose target is wrong is told its other mistakes too', as
   assert.equal(cluster.service.counters.scatters, 0);
 });
 
-test('scatter: an unknown index, source group or entity type is not found, and a group that is not auto-indexed neither', async (context) => {
+test('scatter: an unknown index, source group or entity type is not found, nor is a group that is not auto-indexed', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 1, workers: 1 });
   const targets = [
     { kind: 'index', alias: 'nothing' },
@@ -194,7 +194,7 @@ test('scatter: an unknown index, source group or entity type is not found, and a
   }
 });
 
-test('scatter: an auto-indexed type is found from its first item on, with every field that came since', async (context) => {
+test('scatter: an auto-indexed type is found from its first item on, with every field added since', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 2 });
   const target = { kind: 'auto', sourceGroup: 'cms', type: 'odd|ty:pe' } as const;
   const index = autoIndex(target.type);
@@ -211,7 +211,7 @@ test('scatter: an auto-indexed type is found from its first item on, with every 
   assert.deepEqual(filtered?.ok && readResult(filtered).rows.map(({ originId }) => originId), ['item-3']);
 });
 
-test('scatter: what is asked for beside the rows comes back checked', async (context) => {
+test('scatter: the requested aliases and built-in fields are returned without duplicates', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 1, workers: 1 });
   await cluster.write(things, new Map([['x', { name: 'n', _score: 5 } as JsonObject]]), 1234);
   const { rows, aliases, nextPageToken } = await cluster.query('things', { aliases: ['page', 'page'] });
@@ -224,10 +224,10 @@ test('scatter: what is asked for beside the rows comes back checked', async (con
   assert.equal(nextPageToken, null);
 });
 
-test('scatter: an answer that shows more than the front has heard of is held back until it has', async (context) => {
+test('scatter: an answer newer than what the front has received is held back until the front has caught up', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 1, workers: 1 });
   const [worker] = cluster.workers;
-  // As if the announcements of two commits were still on their way.
+  // As if the announcements of two commits were still in transit.
   worker?.shards.apply(0, 2, []);
   let isAnswered = false;
   const asked = cluster.query('things', {}).finally(() => {
@@ -235,13 +235,13 @@ test('scatter: an answer that shows more than the front has heard of is held bac
   });
   await until('the worker has answered', () => worker?.responder.figures.answered === 1);
   await worker?.commit(0, []);
-  await until('the first is heard', () => cluster.progress.commits[0] === 1);
+  await until('the first is received', () => cluster.progress.commits[0] === 1);
   assert.equal(isAnswered, false);
   await worker?.commit(0, []);
   await asked;
 });
 
-test('scatter: a token is given for every full page, and the page behind the last item is empty', async (context) => {
+test('scatter: every full page has a token, and the page after the last item is empty', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 2 });
   await cluster.write(things, numbered(10));
   const page = async (nextPageToken: string | null, pageSize: number) =>
@@ -257,7 +257,7 @@ test('scatter: a token is given for every full page, and the page behind the las
   assert.equal((await page(null, 0)).nextPageToken, null);
 });
 
-test('scatter: a token used for anything but its query is refused', async (context) => {
+test('scatter: a token that is used with another query is rejected', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 1, workers: 1 });
   await cluster.write(things, numbered(10));
   const sort: Json = [{ field: 'size' }];
@@ -282,7 +282,7 @@ test('scatter: a token used for anything but its query is refused', async (conte
   assert.deepEqual(outcome, { ok: false, status: 400, errors: ['Invalid nextPageToken'] });
 });
 
-test('scatter: token paging neither skips nor repeats what stays while items come and go', async (context) => {
+test('scatter: token paging neither skips nor repeats stable items while others come and go', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 16, workers: 3 });
   const staying = numbered(400, (number) => ({ size: number % 7, name: `n${number % 5}` }));
   await cluster.write(things, staying);
@@ -338,12 +338,12 @@ test('scatter: pages of large items are the same for one worker and for several'
   context.after(() => alone.stop());
   const several = await startCluster(context, redis, tenant, { partitions: 4, workers: 3 });
   assert.deepEqual(await pagesOf(several), await pagesOf(alone));
-  assert.ok(several.service.counters.scatters > 4, 'texts were asked for');
+  assert.ok(several.service.counters.scatters > 4, 'texts were requested');
   assert.equal(alone.service.counters.scatters, 4);
 });
 
-test('scatter: a page of large items that is asked for while they change is whole', async (context) => {
-  // Front, workers and writer share one event loop here, and the writer never rests.
+test('scatter: a page of large items is consistent while they change', async (context) => {
+  // Front, workers and writer share one event loop here, and the writer never pauses.
   const cluster = await startCluster(context, redis, tenant, {
     partitions: 4,
     workers: 3,
@@ -375,7 +375,7 @@ test('scatter: a page of large items that is asked for while they change is whol
   await asking;
 });
 
-test('scatter: a page that no process should hold is refused with what to do about it', async (context) => {
+test('scatter: a page too large for any process is rejected with a hint', async (context) => {
   for (const workers of [1, 2]) {
     const cluster = await TestCluster.start(redis, tenant, { partitions: 4, workers }, workers);
     context.after(() => cluster.stop());

@@ -1,4 +1,4 @@
-/** The kinds of worker answers: rows to merge, whole results, counts and texts. */
+/** The kinds of worker answers: rows to merge, complete results, counts and texts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -60,7 +60,7 @@ test('answers: a single worker leaves out the rows before the page', () => {
   );
 });
 
-test('answers: with several workers, long texts are left to a second request', () => {
+test('answers: with several workers, long texts are left for a second request', () => {
   const items = Object.fromEntries([1, 2, 3].map((n) => [`long-${n}`, { name: 'x'.repeat(500_000) }]));
   const long = shardOf({ name: 'keyword' }, items);
   const answer = long.query(everything);
@@ -94,7 +94,7 @@ test('answers: a page that is not full has no token', () => {
   assert.equal(JSON.parse(decodeWholeAnswer(body)?.toString() ?? '').nextPageToken, null);
 });
 
-test('answers: counts are kept, and a refusal is thrown when the answer is read', () => {
+test('answers: counts are stored, and a refusal is thrown when the answer is read', () => {
   const counts = [shard.facetCounts({ ...everything, facets: [facetOf('name')] }, 0, ['mill'])];
   const body = sent(whole(encodeCounts(counts)));
   assert.deepEqual([...decodeCounts(body, 0)], [{ groups: counts[0]?.groups, scale: undefined }]);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatGroup, parseGroup, partitionsOf } from '../../../src/query/protocol/partition-group.ts';
 
-test('partition group: the groups of a division have each partition once, and as many as each other', () => {
+test('partition group: the groups of a division contain each partition once, and are equally large', () => {
   for (const count of [1, 4, 16, 1024]) {
     for (let of = 1; of <= Math.min(count, 20); of += 1) {
       const groups = Array.from({ length: of }, (_, index) => partitionsOf({ index, of }, count));
@@ -16,7 +16,7 @@ test('partition group: the groups of a division have each partition once, and as
   }
 });
 
-test('partition group: the name of a group is read back, and another text is none', () => {
+test('partition group: the name of a group is parsed, and any other string is not', () => {
   assert.deepEqual(parseGroup(formatGroup({ index: 3, of: 12 })), { index: 3, of: 12 });
   for (const text of ['', '1', '2/2', '0/0', '-1/2', '1/2/3', 'a/b']) assert.equal(parseGroup(text), null);
 });

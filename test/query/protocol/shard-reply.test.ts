@@ -12,7 +12,7 @@ const replies = fc.record({
   answers: fc.option(fc.array(fc.uint8Array().map((bytes) => Buffer.from(bytes)))),
 });
 
-test('shard reply: a reply says what the shards were, and answers or that there are none', () => {
+test('shard reply: a reply contains the state of the shards, and answers or their absence', () => {
   fc.assert(
     fc.property(replies, ({ partitions, configuration, answers }) => {
       const covers = new Map(partitions.map(([partition, epoch]) => [partition, epoch]));
@@ -23,6 +23,6 @@ test('shard reply: a reply says what the shards were, and answers or that there 
   );
 });
 
-test('shard reply: a reply of another version is none', () => {
+test('shard reply: a reply of another version is ignored', () => {
   for (const body of [null, 'reply', ['0,1,2 digest', null], []]) assert.equal(decodeReply(body), null);
 });

@@ -11,7 +11,7 @@ import { everything } from '../support/queries.ts';
 
 const scope = { tenant: 'acme', environmentId: 'env' };
 
-test('shard request: a request comes as it was sent, with lone surrogates and names that JavaScript knows', () => {
+test('shard request: a request round-trips, with lone surrogates and names on Object.prototype', () => {
   const condition = (value: string) =>
     ({
       kind: 'condition',
@@ -55,7 +55,7 @@ test('shard request: a request comes as it was sent, with lone surrogates and na
   }
 });
 
-test('shard request: what is no request of this version is refused', () => {
+test('shard request: anything but a request of this version is rejected', () => {
   for (const body of [null, 7, '{}', ['0,1', '[]'], [[0, 1]], Buffer.from('{}')]) {
     assert.throws(() => decodeRequest(body), TypeError);
   }

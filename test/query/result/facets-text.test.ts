@@ -7,7 +7,7 @@ import { whole } from '../support/queries.ts';
 const value = fc.oneof(fc.string({ unit: 'binary' }), fc.double({ noNaN: true }), fc.boolean());
 const group = fc.record({ value, count: fc.nat() });
 
-test('facets text: facets are what JSON writes, however long they are', () => {
+test('facets text: facets are what JSON.stringify writes, however long they are', () => {
   const facet = fc.record({
     name: fc.string(),
     field: fc.string(),
@@ -28,13 +28,13 @@ test('facets text: facets are what JSON writes, however long they are', () => {
 
 const long = Array.from({ length: 100 }, (_, n) => ({ value: `${n} `.padEnd(10_000, 'x'), count: 1000 - n }));
 
-test('facets text: of long groups only those that are asked for are sent, and what the rest has at most is told', () => {
+test('facets text: of long lists only the requested groups are sent, with the maximum count of the others', () => {
   const texts = whole(groupsTexts([{ groups: long }], () => 20, new SizeBudget()));
   const [sent] = JSON.parse(texts ?? '');
   assert.deepEqual(sent, { groups: long.slice(0, 20), restMax: 980 });
 });
 
-test('facets text: there is no text where there is no room for it', () => {
+test('facets text: the text is empty if there is no room for it', () => {
   const budget = new SizeBudget();
   budget.take(33_500_000);
   assert.equal(whole(groupsTexts([{ groups: long }, { groups: [] }], () => 100, budget)), null);

@@ -5,13 +5,13 @@ import { everything, facetOf } from '../support/queries.ts';
 
 const facet = { name: 'n', field: 'f', groups: [{ value: 'a', count: 2 }], isValid: true };
 const rows = [{ _originId: 'ä' }, { _originId: 'b' }];
-/** Each in two pieces. */
+/** Each in two chunks. */
 const texts = rows.map((row) => {
   const text = Buffer.from(JSON.stringify(row));
   return [text.subarray(0, 5), text.subarray(5)];
 });
 
-test('result text: a result is JSON with its members in their order', () => {
+test('result text: a result is JSON with its members in order', () => {
   for (const count of [0, 1, 2]) {
     const tail = { facets: [facet], nextPageToken: count === 2 ? 'token' : null };
     assert.equal(
@@ -21,7 +21,7 @@ test('result text: a result is JSON with its members in their order', () => {
   }
 });
 
-test('result text: of several results each has labels of its own behind the status', () => {
+test('result text: each of several results has its own labels after the status', () => {
   const one = resultText(1, [], { facets: [], nextPageToken: null });
   const plain = JSON.parse(one.toString());
   const named = labelledResult(one, { name: 'a', x: null });
@@ -31,7 +31,7 @@ test('result text: of several results each has labels of its own behind the stat
   assert.equal(listText([]).toString(), '[]');
 });
 
-test('result text: a facet has as many groups as were asked for', () => {
+test('result text: a facet has the requested number of groups', () => {
   const query = { ...everything, facets: [facetOf('f', 1), { ...facetOf('g'), isValid: false }] };
   const groups = [
     { value: 'a', count: 2 },

@@ -19,21 +19,21 @@ function textOf(fields: object, form = ofIndex): string {
   return joinedRows([rowText({ ...builtIns, fieldsBytes }, form)]).toString();
 }
 
-test('row text: a row begins with its built-in fields', () => {
+test('row text: a row starts with its built-in fields', () => {
   const head = '{"_originId":"ä\\"\\ud800","_sourceGuid":"s","_updatedAt":"1970-01-01T00:00:00.000Z"';
   assert.equal(textOf({ a: '€', _b: 1 }), `${head},"_score":0.5,"a":"€","_b":1}`);
   assert.equal(textOf({ a: 1 }, ofGroup), `${head},"a":1}`);
   assert.equal(textOf({}), `${head},"_score":0.5}`);
 });
 
-test('row text: what is auto-indexed and named like a built-in field gives way', () => {
+test('row text: an auto-indexed field named like a built-in one is hidden', () => {
   const names = { _originId: 1, _sourceGuid: 2, _updatedAt: 3, _score: 4, _views: 5 };
   assert.equal(textOf({ ...names, a: 1 }, ofGroup), textOf({ a: 1 }, ofGroup));
   assert.equal(textOf(names, ofGroup), textOf({}, ofGroup));
   assert.deepEqual(JSON.parse(textOf({ a: '"_score":' }, ofGroup)).a, '"_score":');
 });
 
-test('row text: a row is what JSON writes, in exactly the bytes that were counted', () => {
+test('row text: a row is what JSON.stringify writes, in exactly the counted bytes', () => {
   const units = fc.array(fc.nat(0xffff)).map((codes) => String.fromCharCode(...codes));
   const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), units, fc.uuid());
   const row = fc.record({
@@ -52,7 +52,7 @@ test('row text: a row is what JSON writes, in exactly the bytes that were counte
       const own = Object.fromEntries(
         Object.entries(fields).filter(([name]) => !builtInFields.includes(name)),
       );
-      // An index has no fields that are named like built-in ones.
+      // An index schema has no fields named like built-in ones.
       const fieldsBytes = Buffer.from(JSON.stringify(score === null ? fields : own));
       const place = { values: [], originId, sourceId };
       const values = { place, updatedAtMs, score: score ?? 0, fieldsBytes };
@@ -79,7 +79,7 @@ test('row text: rows of an index schema have a score', () => {
   );
 });
 
-test('row text: a row shows the chosen fields alone, in the order in which the item has them', () => {
+test('row text: a row shows only the selected fields, in the order of the item', () => {
   const fields = { b: 1, a: { c: 'ü' }, _score: 9, 'x"': [null] };
   const chosen = new Set(['x"', 'a', '_score', 'nothing', 'toString']);
   const shown = (form: RowForm) => JSON.stringify(JSON.parse(textOf(fields, form)));
@@ -89,7 +89,7 @@ test('row text: a row shows the chosen fields alone, in the order in which the i
   assert.equal(textOf(fields, { ...ofIndex, fields: new Set() }), textOf({}));
 });
 
-test('row text: a row of a query that sorts by distance has its distance, whatever the item says', () => {
+test('row text: a row of a query that sorts by distance has its distance, whatever the item contains', () => {
   const place = { values: ['x', 12.5], originId: 'a', sourceId: 's' };
   const fieldsBytes = Buffer.from('{"_distance":1,"a":2}');
   const shown = (form: RowForm) =>

@@ -1,4 +1,4 @@
-/** Items and queries of an index with a field of each kind, for tests of whole clusters. */
+/** Items and queries of an index with a field of each type, for tests of whole clusters. */
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import type { IndexTexts } from '../../../src/schemas/definition/index-texts.ts';

@@ -1,4 +1,4 @@
-/** Fronts and workers over one store, all in this process, joined by real sockets. */
+/** Fronts and workers with one store, all in this process, connected by real sockets. */
 import type { TestContext } from 'node:test';
 import type { Configuration, Tenant } from '../../../src/config/configuration.ts';
 import { defaultFrontLimits } from '../../../src/contract/front-limits.ts';
@@ -25,7 +25,7 @@ import { TestWorker, type Way } from './worker.ts';
 export interface Layout {
   readonly partitions: number;
   readonly workers: number;
-  /** How fronts reach workers; absent: over sockets in the file system. */
+  /** How fronts reach workers; absent: over Unix sockets. */
   readonly way?: Way;
   /** As `SHARD_COPIES`; absent: 1. */
   readonly copies?: number;
@@ -33,7 +33,7 @@ export interface Layout {
   readonly queryCpuMs?: number;
   /** How long the front waits for an answer; absent: long, because the machine may be busy. */
   readonly queryWaitMs?: number;
-  /** Tenants beside the one that `query` and `write` are about. */
+  /** Tenants other than the one that `query` and `write` use. */
   readonly others?: readonly Tenant[];
 }
 
@@ -87,7 +87,7 @@ export class TestCluster {
     return worker;
   }
 
-  /** Waits until every worker holds the group that is its own among the workers there are, and no other. */
+  /** Waits until every worker holds its group among the present workers, and no other. */
   async untilCopied(): Promise<void> {
     await until('the shard copies are loaded', () =>
       this.workers.every(({ copies }) => {
@@ -106,7 +106,7 @@ export class TestCluster {
     this.progress.close();
   }
 
-  /** Puts items of an index (null removes one) and waits until the front has seen the commits. */
+  /** Writes items of an index (null removes one) and waits until the front has seen the commits. */
   async write(
     index: string,
     items: ReadonlyMap<string, JsonObject | null>,
@@ -140,10 +140,10 @@ export class TestCluster {
     return this.service.run(clientOf(tenant), queries, { minVersion: null });
   }
 
-  /** One query of an index that must be good. */
+  /** One query of an index that must be valid. */
   async query(alias: string, body: Json): Promise<ReadResult> {
     const [outcome] = await this.run({ kind: 'index', alias }, body);
-    if (!outcome?.ok) throw new Error(`bad query: ${outcome?.errors.join('; ')}`);
+    if (!outcome?.ok) throw new Error(`invalid query: ${outcome?.errors.join('; ')}`);
     return readResult(outcome);
   }
 
@@ -164,7 +164,7 @@ export class TestCluster {
   }
 }
 
-/** What an outcome says, whichever form it has. */
+/** The content of an outcome, in either form. */
 export type ReadResult = Omit<RowsResult, 'kind'>;
 
 export function readResult({ result }: GoodOutcome): ReadResult {
@@ -178,7 +178,7 @@ export function readResult({ result }: GoodOutcome): ReadResult {
   return { totalResults, rows, facets, nextPageToken, aliases: [] };
 }
 
-/** The text of an outcome, or what is wrong with it. */
+/** The text of an outcome, or its errors. */
 export function textOf(outcome: QueryOutcome): string {
   const shown = (result: QueryResult) =>
     result.kind === 'text' ? result.text.toString() : JSON.stringify(result);
@@ -201,7 +201,7 @@ export async function startCluster(
   return cluster;
 }
 
-/** Items to write: `item-0`, `item-1` and so on; null takes one away. */
+/** Items to write: `item-0`, `item-1` and so on; null removes one. */
 export function numbered(
   count: number,
   fieldsOf: (number: number) => JsonObject = (size) => ({ size }),
@@ -209,7 +209,7 @@ export function numbered(
   return new Map(Array.from({ length: count }, (_, number) => [`item-${number}`, fieldsOf(number)]));
 }
 
-/** How many items of the index `things` there are. */
+/** The number of items in the index `things`. */
 export async function totalOf(cluster: TestCluster): Promise<number> {
   return (await cluster.query('things', { pagination: { pageSize: 0 } })).totalResults;
 }

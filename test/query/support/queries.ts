@@ -4,7 +4,7 @@ import type { CheckedQuery } from '../../../src/search/checked-query.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
 
-/** All items of an index, in the order of their ids. */
+/** All items of an index, ordered by id. */
 export const everything: CheckedQuery = {
   filter: null,
   search: null,
@@ -34,7 +34,7 @@ export function shardOf(
   return shard;
 }
 
-/** What steps come to, with no pause. */
+/** The result of steps, without pauses. */
 export function whole<T>(steps: Resumable<T>): T {
   return finish(steps);
 }

@@ -29,7 +29,7 @@ function indexSchema(alias: string, fields: IndexFields, texts: IndexTexts): Ind
     fields: new Map(Object.entries(fields)),
     names: Object.keys(fields),
     build: () => {
-      throw new Error('items are put by the test itself');
+      throw new Error('the test writes items itself');
     },
   };
 }

@@ -1,4 +1,4 @@
-/** A front and a worker that are joined by the transport alone. */
+/** A front and a worker that are connected only by the transport. */
 import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
 import type { TestContext } from 'node:test';
@@ -37,7 +37,7 @@ export async function startListener(
   return listener;
 }
 
-/** A worker that is reached in one way only. */
+/** A worker that is reachable in one way only. */
 export function liveWorker({ socketPath, tcp }: QueryAddresses, way: Way, id = workerId): LiveWorker {
   const addresses = way === 'path' ? { socketPath, tcp: null } : { socketPath: null, tcp };
   return { id, host: hostname(), addresses };

@@ -1,4 +1,4 @@
-/** A worker as the actors room runs it, reduced to what queries see: leases, commits, shards, heartbeats. */
+/** A worker as the actors run it, reduced to what queries see: leases, commits, shards, heartbeats. */
 
 import { hostname } from 'node:os';
 import type { Configuration } from '../../../src/config/configuration.ts';
@@ -24,21 +24,21 @@ import { until } from '../../support/until.ts';
 
 const leaseMs = 60_000;
 
-/** Sockets in the file system, TCP, or none. */
+/** Unix sockets, TCP, or none. */
 export type Way = 'path' | 'tcp' | 'none';
 
 export class TestWorker {
   readonly shards: ShardSet;
-  /** The copies by which it answers, instead of the shards of its own partitions; null: it holds none. */
+  /** The copies that it answers from, instead of the shards of its own partitions; null: it holds none. */
   readonly copies: ShardCopies | null;
   readonly responder: Responder;
   readonly autoFields: AutoFields;
   readonly #leases = new Map<number, TakenLease>();
   #heartbeat: Heartbeat | null = null;
   readonly troubles: unknown[] = [];
-  /** How often it has looked whether its shards can answer a request. */
+  /** How often it has checked whether its shards can answer a request. */
   looks = 0;
-  /** Partitions that it says it covers; as its leases unless a test sets something else. */
+  /** Partitions that it claims to cover; those of its leases unless a test sets others. */
   covered: () => ReadonlyMap<number, number> = () =>
     new Map(
       [...this.#leases]
@@ -84,7 +84,7 @@ export class TestWorker {
     this.copies?.start();
     for (const partition of partitions) await this.take(partition);
     this.#heartbeat = new Heartbeat(this.store, { beat: () => this.#beat(), metrics: async () => '' });
-    await until('it hears itself', async () =>
+    await until('it sees itself', async () =>
       (await liveProcesses(this.store)).some(({ id }) => id === this.id),
     );
   }
@@ -104,7 +104,7 @@ export class TestWorker {
     await releaseLease(this.store, lease);
   }
 
-  /** Tells at once what is new. */
+  /** Announces its changes immediately. */
   beat(): void {
     this.#heartbeat?.send();
   }
@@ -135,14 +135,14 @@ export class TestWorker {
     };
   }
 
-  /** Stops answering without a word, as a killed process does. Its leases still hold. */
+  /** Stops answering without notice, like a killed process. Its leases remain valid. */
   async kill(): Promise<void> {
     this.#heartbeat?.fallSilent();
     await this.responder.close();
     await this.copies?.close();
   }
 
-  /** Ends as a stopped process does. */
+  /** Ends like a stopped process. */
   async stop(): Promise<void> {
     for (const partition of [...this.#leases.keys()]) await this.giveBack(partition);
     await this.responder.close();
@@ -150,7 +150,7 @@ export class TestWorker {
     await this.#heartbeat?.close();
   }
 
-  /** Lets its leases end, as time does with those of a killed process. */
+  /** Lets its leases expire, like those of a killed process. */
   async loseLeases(): Promise<void> {
     for (const lease of this.#leases.values()) await releaseLease(this.store, lease);
   }

@@ -1,4 +1,4 @@
-/** Strangers at the address of a worker get nothing, cost little, and keep no front out. */
+/** Unauthenticated connections to a worker get nothing, cost little, and lock no front out. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createConnection, createServer, type Socket } from 'node:net';
@@ -30,7 +30,7 @@ const otherKey = transportKey(Buffer.alloc(32, 'another'));
 
 interface Victim {
   readonly listener: WorkerListener;
-  /** Bodies of the requests that it took. */
+  /** Bodies of the requests that it accepted. */
   readonly taken: unknown[];
   /** Addresses of the strangers that it reported. */
   readonly reported: string[];
@@ -50,7 +50,7 @@ async function startVictim(context: TestContext): Promise<Victim> {
   return { listener, taken, reported };
 }
 
-/** A connection to the worker, and the frames that came over it. */
+/** A connection to the worker, and the frames received on it. */
 async function knock(context: TestContext, { listener }: Victim, way: Way) {
   const { socketPath, tcp } = listener.addresses;
   assert.ok(socketPath !== null && tcp !== null);
@@ -82,7 +82,7 @@ async function assertFrontsAreServed(context: TestContext, { listener }: Victim,
 const request = frame(pack([1, 60_000, 'of a stranger']));
 
 for (const way of ways) {
-  test(`without a handshake nothing is read and nothing is sent (${way})`, async (context) => {
+  test(`attackers: without a handshake nothing is read and nothing is sent (${way})`, async (context) => {
     const victim = await startVictim(context);
     const oversized = Buffer.from([0xff, 0xff, 0xff, 0xff, 1, 2, 3]);
     const slightlyOversized = frame(Buffer.alloc(65));
@@ -103,11 +103,11 @@ for (const way of ways) {
     }
     await assertFrontsAreServed(context, victim, way);
     assert.deepEqual(victim.taken, ['of a front']);
-    // Scanners of ports are no news.
+    // Port scanners are not reported.
     assert.deepEqual(victim.reported, []);
   });
 
-  test(`a wrong key is closed, and reported once (${way})`, async (context) => {
+  test(`attackers: a connection with a wrong key is closed, and reported once (${way})`, async (context) => {
     const victim = await startVictim(context);
     for (const [theirKey, id] of [
       [otherKey, workerId],
@@ -117,10 +117,10 @@ for (const way of ways) {
       const { socket, frames } = await knock(context, victim, way);
       const handshake = new FrontHandshake(theirKey, id);
       socket.write(frame(handshake.hello));
-      await until('the worker greets', () => frames.length === 1);
+      await until('the worker sends its greeting', () => frames.length === 1);
       const [reply = Buffer.alloc(0)] = frames;
       assert.equal(handshake.proofFor(reply), null);
-      // What the worker itself has proven is of no use to a stranger.
+      // The proof that the worker itself sent is useless to a stranger.
       socket.write(Buffer.concat([frame(reply.subarray(32)), request]));
       await untilClosed(socket);
       assert.equal(frames.length, 1);
@@ -130,12 +130,12 @@ for (const way of ways) {
     assert.equal(victim.reported.length, 1);
   });
 
-  test(`a handshake that was recorded is of no use (${way})`, async (context) => {
+  test(`attackers: a recorded handshake cannot be replayed (${way})`, async (context) => {
     const victim = await startVictim(context);
     const handshake = new FrontHandshake(key, workerId);
     const recorded = await knock(context, victim, way);
     recorded.socket.write(frame(handshake.hello));
-    await until('the worker greets', () => recorded.frames.length === 1);
+    await until('the worker sends its greeting', () => recorded.frames.length === 1);
     const proof = handshake.proofFor(recorded.frames[0] ?? Buffer.alloc(0));
     assert.ok(proof !== null);
     recorded.socket.write(Buffer.concat([frame(proof), request]));
@@ -148,7 +148,7 @@ for (const way of ways) {
     assert.ok(replayed.frames.length <= 1);
   });
 
-  test(`half a frame, a byte at a time, ends with the time for the handshake (${way})`, async (context) => {
+  test(`attackers: half a frame, sent byte by byte, ends with the timeout of the handshake (${way})`, async (context) => {
     const victim = await startVictim(context);
     const silent = await knock(context, victim, way);
     const half = await knock(context, victim, way);
@@ -167,7 +167,7 @@ for (const way of ways) {
     assert.ok(performance.now() - startedMs < queryHandshakeMs * 4);
   });
 
-  test(`many strangers that wait keep no front out (${way})`, async (context) => {
+  test(`attackers: many waiting strangers lock no front out (${way})`, async (context) => {
     const victim = await startVictim(context);
     const strangers: Socket[] = [];
     for (let count = 0; count < queryHandshakesMax + 20; count += 1) {
@@ -178,7 +178,7 @@ for (const way of ways) {
   });
 }
 
-test('a front proves nothing to a process that does not know the key, and asks it nothing', async (context) => {
+test('attackers: a front proves nothing to a process without the key, and sends it no request', async (context) => {
   const said: number[] = [];
   const server = createServer((socket) => {
     const handshake = new WorkerHandshake(otherKey, workerId);
@@ -210,7 +210,7 @@ test('a front proves nothing to a process that does not know the key, and asks i
   assert.deepEqual(said, [48]);
 });
 
-test('a handshake succeeds between the same store and worker, and in no other case', () => {
+test('attackers: a handshake succeeds only between the same store and worker', () => {
   const sides = fc.record({
     isSameKey: fc.boolean(),
     isSameWorker: fc.boolean(),

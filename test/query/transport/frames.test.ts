@@ -11,7 +11,7 @@ import { FramedSocket, FrameReader } from '../../../src/query/transport/framed-s
 import { runs } from '../../support/runs.ts';
 import { until } from '../../support/until.ts';
 
-test('frames are found however their stream is cut', () => {
+test('frames: frames are found however their stream is split', () => {
   fc.assert(
     fc.property(
       fc.array(fc.uint8Array({ maxLength: 40 })),
@@ -34,7 +34,7 @@ test('frames are found however their stream is cut', () => {
   );
 });
 
-test('a frame that is too large is refused by its length, and nothing is read after it', () => {
+test('frames: a frame that is too large is rejected by its length, and nothing is read after it', () => {
   const found: number[] = [];
   let refused = 0;
   const reader = new FrameReader(3, {
@@ -57,14 +57,14 @@ function lengthOf(payload: Uint8Array): Buffer {
   return length;
 }
 
-/** An end that is through with its handshake. */
+/** An end that has completed its handshake. */
 function messagesOver(socket: Socket, onMessage: (message: unknown) => void = () => {}): FramedSocket {
   const framed = new FramedSocket(socket, 0, () => {});
   framed.readMessages(onMessage);
   return framed;
 }
 
-/** Two ends of a socket of the file system. */
+/** Both ends of a Unix socket. */
 async function socketPair(context: TestContext): Promise<{ near: Socket; far: Socket }> {
   const folder = await mkdtemp(path.join(tmpdir(), 'frames-'));
   const server = createServer({ pauseOnConnect: true }).listen(path.join(folder, 'socket'));
@@ -80,7 +80,7 @@ async function socketPair(context: TestContext): Promise<{ near: Socket; far: So
   return { near, far };
 }
 
-test('messages are read as they were sent, also those that waited for a slow reader', async (context) => {
+test('frames: messages are read as they were sent, also those that waited for a slow reader', async (context) => {
   const { near, far } = await socketPair(context);
   const part = fc.oneof(
     // MessagePack packs -0 as 0.
@@ -100,7 +100,7 @@ test('messages are read as they were sent, also those that waited for a slow rea
   assert.deepEqual(read, messages);
 });
 
-test('what is not packed closes the socket, and a closed one takes nothing', async (context) => {
+test('frames: invalid MessagePack closes the socket, and a closed socket sends nothing', async (context) => {
   const { near, far } = await socketPair(context);
   const read: unknown[] = [];
   const reader = messagesOver(far, (message) => read.push(message));
@@ -113,7 +113,7 @@ test('what is not packed closes the socket, and a closed one takes nothing', asy
   assert.deepEqual(read, []);
 });
 
-test('nothing is read behind what is not packed', async (context) => {
+test('frames: nothing is read after invalid MessagePack', async (context) => {
   const { near, far } = await socketPair(context);
   const read: unknown[] = [];
   messagesOver(far, (message) => read.push(message));
@@ -129,7 +129,7 @@ type Step =
 const bytes = fc.oneof(
   { weight: 6, arbitrary: fc.nat(100) },
   { weight: 2, arbitrary: fc.nat(20_000) },
-  // Larger than what a socket holds.
+  // Larger than the buffer of a socket.
   { weight: 1, arbitrary: fc.nat(1_000_000) },
 );
 const sending = fc.oneof(
@@ -152,7 +152,7 @@ const steps = fc.array(
   { minLength: 3, maxLength: 20 },
 );
 
-test('whatever ends a socket when, what was read is what was sent first, in order and once', async (context) => {
+test('frames: whenever either side closes a socket, what was read is a prefix of what was sent, in order and without duplicates', async (context) => {
   const ending = fc.constantFrom('sender', 'reader', 'nobody');
   await fc.assert(
     fc.asyncProperty(steps, ending, async (given, closer) => {

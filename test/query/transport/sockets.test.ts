@@ -34,7 +34,7 @@ import {
 const redis = await TestRedis.start();
 const host = hostname();
 
-/** Until the test ends, what is temporary is there. */
+/** Makes a temporary folder the default one until the test ends. */
 async function ownTemporaryFolder(context: TestContext): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'sockets-'));
   const former = process.env.TMPDIR;
@@ -48,7 +48,7 @@ async function ownTemporaryFolder(context: TestContext): Promise<string> {
 }
 
 for (const way of ways) {
-  test(`a worker that ends loses what it was asked at once, and one that comes in its place is reached (${way})`, async (context) => {
+  test(`sockets: a worker that ends fails its open requests immediately, and its replacement is reached (${way})`, async (context) => {
     const first = await startEnds(context, way, () => {});
     const asked = ask(first, 'lost', 60_000);
     await ask(first, 'late', 500);
@@ -63,7 +63,7 @@ for (const way of ways) {
   });
 }
 
-test('a worker that sends what is no reply is cut off, and what it was asked is lost', async (context) => {
+test('sockets: a worker that sends invalid replies is disconnected, and its open requests fail', async (context) => {
   const texts = fc.oneof(
     fc.string(),
     fc.constant(null),
@@ -91,7 +91,7 @@ test('a worker that sends what is no reply is cut off, and what it was asked is 
   }
 });
 
-test('a worker without an address, and one that does not listen, are not reached, and the front says why', async (context) => {
+test('sockets: a worker without an address, or that does not listen, is not reached, and the front reports why', async (context) => {
   const listener = await startListener(context, () => {});
   const { socketPath, tcp } = listener.addresses;
   assert.ok(socketPath !== null && tcp !== null);
@@ -105,7 +105,7 @@ test('a worker without an address, and one that does not listen, are not reached
     { id: 'elsewhere', host: elsewhere, addresses: { socketPath, tcp } },
     { id: 'silent', host, addresses: { socketPath: `${socketPath}-nobody`, tcp: null } },
     { id: 'closed', host, addresses },
-    // Something listens there, which is another worker.
+    // Another worker listens there.
     { id: 'other', host, addresses: { socketPath: null, tcp } },
     { id: workerId, host, addresses: { socketPath, tcp } },
   ];
@@ -124,7 +124,7 @@ test('a worker without an address, and one that does not listen, are not reached
   assert.deepEqual(transport.unreachable, []);
 });
 
-test('a front goes over TCP where the socket in the file system cannot be used', async (context) => {
+test('sockets: a front uses TCP if the Unix socket cannot be used', async (context) => {
   const listener = await startListener(context, (request) => request.reply('answer'));
   const { tcp } = listener.addresses;
   const worker = { id: workerId, host, addresses: { socketPath: '/nowhere/worker.sock', tcp } };
@@ -132,7 +132,7 @@ test('a front goes over TCP where the socket in the file system cannot be used',
   assert.deepEqual(await ask(ends, 'a', 30_000), { kind: 'answer', body: 'answer' });
 });
 
-test('a worker on another machine is reached at the address that it announces', async (context) => {
+test('sockets: a worker on another machine is reached at the address that it announces', async (context) => {
   const listen = { host: '0.0.0.0', port: 0, announced: null };
   const listener = await startListener(context, (request) => request.reply('answer'), { listen });
   const worker = { id: workerId, host: `${host}-2`, addresses: listener.addresses };
@@ -140,7 +140,7 @@ test('a worker on another machine is reached at the address that it announces', 
   assert.deepEqual(await ask(ends, 'a', 30_000), { kind: 'answer', body: 'answer' });
 });
 
-test('a worker announces where it listens, unless it is given an address', async (context) => {
+test('sockets: a worker announces where it listens, unless an address is configured', async (context) => {
   const listen = { host: '0.0.0.0', port: 0, announced: null };
   const open = await startListener(context, () => {}, { listen });
   assert.ok(open.addresses.tcp !== null && !isLoopback(open.addresses.tcp.host));
@@ -157,7 +157,7 @@ test('a worker announces where it listens, unless it is given an address', async
   );
 });
 
-test('a socket lies where nobody else can enter, or there is none', async (context) => {
+test('sockets: a socket is created only where nobody else has access', async (context) => {
   const folder = await ownTemporaryFolder(context);
   const own = path.join(folder, `millrace-${process.getuid?.()}`);
   await mkdir(own, { mode: 0o755 });
@@ -167,14 +167,14 @@ test('a socket lies where nobody else can enter, or there is none', async (conte
   assert.match((await startListener(context, () => {})).addresses.socketPath ?? '', /\.sock$/);
 });
 
-test('what a killed worker left behind is removed, what another one listens on is not', async (context) => {
+test('sockets: the socket of a killed worker is removed, but not one in use', async (context) => {
   await ownTemporaryFolder(context);
   const other = await startListener(context, (request) => request.reply('alive'));
   const old = new Date(Date.now() - 3_600_000);
   const pathOf = ({ addresses }: typeof other) => addresses.socketPath ?? '';
   await utimes(pathOf(other), old, old);
   const killed = await startListener(context, () => {});
-  // A server that is closed removes the file that it made, under its name.
+  // Closing a server removes the file that it created, by name.
   const dead = path.join(path.dirname(pathOf(killed)), 'dead.sock');
   await rename(pathOf(killed), dead);
   await killed.close();
@@ -188,7 +188,7 @@ test('what a killed worker left behind is removed, what another one listens on i
 const tenant = tenantOf({ things: { size: 'integer' } });
 
 for (const way of ways) {
-  test(`queries go on when a worker dies and another takes its partitions (${way})`, async (context) => {
+  test(`sockets: queries continue when a worker dies and another takes its partitions (${way})`, async (context) => {
     const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 2, way });
     await cluster.write(schemaIndex('things'), numbered(50));
     const total = async () => (await cluster.query('things', { pagination: { pageSize: 0 } })).totalResults;
@@ -205,7 +205,7 @@ for (const way of ways) {
   });
 }
 
-test('a worker that announces no address fails queries for as long as it does', async (context) => {
+test('sockets: a worker that announces no address fails queries for that time', async (context) => {
   const layout = { partitions: 2, workers: 1, way: 'none', queryWaitMs: 500 } as const;
   const cluster = await startCluster(context, redis, tenant, layout);
   await cluster.write(schemaIndex('things'), new Map([['a', { size: 1 }]]));
@@ -219,12 +219,12 @@ test('a worker that announces no address fails queries for as long as it does', 
   if (worker === undefined) throw new Error('one worker');
   worker.way = 'tcp';
   worker.beat();
-  await until('it is asked', async () => (await total().catch(() => 0)) === 1);
+  await until('it is queried', async () => (await total().catch(() => 0)) === 1);
   assert.deepEqual(cluster.service.unreachableWorkers, []);
 });
 
 for (const way of ways) {
-  test(`results that are asked for together are what each is alone (${way})`, async (context) => {
+  test(`sockets: results requested together equal those requested separately (${way})`, async (context) => {
     const cluster = await startCluster(context, redis, tenant, { partitions: 2, workers: 1, way });
     await cluster.write(schemaIndex('things'), numbered(60));
     const target = { kind: 'index', alias: 'things' } as const;

@@ -1,4 +1,4 @@
-/** What the transport promises, over sockets in the file system and over TCP. */
+/** The guarantees of the transport, over Unix sockets and over TCP. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
@@ -23,7 +23,7 @@ for (const way of ways) {
   const name = way === 'path' ? 'file system' : 'TCP';
   const start = (context: TestContext, onRequest: OnRequest) => startEnds(context, way, onRequest);
 
-  test(`${name}: every request gets its own reply, however many and however large`, async (context) => {
+  test(`transport over ${name}: every request gets its own reply, however many and however large`, async (context) => {
     const ends = await start(context, (request) => request.reply(['reply to', request.body]));
     const bodies = [...Array.from({ length: 300 }, (_, at) => `request ${at}`), 'ä'.repeat(10_000_000)];
     const replies = await Promise.all(bodies.map((body) => ask(ends, body, 30_000)));
@@ -32,7 +32,7 @@ for (const way of ways) {
     }
   });
 
-  test(`${name}: a body comes as it was sent`, async (context) => {
+  test(`transport over ${name}: a body round-trips`, async (context) => {
     const ends = await start(context, (request) => request.reply(request.body));
     const leaf = fc.oneof(
       fc.constant(null),
@@ -50,7 +50,7 @@ for (const way of ways) {
     );
   });
 
-  test(`${name}: a request without a reply ends at its deadline, and the worker knows the time left`, async (context) => {
+  test(`transport over ${name}: a request without a reply ends at its deadline, and the worker knows the time left`, async (context) => {
     const leftMs: number[] = [];
     const ends = await start(context, ({ deadlineMs }) => leftMs.push(deadlineMs - performance.now()));
     assert.deepEqual(await ask(ends, 'late', 500), { kind: 'lost', reason: 'late' });
@@ -58,7 +58,7 @@ for (const way of ways) {
     assert.ok(last > 0 && last <= 500, `${last} ms`);
   });
 
-  test(`${name}: a reply that comes too late is nobody's`, async (context) => {
+  test(`transport over ${name}: a reply that comes too late is discarded`, async (context) => {
     const late: InboundRequest[] = [];
     const ends = await start(context, (request) => {
       if (request.body === 'late') late.push(request);
@@ -69,14 +69,14 @@ for (const way of ways) {
     assert.deepEqual(await ask(ends, 'next', 30_000), { kind: 'answer', body: 'next' });
   });
 
-  test(`${name}: a front that ends is told that what it asked is lost`, async (context) => {
+  test(`transport over ${name}: a front that ends is told that its open requests are lost`, async (context) => {
     const ends = await start(context, () => {});
     const asked = ask(ends, 'lost', 60_000);
     ends.transport.close();
     assert.deepEqual(await asked, { kind: 'lost', reason: 'closed' });
   });
 
-  test(`${name}: what a worker that ended is asked is lost, or cannot be sent`, async (context) => {
+  test(`transport over ${name}: requests to a worker that ended are lost, or cannot be sent`, async (context) => {
     const ends = await start(context, (request) => request.reply('answer'));
     await ends.listener.close();
     const outcome = await new Promise<Reply | null>((resolve) => {
@@ -85,7 +85,7 @@ for (const way of ways) {
     assert.notEqual(outcome?.kind, 'answer');
   });
 
-  test(`${name}: each request ends once and is handed over at most once, whatever ends when`, async (context) => {
+  test(`transport over ${name}: each request ends once and is delivered at most once, whichever side ends first`, async (context) => {
     const replying = fc.constantFrom('at once', 'a turn later', 'never');
     const closing = fc.constantFrom('front', 'worker', 'nobody');
     const asking = fc.array(replying, { minLength: 1, maxLength: 400 });
@@ -117,7 +117,7 @@ for (const way of ways) {
     await fc.assert(oneRun, { numRuns: runs(10) });
   });
 
-  test(`${name}: what a front that does not read is sent is bounded, and it gets the rest later`, async (context) => {
+  test(`transport over ${name}: replies to a front that does not read are bounded, and it gets the rest later`, async (context) => {
     const inbound: InboundRequest[] = [];
     const ends = await start(context, (request) => {
       if (request.body === 'wait') inbound.push(request);
@@ -125,8 +125,8 @@ for (const way of ways) {
     });
     const megabyte = Buffer.alloc(1024 * 1024, 7);
     const asked = Array.from({ length: 200 }, () => ask(ends, 'wait', 60_000));
-    await until('all were asked', () => inbound.length === 200);
-    // One turn: nothing leaves meanwhile.
+    await until('all were sent', () => inbound.length === 200);
+    // One turn: nothing is sent in between.
     for (const request of inbound) request.reply(megabyte);
     const replies = await Promise.all(asked);
     const answers = replies.filter(({ kind }) => kind === 'answer').length;
@@ -138,7 +138,7 @@ for (const way of ways) {
   });
 }
 
-test('replies are never mistaken on a network that stalls, delays and breaks, and a connection comes back', async (context) => {
+test('transport: replies are never mixed up on a network that stalls, delays and breaks, and a connection recovers', async (context) => {
   const random = Random.forTest('transport');
   const listener = await startListener(context, (request) => {
     if (random.chance(0.5)) request.reply(['reply to', request.body]);
@@ -176,7 +176,7 @@ test('replies are never mistaken on a network that stalls, delays and breaks, an
   });
   for (let round = 0; round < 12; round += 1) {
     const before = answered;
-    await until('answers come', () => answered > before + 20);
+    await until('answers arrive', () => answered > before + 20);
     const fault = random.pick(['break', 'stall', 'delay'] as const);
     if (fault === 'break') wire.breakAll();
     if (fault === 'delay') wire.delay(random.below(100));
@@ -189,7 +189,7 @@ test('replies are never mistaken on a network that stalls, delays and breaks, an
     if (random.chance(0.5)) wire.delay(0);
   }
   wire.delay(0);
-  // Nothing says that these connections are dead.
+  // Nothing indicates that these connections are dead.
   wire.forgetAll();
   const before = answered;
   await until('a new connection is opened', () => answered > before + 20, 30_000);

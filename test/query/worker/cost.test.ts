@@ -10,7 +10,7 @@ const condition = {
   caseInsensitive: false,
 } as const;
 
-test('cost: what took longest is named with its share, its condition and what to do', () => {
+test('cost: the most expensive part is reported with its share, its condition and what to do', () => {
   const cost = new Cost();
   cost.add('filters', condition, 700.2);
   cost.add('filters', null, 50);
@@ -24,7 +24,7 @@ test('cost: what took longest is named with its share, its condition and what to
   assert.match(told, /most of all contains "\*x+… on the field "name" \(701 ms\); use fewer conditions/);
 });
 
-test('cost: a facet is named by its field, and what all queries share is nobody’s cost', () => {
+test('cost: a facet is reported by its field, and shared work is attributed to no query', () => {
   const cost = new Cost();
   cost.add('shared', null, 5000);
   cost.add('facets', 'tags', 80);
@@ -36,6 +36,6 @@ test('cost: a facet is named by its field, and what all queries share is nobody�
   );
 });
 
-test('cost: a query without any cost yet can be told', () => {
+test('cost: a query without any cost yet can be reported', () => {
   assert.match(new Cost().explain(0), /^filters: /);
 });

@@ -18,24 +18,24 @@ const polite = tenantOf({ things: fields }, 'polite');
 const index = schemaIndex('things');
 const target = { kind: 'index', alias: 'things' } as const;
 const rowCount = 20_000;
-/** Where a query need not use up the second that it has by default. */
+/** Where a query need not use up its default budget of one second. */
 const fewerRows = 10_000;
 
 /**
- * A query has a second of processor time, and others wait for 100 ms of it at most (docs/promises.md "Load and outages"). A
+ * A query has a second of processor time, and others wait for at most 100 ms of it (docs/promises.md "Load and outages"). A
  * query without slices would block them until it ends.
  */
 const keptShareMax = 0.1;
 
-/** Texts of 1,000 characters, each another one. */
+/** Different texts of 1,000 characters. */
 function longTexts(count: number): Map<string, JsonObject> {
   const text = 'lorem ipsum dolor sit amet '.repeat(40).slice(0, 990);
   return new Map(Array.from({ length: count }, (_, n) => [`item-${n}`, { f: `${text} ${n}`, n }]));
 }
 
-/** Conditions that each look at every text from its beginning to its end. */
+/** Conditions that each scan every text completely. */
 function patterns(count: number): Json {
-  // Single letters: groups of three are looked up.
+  // Single letters, because groups of three would use the trigrams.
   const letters = [...'loremipsumdolorsitamet'.repeat(4)].join('*');
   const rare = (n: number) => [...`${n}x${n}`].join('*');
   const condition = (n: number) => ({ field: 'f', operator: 'contains', value: `*${letters}*${rare(n)}*` });
@@ -68,7 +68,7 @@ function refusalOf(outcome: QueryOutcome | undefined): string {
   return outcome.errors.join('\n');
 }
 
-/** Another tenant writes and reads. @returns how long it took, of it no more than was computed, in ms */
+/** Another tenant writes and reads. @returns how long it took in ms, at most the processor time of this process */
 async function politeRound(cluster: TestCluster, number: number): Promise<number> {
   const spentBefore = spentMs();
   const startedMs = performance.now();
@@ -83,7 +83,7 @@ function medianOf(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-test('a costly multi-query is refused with what was costly, and other tenants are served meanwhile', async (context) => {
+test('costly: a costly multi-query is refused with the most expensive part, and other tenants are served meanwhile', async (context) => {
   const cluster = await startCluster(context, { queryWaitMs: 30_000 });
   await writeInParts(cluster, longTexts(rowCount));
   await cluster.write(index, new Map([['polite', { f: 'mine', n: 1 }]]), 1000, polite);
@@ -114,8 +114,8 @@ test('a costly multi-query is refused with what was costly, and other tenants ar
   assert.match(refusalOf(first), /fewer conditions/);
   // All of them together had twice that.
   for (const outcome of outcomes.slice(1)) assert.match(refusalOf(outcome), /send them in several requests/);
-  // They have twice the budget of one, which also did what is done once for all: 1.4 times its processor time. With a budget for
-  // each of the five it would be 3.2 times. A busy machine takes longer for either.
+  // They have twice the budget of one, and one query also includes the shared work: 1.4 times its processor time. With a budget
+  // for each of the five it would be 3.2 times. A busy machine takes longer for either.
   const times = fiveMs / oneMs;
   assert.ok(times < 2.5, `${Math.round(fiveMs)} ms of processor time, ${times.toFixed(1)} times that of one`);
   assert.ok(waits.length > 5, `${waits.length} reads of another tenant`);
@@ -123,13 +123,13 @@ test('a costly multi-query is refused with what was costly, and other tenants ar
   context.diagnostic(
     `of ${Math.round(oneMs)} ms another tenant waited for ${Math.round(addedMs)}, beside ${Math.round(aloneMs)} of its own; the longest turn ${Math.round(longestMs)}`,
   );
-  assert.ok(longestMs < keptShareMax * oneMs, `the event loop was kept for ${Math.round(longestMs)} ms`);
+  assert.ok(longestMs < keptShareMax * oneMs, `the event loop was blocked for ${Math.round(longestMs)} ms`);
   assert.ok(addedMs < keptShareMax * oneMs, `another tenant waited for ${Math.round(addedMs)} ms`);
   assert.ok(figuresOf(cluster).refused >= 1);
   assert.ok(figuresOf(cluster).pauses > 20);
 });
 
-test('a query that pauses answers as of the moment when it began, and shows nothing of what came since', async (context) => {
+test('costly: a query that pauses answers with the state when it began, and shows no later change', async (context) => {
   const cluster = await startCluster(context, { queryCpuMs: 60_000, queryWaitMs: 60_000 });
   await writeInParts(cluster, longTexts(4_000));
   const slow: Json = {
@@ -175,7 +175,7 @@ function conditionsOf(query: Json): Json[] {
   return filters.or;
 }
 
-test('a costly query that would not be done in time is told what was costly, not that nobody answers', async (context) => {
+test('costly: a query that would miss its deadline reports what was costly, not that nobody answers', async (context) => {
   const cluster = await startCluster(context, { queryCpuMs: 1_500, queryWaitMs: 1_500 });
   await writeInParts(cluster, longTexts(fewerRows));
   const before = spentMs();
@@ -184,13 +184,10 @@ test('a costly query that would not be done in time is told what was costly, not
     assert.ok(error instanceof UnavailableError, String(error));
     return null;
   });
-  // A machine that is too busy for the query's budget, of which the engine's own threads take a part here, has not shown
-  // that the query is costly.
+  // On a machine too busy for the query's budget (the engine's own threads use part of it here), the query is not proven to be
+  // costly.
   if (outcomes === null) {
-    assert.ok(
-      spentMs() - before < 1_500,
-      `${Math.round(spentMs() - before)} ms of processor time for nothing`,
-    );
+    assert.ok(spentMs() - before < 1_500, `${Math.round(spentMs() - before)} ms of processor time wasted`);
     return;
   }
   const refusal = refusalOf(outcomes.find(({ ok }) => !ok));
@@ -198,7 +195,7 @@ test('a costly query that would not be done in time is told what was costly, not
   assert.ok(Number(spent) >= 750 && Number(spent) <= 1_500, refusal);
 });
 
-test('a query whose front has given up is dropped amid the work', async (context) => {
+test('costly: a query whose front has given up is dropped while it runs', async (context) => {
   const cluster = await startCluster(context, { queryCpuMs: 60_000, queryWaitMs: 400 });
   await writeInParts(cluster, longTexts(fewerRows));
   const before = figuresOf(cluster).dropped;
@@ -217,7 +214,7 @@ test('a query whose front has given up is dropped amid the work', async (context
   assert.equal(rows[0]?.originId, 'late');
 });
 
-test('facets of large values count towards what a page may hold, whatever the number of workers', async (context) => {
+test('costly: facets of large values count towards the size limit of a page, for any number of workers', async (context) => {
   const facets = (count: number) => ({
     facets: Array.from({ length: count }, () => ({ field: 'f' })),
     pagination: { pageSize: 0 },
@@ -242,7 +239,7 @@ test('facets of large values count towards what a page may hold, whatever the nu
   }
 });
 
-test('costly queries that take several questions are answered one after the other, not all at the end', async (context) => {
+test('costly: expensive queries with several rounds are answered one after the other, not all at the end', async (context) => {
   // The machine may be busy.
   const layout = { partitions: 6, workers: 3, queryCpuMs: 60_000, queryWaitMs: 60_000 };
   const cluster = await TestCluster.start(redis, rude, layout);
@@ -259,6 +256,6 @@ test('costly queries that take several questions are answered one after the othe
     }),
   );
   const [shortest, longest] = [Math.min(...waits), Math.max(...waits)];
-  // Three questions each: were all of one kind answered before any of the next, the first would end in the last third.
+  // Three rounds each: if each round of all queries ran before the next round, the first would end in the last third.
   assert.ok(shortest < 0.6 * longest, `they took from ${Math.round(shortest)} to ${Math.round(longest)} ms`);
 });

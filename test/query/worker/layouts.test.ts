@@ -31,7 +31,7 @@ const clusters = await Promise.all(
 );
 redis.onEnd(() => Promise.all(clusters.map((cluster) => cluster.stop())));
 
-/** What every item says when each of them is looked at. */
+/** The expected answers, from a scan of every item. */
 function expectedAnswers(
   items: Readonly<Record<string, JsonObject>>,
   queries: readonly JsonObject[],
@@ -62,7 +62,7 @@ function givenAnswer(outcome: QueryOutcome): unknown {
   };
 }
 
-/** Changes that turn what a cluster has into `wanted`. */
+/** Changes that turn the content of a cluster into `wanted`. */
 const present = new Set<string>();
 function changesTo(wanted: Readonly<Record<string, JsonObject>>): Map<string, JsonObject | null> {
   const changes = new Map<string, JsonObject | null>(Object.entries(wanted));
@@ -72,12 +72,12 @@ function changesTo(wanted: Readonly<Record<string, JsonObject>>): Map<string, Js
   return changes;
 }
 
-/** As it stands in an answer: JSON knows one zero. */
+/** As in an answer: JSON has only one zero. */
 function asJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-test('answers are those of a scan of all items, and byte for byte the same whatever the number of partitions and workers', async () => {
+test('layouts: answers equal those of a scan of all items, byte for byte, for any number of partitions and workers', async () => {
   await fc.assert(
     fc.asyncProperty(
       itemsArbitrary,
@@ -108,9 +108,9 @@ test('answers are those of a scan of all items, and byte for byte the same whate
   );
 });
 
-test('facets with more groups than workers send at once are exact', async () => {
+test('layouts: facets with more groups than workers send together are exact', async () => {
   const items = new Map<string, JsonObject | null>();
-  // Skewed by partition, so that what is frequent on one worker is rare on another.
+  // Skewed by partition, so that groups that are frequent on one worker are rare on another.
   for (let number = 0; number < 6000; number += 1) {
     const name = number % 3 === 0 ? `common-${number % 50}` : `rare-${number}`;
     items.set(`many-${number}`, { name });
@@ -135,13 +135,13 @@ test('facets with more groups than workers send at once are exact', async () => 
   }
 });
 
-test('of each value the first item is found among thousands, with any number of workers', async () => {
+test('layouts: the first item of each value is found among thousands, with any number of workers', async () => {
   const items = new Map<string, JsonObject | null>();
   for (let number = 0; number < 4000; number += 1) {
     const size = (number * 7919) % 4000;
     items.set(`many-${number}`, { name: `name-${number % 1500}`, size, count: number % 7 });
   }
-  // Those of the test before.
+  // The items of the previous test.
   for (let number = 4000; number < 6000; number += 1) items.set(`many-${number}`, null);
   const first = new Map<string, JsonObject>();
   for (const fields of items.values()) {
@@ -179,7 +179,7 @@ test('of each value the first item is found among thousands, with any number of 
   }
 });
 
-test('values and sort values of any length are compared, with any number of workers', async () => {
+test('layouts: values and sort values of any length are compared, with any number of workers', async () => {
   const items = new Map<string, JsonObject | null>();
   const long = 'x'.repeat(60_000);
   for (let number = 0; number < 60; number += 1)
@@ -201,7 +201,7 @@ test('values and sort values of any length are compared, with any number of work
   }
 });
 
-test('more values than several workers compare are refused by one worker too', async () => {
+test('layouts: more values than several workers compare are refused by a single worker too', async () => {
   const names = wideFields.filter((name) => name !== 'name');
   const query: JsonObject = {
     distinct: 'name',

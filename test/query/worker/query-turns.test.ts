@@ -15,7 +15,7 @@ test('query turns: tenants take turns, each with its oldest request first', () =
   assert.ok(turns.isEmpty);
 });
 
-test('query turns: of a tenant one paused request keeps its work; the next begins when that has ended', () => {
+test('query turns: one paused request of a tenant keeps its work; the next starts when that has ended', () => {
   const turns = new QueryTurns();
   const [first, second] = [request('a', 1), request('a', 2)];
   assert.equal(turns.pause(first), true);
@@ -27,7 +27,7 @@ test('query turns: of a tenant one paused request keeps its work; the next begin
   assert.ok(turns.isEmpty);
 });
 
-test('query turns: eight requests keep their work, and they go on one slice after the other', () => {
+test('query turns: eight requests keep their work, and continue slice by slice in turn', () => {
   const turns = new QueryTurns();
   const requests = Array.from({ length: 9 }, (_, n) => request(`tenant-${n}`));
   assert.deepEqual(
@@ -40,7 +40,7 @@ test('query turns: eight requests keep their work, and they go on one slice afte
   assert.equal(turns.takeLong(), requests[8]);
 });
 
-test('query turns: of the requests that begin again, those about a query that was answered in part come first', () => {
+test('query turns: of the restarted requests, those with a partly answered query are first', () => {
   const turns = new QueryTurns();
   const [kept, first, further] = [request('a', 1), request('a', 2), request('a', 3, true)];
   for (const one of [kept, first, further]) turns.pause(one);
@@ -50,7 +50,7 @@ test('query turns: of the requests that begin again, those about a query that wa
   assert.equal(turns.takeLong(), first);
 });
 
-test('query turns: what nobody waits for is dropped, and all that takes long can be taken out', () => {
+test('query turns: abandoned requests are dropped, and all slow ones can be removed', () => {
   const turns = new QueryTurns();
   const [kept, gone, parked] = [request('a', 1), request('a', 2), request('a', 3)];
   for (const one of [kept, gone, parked]) turns.pause(one);

@@ -4,7 +4,7 @@ import { chain, type Resumable, repeat, workBudget } from '../../../src/lib/coop
 import type { MessageBody } from '../../../src/query/transport/messages.ts';
 import { Evaluation } from '../../../src/query/worker/running-request.ts';
 
-/** Takes so much processor time, in steps that look at the clock. */
+/** Uses that much processor time, in steps that check the clock. */
 function spend(ms: number): Resumable<MessageBody> {
   let spentMs = 0;
   const work = repeat(() => {
@@ -17,7 +17,7 @@ function spend(ms: number): Resumable<MessageBody> {
   return chain(work, () => `spent ${ms}`);
 }
 
-/** Of queries that take so much processor time each. */
+/** Evaluates queries that use that much processor time each. */
 function evaluationOf(timesMs: readonly number[], budgetMs: number): Evaluation {
   const answerers = timesMs.map((ms) => () => spend(ms));
   return new Evaluation(answerers, budgetMs);
@@ -31,13 +31,13 @@ function toTheEnd(evaluation: Evaluation): { answers: readonly MessageBody[]; sl
   }
 }
 
-test('running request: queries are answered in their order, in as many slices as they take', () => {
+test('running request: queries are answered in order, in as many slices as they take', () => {
   const { answers, slices } = toTheEnd(evaluationOf([0, 10, 0], 60_000));
   assert.deepEqual(answers, ['spent 0', 'spent 10', 'spent 0']);
   assert.ok(slices >= 3, `${slices} slices`);
 });
 
-test('running request: a query beyond its budget is refused, and those around it are answered', () => {
+test('running request: a query beyond its budget is refused, and the others are answered', () => {
   const evaluation = evaluationOf([0, 10_000, 0], 20);
   const { answers } = toTheEnd(evaluation);
   assert.equal(answers[0], 'spent 0');
@@ -59,7 +59,7 @@ test('running request: all queries of a request together have a budget too', () 
   }
 });
 
-test('running request: near its deadline a query is refused once it had half of its budget, however long that took', () => {
+test('running request: near its deadline a query is refused after half of its budget, however long that took', () => {
   const evaluation = evaluationOf([10_000, 0], 400);
   const refused = /^\[false,"filters: the query was stopped after (\d+) ms of processor time/;
   for (;;) {
@@ -73,7 +73,7 @@ test('running request: near its deadline a query is refused once it had half of 
   }
 });
 
-test('running request: what is abandoned begins again', () => {
+test('running request: an abandoned request starts again', () => {
   const evaluation = evaluationOf([5], 60_000);
   const nowMs = performance.now();
   assert.equal(evaluation.run(nowMs, nowMs + 1, Number.POSITIVE_INFINITY), null);

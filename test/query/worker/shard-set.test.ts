@@ -228,7 +228,7 @@ test('shard set: reindexes a field with a changed type while the previous index 
   assert.deepEqual([...stateOf(shards, things, byName).keys()], expected);
 });
 
-test('shard set: leaves out values that do not fit the changed type of their field', async () => {
+test('shard set: omits values that do not fit the changed type of their field', async () => {
   const store = await redis.openEmptyStore(1);
   const owner = new Owner(store);
   await owner.put(new Map([['a', { name: 'text', size: 1 }]]));

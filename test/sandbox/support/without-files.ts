@@ -1,4 +1,4 @@
-/** A process that opens all the files that it may, and asks its sandbox meanwhile and afterwards. Prints what came of it. */
+/** A process that opens all the files that it may, and calls its sandbox meanwhile and afterwards. Prints the results. */
 import { closeSync, openSync } from 'node:fs';
 import { Sandbox } from '../../../src/sandbox/sandbox.ts';
 

@@ -10,7 +10,7 @@ import { compiledLookup, queryOf } from '../support/lookups.ts';
 
 const pages = queryOf(compiledLookup({ filter: "type eq 'page'" }), entityOf({}));
 
-test('build: a build has its steps and not one more; what it lacks is diagnosed once', () => {
+test('build: a build stops exactly at its step limit, and reports it once', () => {
   const build = new Build(inputOf(entityOf({})));
   assert.equal(build.spend(buildStepsMax - 1), true);
   assert.equal(build.spend(1), true);
@@ -23,7 +23,7 @@ test('build: a build has its steps and not one more; what it lacks is diagnosed 
   );
 });
 
-test('build: a lookup whose result is known is met and not pending', () => {
+test('build: a lookup with a known result is recorded and not pending', () => {
   const page = entityOf({}, { type: 'page', originId: 'page' });
   const build = new Build(inputOf(entityOf({}), { lookup: () => [page] }));
   assert.deepEqual(build.lookup(pages), [page]);
@@ -31,7 +31,7 @@ test('build: a lookup whose result is known is met and not pending', () => {
   assert.deepEqual(build.outcome().pending, []);
 });
 
-test('build: a lookup without a result gives none for now and is pending, once however often it is asked', () => {
+test('build: a lookup without a result returns none for now and is pending once, however often it is repeated', () => {
   const build = new Build(inputOf(entityOf({})));
   assert.deepEqual(build.lookup(pages), []);
   assert.deepEqual(build.lookup(pages), []);
@@ -39,7 +39,7 @@ test('build: a lookup without a result gives none for now and is pending, once h
   assert.deepEqual(build.outcome().pending, [pages]);
 });
 
-test('build: a lookup that nothing can match is not waited for', () => {
+test('build: a lookup that nothing can match is not pending', () => {
   const nothing = queryOf(compiledLookup({ filter: 'originId in {p.ids}' }), entityOf({ ids: [] }));
   assert.deepEqual(nothing.keys, []);
   const asked: LookupQuery[] = [];
@@ -54,7 +54,7 @@ test('build: a lookup that nothing can match is not waited for', () => {
   assert.deepEqual(asked, []);
 });
 
-test('build: lookups beyond the limit are empty and diagnosed; those before it go on', () => {
+test('build: lookups beyond the limit are empty and diagnosed; earlier ones continue', () => {
   const ids = Array.from({ length: lookupsPerBuildMax + 1 }, (_, at) => `id ${at}`);
   const items = {
     type: 'array',
@@ -77,7 +77,7 @@ test('build: lookups beyond the limit are empty and diagnosed; those before it g
   );
 });
 
-test('build: one finding of a kind at a place is kept, the first, and so many in all', () => {
+test('build: the first diagnostic of each kind and path is kept, up to a total limit', () => {
   const build = new Build(inputOf(entityOf({})));
   const report = (kind: 'limitReached' | 'partialUnknown', place: string, message: string) =>
     build.report({ kind, place, message });
@@ -93,7 +93,7 @@ test('build: one finding of a kind at a place is kept, the first, and so many in
   assert.equal(build.outcome().diagnostics.length, diagnosticsPerBuildMax);
 });
 
-test('build: a build begins with its entity as root and nothing met', () => {
+test('build: a build starts with its entity as root and without lookups', () => {
   const frame = rootFrame(inputOf(entityOf({ title: 'T' })));
   assert.equal(frame.self, frame.build.root);
   assert.equal(frame.value, frame.build.root);
@@ -107,7 +107,7 @@ test('build: a build begins with its entity as root and nothing met', () => {
   });
 });
 
-test('build: a build names the lookups it met, and again until none is pending', () => {
+test('build: a build reports its lookups, and is repeated until none is pending', () => {
   const inner = {
     type: 'array',
     input: { $lookup: { filter: 'originParentId eq {item.originId}' } },

@@ -13,7 +13,7 @@ const entity = entityOf(
   { originId: 'o/1', originParentId: 'up', type: 'page', url: '/x', redirects: ['/r'] },
 );
 
-test('entity value: the JSON of an entity has its own fields in one order, and nothing of how it is stored', () => {
+test('entity value: the JSON of an entity has its own fields in a fixed order, and nothing about its storage', () => {
   const json = JSON.stringify(new EntityValue(entity));
   assert.equal(
     json,
@@ -22,14 +22,14 @@ test('entity value: the JSON of an entity has its own fields in one order, and n
   assert.deepEqual(Object.keys(JSON.parse(json)), [...entityFields]);
 });
 
-test('entity value: what is not set is null, and no redirects are an empty list', () => {
+test('entity value: unset fields are null, and missing redirects are an empty list', () => {
   const bare = new EntityValue(entityOf({}, { url: null }));
   assert.equal(bare.url, null);
   assert.equal(bare.originParentId, null);
   assert.deepEqual(bare.redirects, []);
 });
 
-test('entity value: each entity has its value, also when two take turns', () => {
+test('entity value: each entity has its own value, also when two alternate', () => {
   const other = entityOf({}, { originId: 'other' });
   for (const one of [entity, entity, other, entity, other]) {
     assert.deepEqual(entityValue(one), new EntityValue(one));

@@ -12,7 +12,7 @@ function newBuild(): Build {
   return new Build(inputOf(entityOf({})));
 }
 
-/** The kinds of what a build diagnosed. */
+/** The kinds of the diagnostics of a build. */
 function kindsOf(build: Build): string[] {
   return build.outcome().diagnostics.map(({ kind }) => kind);
 }
@@ -20,7 +20,7 @@ function kindsOf(build: Build): string[] {
 const card = { environmentId: 'e', sourceId: 's', originId: 'o', alias: 'card' };
 const meant = { target: card, viewId: null };
 
-/** Writes a value through the writer; a text `<…>` in it is a reference to what stands in the brackets. */
+/** Writes a value through the writer; `<…>` in a string is a reference to the view in the brackets. */
 function write(json: Json, body: BodyWriter): void {
   if (typeof json === 'string' && json.startsWith('<')) {
     body.reference({ target: null, viewId: json.slice(1, -1) });
@@ -51,7 +51,7 @@ function referencesIn(json: Json, path = ''): string[] {
   );
 }
 
-test('view body: texts and references together are the JSON that was written, each reference with its path', () => {
+test('view body: strings and references together are the JSON that was written, each reference with its path', () => {
   const { value } = fc.letrec<{ value: Json }>((tie) => ({
     value: fc.oneof(
       { maxDepth: 4 },
@@ -76,7 +76,7 @@ test('view body: texts and references together are the JSON that was written, ea
   );
 });
 
-test('view body: a member is its mark, its name and its value', () => {
+test('view body: a member is its punctuation, its name and its value', () => {
   const body = new BodyWriter(newBuild());
   assert.equal(body.member('{', 'a "b"', '1'), true);
   assert.equal(body.member(',', '__proto__', '2'), true);
@@ -84,7 +84,7 @@ test('view body: a member is its mark, its name and its value', () => {
   assert.deepEqual(body.finish().texts, ['{"a \\"b\\"":1,"__proto__":2}']);
 });
 
-test('view body: a view may have as many characters as its limit, and one more is diagnosed', () => {
+test('view body: a view can have as many characters as its limit, and one more is diagnosed', () => {
   const build = newBuild();
   const body = new BodyWriter(build);
   body.mark('[');
@@ -96,7 +96,7 @@ test('view body: a view may have as many characters as its limit, and one more i
   assert.deepEqual(kindsOf(build), ['limitReached']);
 });
 
-test('view body: what does not fit is null or left out, and the marks around it still come', () => {
+test('view body: a value that does not fit is null or omitted, and the punctuation around it is still written', () => {
   const build = newBuild();
   const body = new BodyWriter(build);
   body.mark('[');
@@ -112,14 +112,14 @@ test('view body: what does not fit is null or left out, and the marks around it 
   assert.deepEqual(kindsOf(build), ['limitReached']);
 });
 
-test('view body: references count by what they name, so that they have an end, too', () => {
+test('view body: references count with their ids, so that their number is bounded, too', () => {
   const long = { target: { ...card, originId: 'o'.repeat(viewCharactersMax / 4) }, viewId: null };
   const body = new BodyWriter(newBuild());
   for (let times = 0; times < 5; times++) body.reference(long);
   assert.equal(body.finish().references.length, 3);
 });
 
-test('view body: in an index item a reference is null', () => {
+test('view body: a reference in an index item is null', () => {
   const item = new ItemWriter(newBuild());
   item.mark('[');
   item.reference();

@@ -24,7 +24,7 @@ test('actions: an action without originId and alias means all views of this enti
   assert.deepEqual(run(undefined), []);
 });
 
-test('actions: originId and alias may be expressions, an array names several entities', () => {
+test('actions: originId and alias can be expressions, and an array names several entities', () => {
   assert.deepEqual(run([{ type: 'process', alias: 'card-{p.x}', originId: '{p.x}' }], { x: 9 }), [
     { ...own, originId: '9', alias: 'card-9' },
   ]);
@@ -35,20 +35,20 @@ test('actions: originId and alias may be expressions, an array names several ent
   ]);
 });
 
-test('actions: what is null, empty or of a source that is not there names no entity', () => {
+test('actions: a value that is null, empty or of an unknown source names no entity', () => {
   assert.deepEqual(run([{ type: 'process', originId: '{p.none}' }]), []);
   assert.deepEqual(run([{ type: 'process', originId: '' }]), []);
   assert.deepEqual(run([{ type: 'process', source: 'other' }]), []);
 });
 
-test('actions: a build has a bounded number of actions, the first ones', () => {
+test('actions: a build keeps its first actions, up to a limit', () => {
   const x = Array.from({ length: actionsPerBuildMax }, (_, i) => `o${i}`);
   const found = run([{ type: 'process' }, { type: 'process', originId: '{p.x}' }], { x });
   assert.equal(found.length, actionsPerBuildMax);
   assert.deepEqual([found[0]?.originId, found.at(-1)?.originId], ['origin-1', x.at(-2)]);
 });
 
-test('actions: what is no action is a mistake at its place', () => {
+test('actions: an invalid action is an error at its path', () => {
   const { at, places } = cursorOver([{ type: 'rebuild' }, { type: 'process', origin: 1 }, 'process']);
   compileActions(at, Scope.entity);
   assert.deepEqual(places(), ['$[0].type', '$[1].origin', '$[2]']);

@@ -8,7 +8,7 @@ import { compileValid, schemaOf } from '../support/fixtures.ts';
 const use = (alias: string): Json => ({ type: 'partial', input: '{root}', alias });
 const lookup = (filter: string): Json => ({ type: 'array', input: { $lookup: { filter } } });
 
-test('definition digest: a digest changes with the definition and every partial it can reach, and with nothing else', () => {
+test('definition digest: a digest changes with the definition and every partial that it can reach, and with nothing else', () => {
   const digest = (a: Json, partials: Record<string, Json>) =>
     compileValid({ schemas: { v: schemaOf({ a }) }, partials }).schemas.get('v')?.digest;
   const partials = (inner: string, other: string) => ({
@@ -28,7 +28,7 @@ test('definition digest: a digest changes with the definition and every partial 
   assert.notEqual(order({ a: '1', b: '2' }), order({ b: '2', a: '1' }));
 });
 
-test('definition digest: a schema knows the lookups of all partials it can reach', () => {
+test('definition digest: a schema knows the lookups of all partials that it can reach', () => {
   const partials = {
     one: { properties: { x: use('two'), y: lookup("type eq 'a'") } },
     two: { properties: { x: lookup("type eq 'b'") } },
@@ -54,7 +54,7 @@ function draft(...partials: string[]): PartialDraft {
   return { json: {}, needs: needsOf(partials), definition: nullDefinition };
 }
 
-test('definition digest: partials are followed through circles, and one that is missing is named', () => {
+test('definition digest: circular partials are followed, and a missing one is reported', () => {
   const partials = new Map([
     ['a', draft('b', 'a')],
     ['b', draft('a', 'missing')],
@@ -64,7 +64,7 @@ test('definition digest: partials are followed through circles, and one that is 
   assert.deepEqual(reachablePartials(needsOf([]), partials), []);
 });
 
-test('definition digest: an alias that is an expression reaches all partials, and so does one behind a partial', () => {
+test('definition digest: an alias that is an expression reaches all partials, also from within a partial', () => {
   const partials = new Map([
     ['a', draft()],
     ['z', { ...draft(), needs: needsOf([], true) }],

@@ -20,7 +20,7 @@ function resolve(destinations: Json, properties: JsonObject) {
   return schema.destinations(inputOf(entityOf(properties, { originId: 'o-1' })));
 }
 
-test('destinations: a destination may go without options', () => {
+test('destinations: options are optional', () => {
   assert.deepEqual(resolve([{ alias: 'search' }, { alias: 'mail', options: {} }], {}), [
     { alias: 'search', options: {} },
     { alias: 'mail', options: {} },
@@ -28,7 +28,7 @@ test('destinations: a destination may go without options', () => {
   assert.deepEqual(resolve([], {}), []);
 });
 
-test('destinations: every text in options is an expression, at any depth, and a hole alone keeps the type of its value', () => {
+test('destinations: every string in options is an expression at any depth, and a single hole keeps the type of its value', () => {
   const options = {
     objectId: 'city-{originId}',
     partialUpdate: false,
@@ -59,7 +59,7 @@ test('destinations: every text in options is an expression, at any depth, and a 
   });
 });
 
-test('destinations: options that are too long to be told are left out', () => {
+test('destinations: options that are too long for a message are omitted', () => {
   const destinations = [{ alias: 'search', options: { x: '{p.x}' } }];
   const longest = 'x'.repeat(destinationOptionsCharactersMax - '{"x":""}'.length);
   assert.deepEqual(resolve(destinations, { x: longest }), [{ alias: 'search', options: { x: longest } }]);
@@ -68,7 +68,7 @@ test('destinations: options that are too long to be told are left out', () => {
   ]);
 });
 
-test('destinations: mistakes in destinations are told with their places', () => {
+test('destinations: errors in destinations are reported with their paths', () => {
   assert.deepEqual(compile({ alias: 'search' }).places, ['$.destinations']);
   assert.deepEqual(compile(['search']).places, ['$.destinations[0]']);
   assert.deepEqual(compile([{}]).places, ['$.destinations[0].alias']);

@@ -16,7 +16,7 @@ function compile(json: Json) {
 
 const triggers = { cms: ['article'] };
 
-test('full schema: the least schema has triggers and properties, claims nothing and asks for nothing', () => {
+test('full schema: the smallest schema has triggers and properties, and no claims or lookups', () => {
   const { schema, places } = compile({ triggers, properties: { title: '{p.title}' } });
   assert.deepEqual(places, []);
   const input = inputOf(entityOf({ title: 'T' }));
@@ -26,19 +26,19 @@ test('full schema: the least schema has triggers and properties, claims nothing 
   assert.deepEqual(schema.triggers, new Map([['cms', new Set(['article'])]]));
 });
 
-test('full schema: it says whether its views should have a url', () => {
+test('full schema: declares whether its views should have a URL', () => {
   const claimsUrl = (route: Json) => compile({ triggers, properties: {}, route }).schema.claimsUrl;
   assert.equal(claimsUrl({ url: '{url}' }), true);
   assert.equal(claimsUrl({ handles: ['a'] }), false);
 });
 
-test('full schema: a build does not remember the one before it', () => {
+test('full schema: a build keeps no state of the previous one', () => {
   const { schema } = compile({ triggers, properties: { a: '{p.a}' } });
   const texts = ['x', 'y', 'x'].map((a) => finish(schema.build(inputOf(entityOf({ a })))).body.texts);
   assert.deepEqual(texts, [['{"a":"x"}'], ['{"a":"y"}'], ['{"a":"x"}']]);
 });
 
-test('full schema: triggers and properties are required, and no other keys are known', () => {
+test('full schema: triggers and properties are required, and unknown keys are rejected', () => {
   assert.deepEqual(compile({}).places.sort(), ['$.properties', '$.triggers']);
   assert.deepEqual(compile({ triggers, properties: {}, index: {} }).places, ['$.index']);
 });

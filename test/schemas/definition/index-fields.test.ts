@@ -10,7 +10,7 @@ function read(json: Json | undefined) {
   return { fields: readIndexFields(at), places: places() };
 }
 
-test('index fields: every field type may be given, in the order of the file and with any metadata', () => {
+test('index fields: every field type is accepted, in the order of the file and with any metadata', () => {
   const fields = Object.fromEntries(fieldTypes.map((type, i) => [`f${i}`, { type, metadata: [i] }]));
   const found = read({ fields, metadata: { any: 1 } });
   assert.deepEqual(
@@ -20,20 +20,20 @@ test('index fields: every field type may be given, in the order of the file and 
   assert.deepEqual(found.places, []);
 });
 
-test('index fields: lists are of scalars alone', () => {
+test('index fields: lists contain only scalars', () => {
   for (const type of ['object[]', 'dateRange[]', 'keyword[][]', 'Keyword', 'constructor']) {
     const { fields, places } = read({ fields: { a: { type } } });
     assert.deepEqual([[...fields], places], [[], ['$.fields.a.type']], type);
   }
 });
 
-test('index fields: no field has a name that Millrace gives', () => {
+test('index fields: a field cannot have a built-in name', () => {
   for (const name of reservedFields) {
     assert.equal(read({ fields: { [name]: { type: 'text' } } }).places.length, 1, name);
   }
 });
 
-test('index fields: what is no index is a mistake at its place', () => {
+test('index fields: an invalid index is an error at its path', () => {
   assert.deepEqual(read(undefined).places, ['$']);
   assert.deepEqual(read({}).places, ['$.fields']);
   assert.deepEqual(read({ fields: { a: 'text', b: {}, c: { type: 'text', x: 1 } }, x: 1 }).places, [
@@ -49,7 +49,7 @@ function readCollationsOf(fields: Json) {
   return { collations: [...readCollations(at)], places: places() };
 }
 
-test('readCollations: takes tags of locales that have an order', () => {
+test('readCollations: accepts locale tags with a collation', () => {
   const { collations, places } = readCollationsOf({
     a: { type: 'text', collation: 'da' },
     b: { type: 'keyword', collation: 'de-u-co-phonebk' },
@@ -62,7 +62,7 @@ test('readCollations: takes tags of locales that have an order', () => {
   assert.deepEqual(places, []);
 });
 
-test('readCollations: refuses other tags and other types', () => {
+test('readCollations: rejects other tags and other types', () => {
   const { collations, places } = readCollationsOf({
     a: { type: 'text', collation: 'not a tag' },
     b: { type: 'text', collation: 'xx' },

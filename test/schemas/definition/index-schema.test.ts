@@ -23,7 +23,7 @@ function places(texts: SchemaTexts): string[] {
 
 const triggers = { cms: ['article'] };
 
-/** @returns what makes an item of the properties of an entity */
+/** @returns a function that builds an item from the properties of an entity */
 function itemBuilder(properties: Json, fields: JsonObject = { any: { type: 'text' } }) {
   const { indexes } = compileValid({ indexes: { i: { triggers, index: { fields }, properties } } });
   const schema = indexes.get('i');
@@ -41,7 +41,7 @@ const properties: JsonObject = {
   inner: { type: 'object', properties: { one: '{p.d}', two: { type: 'number', value: 7 } } },
 };
 
-test('index schema: the text of an item is what JSON.stringify writes of its fields, or is left out', () => {
+test('index schema: the string of an item is what JSON.stringify writes for its fields, or is omitted', () => {
   const build = itemBuilder(properties);
   const merged = itemBuilder({ named: '{p.named}', '*': '$.p' });
   fc.assert(
@@ -56,7 +56,7 @@ test('index schema: the text of an item is what JSON.stringify writes of its fie
   );
 });
 
-test('index schema: an item has the values that a view of the same properties has', () => {
+test('index schema: an item has the values of a view with the same properties', () => {
   const scalar: fc.Arbitrary<Json> = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.constantFrom('1.005', 'true', '', null, 1e21, 0.1),
@@ -83,7 +83,7 @@ test('index schema: an item has the values that a view of the same properties ha
   );
 });
 
-test('index schema: a bare hole fills a field that holds no text with the value itself, and a text field with its text', () => {
+test('index schema: a single hole fills a text field with its string, and any other field with the value itself', () => {
   const texts = indexed(
     { n: { type: 'double' }, list: { type: 'keyword[]' }, k: { type: 'keyword' }, t: { type: 'double' } },
     { n: '{p.n}', list: '{p.list}', k: '{p.n}', t: '{p.n} m' },
@@ -94,7 +94,7 @@ test('index schema: a bare hole fills a field that holds no text with the value 
   assert.equal(JSON.stringify(item.fields), '{"n":1.5,"list":["a"],"k":"1.5","t":"1.5 m"}');
 });
 
-test('index schema: an index item holds the mapped values', () => {
+test('index schema: an index item contains the mapped values', () => {
   const texts = indexed(
     { a: { type: 'keyword[]', metadata: { any: 1 } }, n: { type: 'double' }, o: { type: 'object' } },
     {
@@ -118,7 +118,7 @@ test('index schema: an index item holds the mapped values', () => {
   );
 });
 
-test('index schema: an item that outgrows its limit is cut and says so', () => {
+test('index schema: an item beyond its limit is truncated and diagnosed', () => {
   const huge = 'x'.repeat(9 * 1024 * 1024);
   const item = itemBuilder({ a: '{p.a}', b: '{p.b}' })({ a: huge, b: huge });
   assert.deepEqual(item.fields, { a: huge, b: null });
@@ -128,7 +128,7 @@ test('index schema: an item that outgrows its limit is cut and says so', () => {
   );
 });
 
-test('index schema: an index schema has known field types and no references, not even through a partial; fields need no property', () => {
+test('index schema: field types are known, references are rejected even in partials, and fields need no property', () => {
   assert.deepEqual(places(indexed({ a: { type: 'keywrd' } }, { a: '1' })), [
     'indexes/i.json $.index.fields.a.type',
   ]);

@@ -14,7 +14,7 @@ function read(json: Json) {
   return { ...readIndexTexts(at), places: places() };
 }
 
-test('index texts: fields say how their words are read; those that say nothing are not listed', () => {
+test('index texts: fields declare how their words are analyzed; fields without a declaration are not listed', () => {
   const named = Object.fromEntries(languages.map((language) => [language, { type: 'text', language }]));
   const { rules, synonyms, places } = read({
     fields: {
@@ -30,7 +30,7 @@ test('index texts: fields say how their words are read; those that say nothing a
   assert.deepEqual([synonyms, places], [[], []]);
 });
 
-test('keep: at most ten characters that are seen, whose order and repetition say nothing', () => {
+test('keep: at most ten visible characters, in any order and with any repetition', () => {
   const { rules, places } = read({
     fields: {
       a: { type: 'text', keep: '#+' },
@@ -56,7 +56,7 @@ test('keep: at most ten characters that are seen, whose order and repetition say
   ]);
 });
 
-test('index texts: synonyms are lists, or what a text finds besides itself', () => {
+test('index texts: synonyms are lists, or what a string finds besides itself', () => {
   const list = ['tv', 'television set'];
   const { synonyms, places } = read({ synonyms: [list, { from: 'iphone', to: ['apple phone'] }] });
   assert.deepEqual(synonyms, [
@@ -66,7 +66,7 @@ test('index texts: synonyms are lists, or what a text finds besides itself', () 
   assert.deepEqual(places, []);
 });
 
-test('index texts: each mistake has its place', () => {
+test('index texts: each error has its path', () => {
   const fields = {
     a: { type: 'text', language: 'xx' },
     b: { type: 'text', language: 5, foldAccents: 'yes' },
@@ -109,7 +109,7 @@ test('index texts: each mistake has its place', () => {
   }
 });
 
-test('index texts: texts are the same when they say the same', () => {
+test('index texts: equivalent declarations are equal', () => {
   const one = read({ fields: { a: { type: 'text', language: 'en' } }, synonyms: [['a', 'b']] });
   const again = read({ fields: { a: { type: 'text[]', language: 'en' } }, synonyms: [['a', 'b']] });
   assert.ok(sameTexts(one, again));

@@ -11,14 +11,14 @@ function compile(json: Json) {
   return { draft: compilePartialSchema('card', at, Scope.partial), places: places() };
 }
 
-test('bare names are the members of what the partial was given', () => {
+test('partial schema: bare names are the members of the input', () => {
   const card = { properties: { name: '{name}', all: { '*': 'root' } } };
   const use = { type: 'partial', input: '{p.person}', alias: 'card' };
   const { view } = buildView({ use }, entityOf({ person: { name: 'A' } }), { partials: { card } });
   assert.deepEqual(view, { use: { name: 'A', all: { name: 'A' } } });
 });
 
-test('it knows the partials, lookups and references that it needs', () => {
+test('partial schema: knows the partials, lookups and references that it needs', () => {
   const { draft } = compile({
     properties: {
       a: { type: 'partial', input: '{root}', alias: 'other' },
@@ -35,17 +35,17 @@ test('it knows the partials, lookups and references that it needs', () => {
   );
 });
 
-test('an alias that is an expression may mean any partial', () => {
+test('partial schema: an alias that is an expression can mean any partial', () => {
   const { draft } = compile({ properties: { a: { type: 'partial', input: '{root}', alias: '{kind}' } } });
   assert.equal(draft.needs.anyPartial, true);
 });
 
-test('properties are required, and no other keys are known', () => {
+test('partial schema: properties are required, and unknown keys are rejected', () => {
   assert.deepEqual(compile({}).places, ['$.properties']);
   assert.deepEqual(compile({ properties: {}, triggers: {} }).places, ['$.triggers']);
 });
 
-test('a file may repeat its own alias; another one is a warning, and the name of the file counts', () => {
+test('partial schema: a file can repeat its own alias; another one is a warning, and the file name wins', () => {
   const warningsOf = (json: Json) => {
     const { at, places, warnings } = cursorOver(json);
     compilePartialSchema('card', at, Scope.partial);
@@ -58,7 +58,7 @@ test('a file may repeat its own alias; another one is a warning, and the name of
   assert.deepEqual(warningsOf({ alias: 3, properties: {} }), ['$.alias']);
 });
 
-test('what goes wrong in it at run time names the partial', () => {
+test('partial schema: runtime diagnostics name the partial', () => {
   const card = { properties: { a: { type: 'partial', input: '{root}', alias: 'none' } } };
   const use = { type: 'partial', input: '{root}', alias: 'card' };
   const { diagnostics } = buildView({ use }, entityOf({}), { partials: { card } });

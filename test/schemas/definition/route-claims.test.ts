@@ -15,11 +15,11 @@ function claims(route: Json | undefined, properties: JsonObject = {}) {
   return finish(claimsOf(frameOf(entityOf(properties))));
 }
 
-test('route claims: without a route, or with an empty one, nothing is claimed', () => {
+test('route claims: a missing or empty route claims nothing', () => {
   for (const route of [undefined, {}]) assert.deepEqual(claims(route), { url: null, handles: [] });
 });
 
-test('route claims: a url that is absolute or begins with `/` is claimed as it is, any other claims nothing', () => {
+test('route claims: a URL that is absolute or starts with `/` is claimed unchanged, any other claims nothing', () => {
   assert.deepEqual(claims({ url: '{url}' }), { url: '/one', handles: [] });
   for (const url of [
     '/',
@@ -46,7 +46,7 @@ test('route claims: a url that is absolute or begins with `/` is claimed as it i
   }
 });
 
-test('route claims: handles come in the order of the schema, without empty ones and repetition, arrays item by item', () => {
+test('route claims: handles are in the order of the schema, without empty ones and duplicates, arrays item by item', () => {
   const handles = ['a', '{p.n}', '{p.none}', '{p.e}', 'a', '{p.list}', { $exp: '{p.n}' }, 'x{p.none}'];
   assert.deepEqual(claims({ handles }, { n: 9, e: '', list: ['l', null, 2] }).handles, [
     'a',
@@ -57,7 +57,7 @@ test('route claims: handles come in the order of the schema, without empty ones 
   ]);
 });
 
-test('route claims: a view has the first of its handles, and none that nobody could ask for', () => {
+test('route claims: a view has the first of its handles, and none that cannot be requested', () => {
   const list = Array.from({ length: handlesPerViewMax + 1 }, (_, at) => `h${at}`);
   const all = list.slice(0, handlesPerViewMax);
   assert.deepEqual(claims({ handles: ['{p.list}'] }, { list: all }), { url: null, handles: all });
@@ -68,7 +68,7 @@ test('route claims: a view has the first of its handles, and none that nobody co
   assert.deepEqual(claims({ handles: [`${longest}b`, 'a'] }), { url: null, handles: ['a'], areCut: true });
 });
 
-test('route claims: what is no route is a mistake at its place', () => {
+test('route claims: an invalid route is an error at its path', () => {
   for (const [route, place] of [
     [{ path: '/x' }, '$.path'],
     [{ url: '{p.x' }, '$.url'],

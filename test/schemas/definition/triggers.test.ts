@@ -9,7 +9,7 @@ function read(schema: Json) {
   return { triggers: readTriggers(at, ['cms', 'pim']), places: places() };
 }
 
-test('triggers: each source group has the entity types that it hands in', () => {
+test('triggers: each source group has its list of entity types', () => {
   const { triggers, places } = read({ triggers: { cms: ['article', 'page', 'article'], pim: [] } });
   assert.deepEqual(
     triggers,
@@ -21,7 +21,7 @@ test('triggers: each source group has the entity types that it hands in', () => 
   assert.deepEqual(places, []);
 });
 
-test('triggers: types of any source group stand in place of triggers, or beside them', () => {
+test('triggers: types of any source group replace triggers, or complement them', () => {
   const alone = read({ sourceEntityTypes: ['article', 'page'] });
   assert.deepEqual(alone.places, []);
   assert.deepEqual(
@@ -42,7 +42,7 @@ test('triggers: types of any source group stand in place of triggers, or beside 
   );
 });
 
-test('triggers: one of them is required, and every type is a text with something in it', () => {
+test('triggers: one of the two is required, and every type is a non-empty string', () => {
   assert.deepEqual(read({}).places, ['$.triggers']);
   assert.deepEqual(read({ triggers: ['article'] }).places, ['$.triggers']);
   assert.deepEqual(read({ triggers: { cms: 'article', pim: ['a', '', 3] } }).places, [

@@ -1,4 +1,4 @@
-/** Filters that code puts together: values that were put in as they are, or encoded. */
+/** Filters that code concatenates, with raw or encoded values. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -20,19 +20,19 @@ function valuesOf(filter: string): unknown[] {
   return values.values(frame());
 }
 
-test('texts are URI-decoded; what begins no code stays', () => {
+test('code filter: strings are URI-decoded; an invalid escape stays unchanged', () => {
   assert.deepEqual(valuesOf("type eq 'a%20b%C3%A9'"), ['a bé']);
   assert.deepEqual(valuesOf("type eq '100%' or type eq '%zz%C3%25'"), ['100%', '%zz%C3%']);
   assert.deepEqual(valuesOf("type eq '{a}'"), ['{a}']);
 });
 
-test('a quote that was decoded, doubled, or stands where no text can end is one of the text', () => {
+test('code filter: a quote that is decoded, doubled, or where no string can end is part of the string', () => {
   assert.deepEqual(valuesOf("type eq 'it%27s' and type eq 'it''s'"), ["it's", "it's"]);
   assert.deepEqual(valuesOf("type eq 'it's' or type eq 'the dogs' toys'"), ["it's", "the dogs' toys"]);
   assert.deepEqual(valuesOf("type in ('a', 'b's', '')"), ['a', "b's", '']);
 });
 
-test('an encoded value comes back as it was, whatever it holds, or the filter is a mistake', () => {
+test('code filter: any encoded value round-trips, or the filter is an error', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'grapheme' }),
@@ -45,7 +45,7 @@ test('an encoded value comes back as it was, whatever it holds, or the filter is
         try {
           values = valuesOf(`type eq '${encodeURIComponent(value)}'`);
         } catch {
-          // Only a quote that stands before a parenthesis may be taken for the end.
+          // Only a quote before a parenthesis can be taken for the end.
           assert.ok(value.includes("')") || value.startsWith("'"), value);
           return;
         }
@@ -56,7 +56,7 @@ test('an encoded value comes back as it was, whatever it holds, or the filter is
   );
 });
 
-test('decoding is that of the language wherever that decodes', () => {
+test('code filter: decodes like JavaScript wherever JavaScript can decode', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (text) => {
       fc.pre(text.isWellFormed());
@@ -65,7 +65,7 @@ test('decoding is that of the language wherever that decodes', () => {
   );
 });
 
-test('an empty list matches nothing, and reads nothing', () => {
+test('code filter: an empty list matches nothing, and reads nothing', () => {
   const request = { filter: 'type in ()', childrenOf: null, sourceGroup: null, limit: null, orderBy: null };
   assert.deepEqual(codeLookup(request).query(frame()).keys, []);
 });

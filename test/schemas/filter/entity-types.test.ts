@@ -7,7 +7,7 @@ function types(filter: string) {
   return typesOf(parseFilter(filter).node);
 }
 
-test('the types are what the condition says of them without holes', () => {
+test('entity types: the types are derived from the condition without holes', () => {
   assert.deepEqual(types("type eq 'page'"), ['page']);
   assert.deepEqual(types("type in ('page', 'article')"), ['page', 'article']);
   assert.deepEqual(types("p.a eq 1 and type eq 'page'"), ['page']);
@@ -15,7 +15,7 @@ test('the types are what the condition says of them without holes', () => {
   assert.deepEqual(types("type eq 'page' and (type eq 'page' or type eq 'article')"), ['page']);
 });
 
-test('what may hold for any type says nothing', () => {
+test('entity types: a condition that can hold for any type restricts nothing', () => {
   for (const filter of [
     'type eq {p.type}',
     "type eq 'page-{p.type}'",
@@ -32,13 +32,13 @@ test('what may hold for any type says nothing', () => {
   }
 });
 
-test('what no type can be is left out, so that nothing may be left', () => {
+test('entity types: values that cannot be a type are dropped, possibly all of them', () => {
   assert.deepEqual(types("type in ('page', 9, null)"), ['page']);
   assert.deepEqual(types('type eq null'), []);
   assert.deepEqual(types("type eq 'page' and type eq 'article'"), []);
 });
 
-test('both lists hold at once, and all types restrict nothing', () => {
+test('entity types: two lists are intersected, and all types restrict nothing', () => {
   assert.deepEqual(both(['a', 'b'], ['b', 'c']), ['b']);
   assert.deepEqual(both(null, ['b']), ['b']);
   assert.deepEqual(both(['a'], null), ['a']);

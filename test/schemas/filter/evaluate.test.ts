@@ -7,7 +7,7 @@ import { layoutOf, project } from '../../../src/schemas/lookup-layout.ts';
 import { entityOf, frameOf } from '../support/fixtures.ts';
 import { parseFilter } from '../support/lookups.ts';
 
-/** Whether a condition matches an entity, whose row also has values that the condition does not read. */
+/** Whether a condition matches an entity whose row also has values that the condition does not read. */
 function holdsFor(node: FilterNode, values: readonly Json[], properties: JsonObject): boolean {
   const reads = new Reads();
   const holds = compileTest(node, reads);

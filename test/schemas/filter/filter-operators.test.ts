@@ -8,15 +8,15 @@ import {
   textFunctions,
 } from '../../../src/schemas/filter/condition-operators.ts';
 
-test('equality is deep and typed', () => {
+test('filter operators: equality is deep and typed', () => {
   assert.ok(comparisons.eq({ a: [1], b: 2 }, { b: 2, a: [1] }));
   assert.ok(comparisons.ne(9, '9'));
   assert.ok(comparisons.eq(null, null));
 });
 
-test('order holds between two numbers, two texts or two booleans alone', () => {
+test('filter operators: order is defined only between two numbers, two strings or two booleans', () => {
   assert.ok(comparisons.gt(10, 9) && comparisons.le(9, 9) && comparisons.lt(false, true));
-  assert.ok(comparisons.lt('\uffff', '\u{10000}'), 'texts go by code points');
+  assert.ok(comparisons.lt('\uffff', '\u{10000}'), 'strings are ordered by code points');
   const others: [Json, Json][] = [
     [1, '2'],
     [null, null],
@@ -28,21 +28,21 @@ test('order holds between two numbers, two texts or two booleans alone', () => {
   }
 });
 
-test('text functions hold for texts; contains also for an array that has the value', () => {
+test('filter operators: string functions accept strings; contains also accepts an array that has the value', () => {
   assert.ok(textFunctions.startswith('Paris', 'Pa') && textFunctions.endswith('Paris', 'is'));
   assert.ok(textFunctions.contains('Paris', 'ari') && textFunctions.contains([1, 'ari'], 1));
   assert.equal(textFunctions.contains(['Paris'], 'ari'), false);
   assert.equal(textFunctions.startswith(12, '1'), false);
 });
 
-test('a property match compares scalars by their text, and nothing matches null', () => {
+test('filter operators: a property match compares scalars by their string, and nothing matches null', () => {
   assert.ok(propertyMatches.equals(9, '9') && propertyMatches.contains([1, 2], '2'));
   assert.ok(propertyMatches.contains('Paris', 'ari'));
   assert.equal(propertyMatches.equals(null, null), false);
   assert.equal(propertyMatches.equals(['a'], 'a'), false);
 });
 
-test('no name of a prototype is an operator', () => {
+test('filter operators: names on a prototype are not operators', () => {
   assert.ok(isOperator(comparisons, 'eq'));
   for (const name of ['constructor', 'toString', '__proto__', 3, null]) {
     assert.equal(isOperator(comparisons, name), false);

@@ -6,7 +6,7 @@ import { type LookupIndex, overflowKey, valueKey, wholeKey } from '../../../src/
 import { entityOf, frameOf } from '../support/fixtures.ts';
 import { compiledLookup, parseFilter } from '../support/lookups.ts';
 
-test('key terms: the narrowest key is chosen, and it knows the type', () => {
+test('key terms: the narrowest key is chosen, including the type', () => {
   const indexes = (filter: string) => compiledLookup({ filter }).lookupPlans[0]?.indexes;
   const value = (path: string[], type = 'page') => ({ type, kind: 'value', path });
   assert.deepEqual(indexes("type eq 'page' and properties.a eq 1 and properties.b gt 2"), [
@@ -38,16 +38,16 @@ function keysOf(filter: string, asking = {}): string[] {
 const everything: LookupIndex = { type: '*', kind: 'all', path: [] };
 const valueIndex: LookupIndex = { type: '*', kind: 'value', path: ['properties', 'a'] };
 
-test('key terms: an equality reads the key of its value alone', () => {
+test('key terms: an equality reads only the key of its value', () => {
   assert.deepEqual(keysOf('p.a eq 9'), [valueKey(valueIndex, '9')]);
   assert.deepEqual(keysOf("p.a in ('x', 9)"), [valueKey(valueIndex, 'x'), valueKey(valueIndex, '9')]);
 });
 
-test('key terms: an element of an array reads also those with more values than an index takes', () => {
+test('key terms: a condition on an array element also reads entities with more values than an index stores', () => {
   assert.deepEqual(keysOf('p.a/any(x: x eq 9)'), [valueKey(valueIndex, '9'), overflowKey(valueIndex)]);
 });
 
-test('key terms: a hole whose value has no key, or that gives too many, reads all', () => {
+test('key terms: a hole whose value has no key, or too many, reads everything', () => {
   assert.deepEqual(keysOf('p.a eq {p.v}', { v: 'x' }), [valueKey(valueIndex, 'x')]);
   const many = (length: number) => ({ v: Array.from({ length }, (_, i) => i) });
   assert.equal(keysOf('p.a in {p.v}', many(lookupKeysMax)).length, lookupKeysMax);
@@ -56,7 +56,7 @@ test('key terms: a hole whose value has no key, or that gives too many, reads al
   }
 });
 
-test('key terms: what excludes no value reads all of the type', () => {
+test('key terms: a condition that excludes no value reads everything of the type', () => {
   for (const filter of [
     'p.a ne 1',
     'p.a gt 1',

@@ -20,7 +20,7 @@ function take(text: string) {
   };
 }
 
-test('operand parser: numbers, words and texts are written out', () => {
+test('operand parser: numbers, words and strings are literals', () => {
   const written: [string, Json][] = [
     ['12', 12],
     ['-1.5e1', -15],
@@ -37,7 +37,7 @@ test('operand parser: numbers, words and texts are written out', () => {
   }
 });
 
-test('operand parser: any text is itself when its quotes and braces are doubled', () => {
+test('operand parser: any string can be written by doubling its quotes and braces', () => {
   const unit = fc.oneof(
     fc.constantFrom("'", '{', '}', '\\', '😀'),
     fc.string({ unit: 'binary', maxLength: 2 }),
@@ -54,7 +54,7 @@ test('operand parser: any text is itself when its quotes and braces are doubled'
   );
 });
 
-test('operand parser: a hole alone keeps the type of its value, within text it is text', () => {
+test('operand parser: a single hole keeps the type of its value, within a string it is a string', () => {
   const { operand, value } = take('{v}');
   assert.equal(operand.constant, undefined);
   assert.deepEqual(value({ v: [9] }), [9]);
@@ -63,7 +63,7 @@ test('operand parser: a hole alone keeps the type of its value, within text it i
   assert.equal(take("'a{v}'").value({}), 'a');
 });
 
-test('operand parser: what is no value is a mistake at its place', () => {
+test('operand parser: an invalid value is an error at its position', () => {
   for (const text of ['x', 'True', '"x"', '', "'x", "'{v", "'{v'"]) {
     assert.throws(() => take(text), SyntaxMistake, text);
   }

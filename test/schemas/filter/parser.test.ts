@@ -4,7 +4,7 @@ import type { FilterNode } from '../../../src/schemas/filter/node.ts';
 import { SyntaxMistake } from '../../../src/schemas/language/reader.ts';
 import { parseFilter } from '../support/lookups.ts';
 
-/** A condition with every parenthesis written, `a` for the path `properties.a`. */
+/** A condition with all parentheses, `a` for the path `properties.a`. */
 function shape(node: FilterNode): string {
   switch (node.kind) {
     case 'and':
@@ -38,14 +38,14 @@ test('parser: `not` binds closest, then `and`, then `or`', () => {
   assert.equal(parsed('not not p.a eq 1'), 'not not a');
 });
 
-test('parser: white space may stand anywhere between words or not at all', () => {
+test('parser: white space is optional between tokens', () => {
   assert.equal(parsed(' \n( p.a eq 1\tor(p.b eq 1) ) '), '(a or b)');
   assert.equal(parsed("contains ( p.a , 'x' )"), 'text');
   assert.equal(parsed('p.a in ( 1 , 2 )'), 'in');
   assert.equal(parsed('p.a/any( x : x eq 1 )'), 'properties.a/any(x: @)');
 });
 
-test('parser: a path steps by dots, slashes and names in quotes', () => {
+test('parser: the steps of a path are separated by dots, slashes and quoted names', () => {
   for (const path of ['p.a.b', 'properties/a/b', "p['a'].b", "properties.a['b']"]) {
     assert.equal(parsed(`${path} eq 1`), 'a.b', path);
   }
@@ -53,7 +53,7 @@ test('parser: a path steps by dots, slashes and names in quotes', () => {
   assert.deepEqual(node.kind === 'compare' && node.path.steps, ['properties', "it's {a} name"]);
 });
 
-test('parser: a variable of a lambda hides nothing and is gone behind it', () => {
+test('parser: a lambda variable shadows nothing and ends with its lambda', () => {
   assert.equal(parsed('p.a/any(x: x.b eq 1)'), 'properties.a/any(x: @.b)');
   assert.throws(() => parsed('p.a/any(x: x eq 1) and x eq 1'), SyntaxMistake);
   assert.throws(() => parsed('p.a/any(x: x/any(x: x eq 1))'), /means something else/);
@@ -67,7 +67,7 @@ test('parser: a property called any or all is a step where no parenthesis follow
   assert.equal(parsed('p/all eq 1'), 'all');
 });
 
-test('parser: `in` spreads a hole alone, and no hole in parentheses', () => {
+test('parser: `in` spreads a single hole, but no hole in parentheses', () => {
   const spread = (text: string) => {
     const { node } = parseFilter(text);
     return node.kind === 'in' && node.spread;
@@ -76,7 +76,7 @@ test('parser: `in` spreads a hole alone, and no hole in parentheses', () => {
   assert.equal(spread('p.a in ({p.v})'), false);
 });
 
-test('parser: mistakes are told with their place', () => {
+test('parser: errors are reported with their position', () => {
   const mistakes: [string, number][] = [
     ['', 0],
     ['p.a', 3],

@@ -6,14 +6,14 @@ import type { Json } from '../../../src/contract/json.ts';
 import { inValues, ValueSet } from '../../../src/schemas/filter/evaluate.ts';
 import { runs } from '../../support/runs.ts';
 
-test('the values of `in` are those of its operands, or the items of its one hole', () => {
+test('value set: the values of `in` are its operands, or the items of its single hole', () => {
   assert.deepEqual(inValues(['a', ['b', 'c']], [0, 1], false), ['a', ['b', 'c']]);
   assert.deepEqual(inValues(['a', ['b', 'c']], [1], true), ['b', 'c']);
   assert.deepEqual(inValues(['a'], [0], true), ['a']);
   assert.deepEqual(inValues([null], [0], true), [null]);
 });
 
-test('a set has the values that equal one of it by type and content', () => {
+test('value set: a set contains the values that equal a member by type and content', () => {
   const scalar = fc.constantFrom<Json>(null, 0, 9, '9', '', true, 'true');
   const value = fc.oneof(
     scalar,

@@ -18,7 +18,7 @@ function isLess(a: Json | undefined, b: Json | undefined): boolean {
   return at < 0 ? left.length < right.length : (left[at] ?? 0) < (right[at] ?? -1);
 }
 
-test('compare: every operator is what RFC 9535 says', () => {
+test('compare: every operator follows RFC 9535', () => {
   const scalar = fc.constantFrom<Json>(
     null,
     0,
@@ -59,7 +59,7 @@ test('compare: every operator is what RFC 9535 says', () => {
   );
 });
 
-test('compare: members of a prototype are no members', () => {
+test('compare: members of a prototype are not members', () => {
   assert.equal(
     compareValues(JSON.parse('{"__proto__": {}}'), '==', { x: {} }, () => {}),
     false,
@@ -70,7 +70,7 @@ test('compare: members of a prototype are no members', () => {
   );
 });
 
-test('compare: a comparison pays for what it compares, and stops when it cannot', () => {
+test('compare: a comparison spends steps for what it compares, and stops without steps', () => {
   const spent = (a: Json, operator: string, b: Json) => {
     let steps = 0;
     compareValues(a, operator, b, (more) => {
@@ -81,7 +81,7 @@ test('compare: a comparison pays for what it compares, and stops when it cannot'
   const wide = Array.from({ length: 1_000 }, (_, i) => i);
   assert.ok(spent(wide, '==', [...wide]) >= 1_000);
   assert.ok(spent('x'.repeat(100_000), '<', 'x'.repeat(100_000)) >= 1_000);
-  assert.ok(spent(wide, '==', [1]) < 10, 'what differs at once costs little');
+  assert.ok(spent(wide, '==', [1]) < 10, 'values that differ early are cheap');
   const refuse = () => {
     throw new Error('no steps left');
   };

@@ -8,7 +8,7 @@ import { Scope } from '../../../src/schemas/language/scope.ts';
 import { runs } from '../../support/runs.ts';
 import { frameOver } from '../support/fixtures.ts';
 
-/** Texts full of what means something in a path, in a hole, or to the reading of either. */
+/** Strings full of characters with a meaning in a path, in a hole, or to their parsers. */
 const textUnit = fc.oneof(
   fc.constantFrom(...`'"\\{}[]()?@$.*,:!=<>&|~#0a /\b\n`, '\u0000', '\u0001', '\u2028', '😀'),
   fc.constantFrom('\udc00', '\udc000\udc00', '\ud83d', '\\u0041', "'] || $['", '__proto__', '{{', '{p.x}'),
@@ -27,7 +27,7 @@ function list(path: string, root: Json): readonly Json[] {
 
 const options = { numRuns: runs(300) };
 
-test('a hole alone in a filter is its value and nothing else', () => {
+test('holes: a hole alone in a filter is its value and nothing else', () => {
   fc.assert(
     fc.property(scalar, fc.array(scalar, { maxLength: 5 }), (wanted, others) => {
       const items = [...others, wanted].map((value, n) => ({ value, n }));
@@ -38,7 +38,7 @@ test('a hole alone in a filter is its value and nothing else', () => {
   );
 });
 
-test('a hole in quotes is text within text and nothing else', () => {
+test('holes: a hole in quotes is a string within a string and nothing else', () => {
   fc.assert(
     fc.property(text, fc.array(text, { maxLength: 5 }), (wanted, others) => {
       const items = [...others, wanted].map((value, n) => ({ value: `a"'${value}\n`, n }));
@@ -51,7 +51,7 @@ test('a hole in quotes is text within text and nothing else', () => {
   );
 });
 
-test('a hole in brackets is a name or an index, and nothing else', () => {
+test('holes: a hole in brackets is a name or an index and nothing else', () => {
   fc.assert(
     fc.property(
       text,
@@ -73,13 +73,13 @@ test('a hole in brackets is a name or an index, and nothing else', () => {
   );
 });
 
-test('arrays and objects in a hole are their JSON text', () => {
+test('holes: arrays and objects in a hole become their JSON', () => {
   const root = { items: ['[1]', [1], '{"a":1}'], array: [1], object: { a: 1 } };
   assert.deepEqual(list('$.items[?@ == {array}]', root), ['[1]']);
   assert.deepEqual(list("$.items[?@ == '{object}']", root), ['{"a":1}']);
 });
 
-test('a hole is read anew in each run', () => {
+test('holes: a hole is evaluated again in each run', () => {
   const path = compilePath('$.map[{key}]', Scope.partial);
   const map = { a: 1, b: 2 };
   assert.deepEqual(path.list(frameOver({ map, key: 'a' })), [1]);

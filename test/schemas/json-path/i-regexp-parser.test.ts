@@ -5,7 +5,7 @@ import { type PatternNode, parsePattern } from '../../../src/schemas/json-path/i
 import { SyntaxMistake } from '../../../src/schemas/language/reader.ts';
 import { runs } from '../../support/runs.ts';
 
-/** A pattern with every group written; `_` takes a character. */
+/** A pattern with all groups written; `_` matches a character. */
 function shape(node: PatternNode): string {
   switch (node.kind) {
     case 'take':
@@ -23,7 +23,7 @@ function shape(node: PatternNode): string {
   }
 }
 
-/** The one place of a pattern that takes one character. */
+/** The class of a pattern that matches one character. */
 function takesOne(pattern: string): (character: string) => boolean {
   const node = parsePattern(pattern);
   const sequence = node.kind === 'choice' ? node.nodes[0] : undefined;
@@ -32,19 +32,19 @@ function takesOne(pattern: string): (character: string) => boolean {
   return (character) => only.takes(character.codePointAt(0) ?? 0);
 }
 
-test('i regexp parser: a quantifier binds the atom before it, a choice the sequences around it', () => {
+test('i regexp parser: a quantifier binds to the atom before it, an alternation to the sequences around it', () => {
   assert.equal(shape(parsePattern('ab*|c')), '(__{0,Infinity}|_)');
   assert.equal(shape(parsePattern('(ab)+c?')), '((__){1,Infinity}_{0,1})');
   assert.equal(shape(parsePattern('a{2}b{2,}c{0,3}')), '(_{2,2}_{2,Infinity}_{0,3})');
   assert.equal(shape(parsePattern('^|a$|')), '(^|_$|)');
 });
 
-test('i regexp parser: a character of any plane is one place', () => {
+test('i regexp parser: a character of any plane is one atom', () => {
   assert.equal(shape(parsePattern('😀+')), '(_{1,Infinity})');
   assert.equal(takesOne('[😀-😂]')('😁'), true);
 });
 
-test('i regexp parser: a class takes what the engine of the language takes', () => {
+test('i regexp parser: a class matches what the JavaScript engine matches', () => {
   const classes = fc.constantFrom(
     ...[
       '.',
@@ -68,7 +68,7 @@ test('i regexp parser: a class takes what the engine of the language takes', () 
   );
   fc.assert(
     fc.property(classes, character, (source, text) => {
-      // The two differ in `.` alone: of the line ends, I-Regexp leaves out \n and \r.
+      // The two differ only in `.`: of the line terminators, I-Regexp excludes \n and \r.
       const engine = source === '.' ? /[^\n\r]/u : new RegExp(source === '\\-' ? '-' : source, 'u');
       assert.equal(takesOne(source)(text), engine.test(text), `${source} ${JSON.stringify(text)}`);
     }),
@@ -76,7 +76,7 @@ test('i regexp parser: a class takes what the engine of the language takes', () 
   );
 });
 
-test('i regexp parser: what JavaScript has beyond I-Regexp is a mistake', () => {
+test('i regexp parser: JavaScript syntax beyond I-Regexp is an error', () => {
   for (const pattern of [
     '(?:a)',
     '(?=a)',
@@ -93,7 +93,7 @@ test('i regexp parser: what JavaScript has beyond I-Regexp is a mistake', () => 
   }
 });
 
-test('i regexp parser: what does not end or has nothing to repeat is a mistake', () => {
+test('i regexp parser: an unterminated pattern and a quantifier without an atom are errors', () => {
   for (const pattern of [
     '(',
     ')',

@@ -49,13 +49,13 @@ test('JSON path: the leading `$.` is optional and the names are those of express
   assert.deepEqual(list('$.originParentId'), [null]);
 });
 
-test('JSON path: `$..` and `$.*` meet every value once, by its real name', () => {
+test('JSON path: `$..` and `$.*` visit every value once, by its real name', () => {
   assert.deepEqual(list('$..map.b'), [2]);
   assert.equal(list('$.*').length, 7);
   assert.deepEqual(list('$..originId'), ['origin-1']);
 });
 
-test('JSON path: a dynamic value is the single one, null for none, an array for several', () => {
+test('JSON path: a dynamic value is the single match, null without a match, an array of several', () => {
   assert.equal(value('p.map.a'), 1);
   assert.equal(value('p.map.zz'), null);
   assert.equal(value('p.nothing'), null);
@@ -75,18 +75,18 @@ test('JSON path: holes are values and never syntax', () => {
   assert.deepEqual(list('p.items[?search(@.t, $.p.pattern)].t'), ['xy']);
 });
 
-test('JSON path: three conditions joined by && all count', () => {
+test('JSON path: three conditions joined by && all apply', () => {
   assert.deepEqual(list('p.items[?@.a && @.b == true && @.c == true].t'), ["it's"]);
   assert.deepEqual(list("p.items[?@.t == 'z' || @.n == 1 && @.c == true].t"), ["it's", 'z']);
 });
 
-test('JSON path: a text that is one hole alone is its value', () => {
+test('JSON path: a string that is a single hole is its value', () => {
   assert.deepEqual(value('{p.map}'), { a: 1, b: 2 });
   assert.deepEqual(list('{p.missing}'), []);
   assert.deepEqual(list('{p.items}'), entity.properties.items);
 });
 
-test('JSON path: mistakes are told with their place', () => {
+test('JSON path: errors are reported with their position', () => {
   for (const text of [
     '',
     '$.',
@@ -107,7 +107,7 @@ test('JSON path: mistakes are told with their place', () => {
   }
 });
 
-test('JSON path: mistakes are placed in the text as it was written, whatever stands in its holes', () => {
+test('JSON path: errors have positions in the original string, whatever the holes contain', () => {
   const places: [string, number][] = [
     ['$.p[01]', 4],
     ['p.items[?@.a =! 1]', 13],
@@ -124,7 +124,7 @@ test('JSON path: mistakes are placed in the text as it was written, whatever sta
   });
 });
 
-test('JSON path: a path too long or too deep for the stack is a mistake', () => {
+test('JSON path: a path too long or too deep for the stack is an error', () => {
   for (const text of [
     `$.p[?${'('.repeat(50_000)}@.a${')'.repeat(50_000)}]`,
     `$.p[?${'@.a&&'.repeat(15_000)}@.a]`,
@@ -136,7 +136,7 @@ test('JSON path: a path too long or too deep for the stack is a mistake', () => 
   }
 });
 
-test('JSON path: texts are counted and ordered by characters, members are never those of a prototype', () => {
+test('JSON path: strings are counted and ordered by characters, and prototype members are never selected', () => {
   const values = JSON.parse('["😀", "ab", {"__proto__": {}}, {"x": 1}, {"constructor": {}}]');
   const found = (path: string) => finish(compilePath(path, Scope.entity).list(frameOf(entityOf({ values }))));
   assert.deepEqual(found('p.values[?length(@) == 1 && search(@, ".")]'), ['😀']);
@@ -146,19 +146,19 @@ test('JSON path: texts are counted and ordered by characters, members are never 
   assert.deepEqual(found("p.values['constructor', 'length']"), []);
 });
 
-test('JSON path: every escape of RFC 9535 may be written, and braces doubled', () => {
+test('JSON path: every escape of RFC 9535 is accepted, and doubled braces', () => {
   const values = entityOf({ values: { '\u0001\n\'"\\': 1, '{x}': 2 } });
   const found = (path: string) => finish(compilePath(path, Scope.entity).list(frameOf(values)));
   assert.deepEqual(found(String.raw`p.values['\u0001\n\'"\\']`), [1]);
   assert.deepEqual(found("p.values['{{x}}']"), [2]);
 });
 
-test('JSON path: functions and conditions take arrays of any length', () => {
+test('JSON path: functions and conditions accept arrays of any length', () => {
   const frame = frameOf(entityOf({ lists: [Array.from({ length: 200_000 }, () => 1), [1]] }));
   assert.equal(finish(compilePath('p.lists[?count(@.*) > 1]', Scope.entity).list(frame)).length, 1);
 });
 
-test('JSON path: a pattern of an entity cannot take long', () => {
+test('JSON path: a pattern from an entity cannot take long', () => {
   const frame = frameOf(
     entityOf({ texts: Array.from({ length: 50 }, () => `${'a'.repeat(10_000)}!`), pattern: '(a+)+(a+)+' }),
   );

@@ -19,7 +19,7 @@ test('run: a run spends the steps of its build and stops when there are none', (
   );
 });
 
-test('run: a hole is evaluated once in a run, whatever it gives, and anew in the next', () => {
+test('run: a hole is evaluated once per run, whatever its value, and again in the next', () => {
   const frame = frameOver(null);
   for (const value of [null, '', 0, [1]]) {
     let evaluated = 0;
@@ -34,7 +34,7 @@ test('run: a hole is evaluated once in a run, whatever it gives, and anew in the
   }
 });
 
-test('run: an error that is not about steps passes through', () => {
+test('run: an error that is not about steps is rethrown', () => {
   const fail = () => {
     throw new Error('failed');
   };

@@ -17,17 +17,17 @@ interface SuiteCase {
   readonly invalid_selector?: boolean;
 }
 
-/** The JSONPath working group's own suite, which an installed library carries. */
+/** The JSONPath working group's own suite, which an installed library contains. */
 const suiteFile =
   '../../../node_modules/jsonpath-rfc9535/src/__tests__/jsonpath-compliance-test-suite/cts.json';
 const suite: { tests: SuiteCase[] } = JSON.parse(readFileSync(new URL(suiteFile, import.meta.url), 'utf8'));
 
-/** Braces are holes in our texts, so the suite's own are doubled. */
+/** Braces are holes in our strings, so those of the suite are doubled. */
 function written(selector: string): string {
   return selector.replace(/[{}]/g, '$&$&');
 }
 
-test('every valid path of the JSONPath compliance suite selects what RFC 9535 says', () => {
+test('suite: every valid path of the JSONPath compliance suite selects what RFC 9535 requires', () => {
   for (const { name, selector, document, result, results } of suite.tests) {
     if (document === undefined) continue;
     const found = finish(compilePath(written(selector), Scope.partial).list(frameOver(document)));
@@ -40,7 +40,7 @@ test('every valid path of the JSONPath compliance suite selects what RFC 9535 sa
   }
 });
 
-test('every invalid path of the suite is refused, unless the leading `$` alone is what it misses', () => {
+test('suite: every invalid path of the suite is rejected, unless only the leading `$` is missing', () => {
   for (const { name, selector, invalid_selector } of suite.tests) {
     if (invalid_selector !== true || !selector.startsWith('$')) continue;
     assert.throws(() => compilePath(written(selector), Scope.partial), SyntaxMistake, `${name}: ${selector}`);

@@ -13,14 +13,14 @@ function read(text: string) {
   return readPathText(new Reader(text), Scope.partial);
 }
 
-test('text: the leading `$.` is put in front where it is left out', () => {
+test('text: a missing leading `$.` is added', () => {
   assert.equal(read('p.a').jsonPath, '$.p.a');
   assert.equal(read("['p']").jsonPath, "$['p']");
   assert.equal(read('..a').jsonPath, '$..a');
   assert.equal(read('$.p').jsonPath, '$.p');
 });
 
-test('text: a text without holes, braces and control escapes stays as it is', () => {
+test('text: a string without holes, braces and control escapes is unchanged', () => {
   const unit = fc.constantFrom(...'ab.*?@=<>!&|, 09()', '[', ']', "'it\\'s'", '"x"', '😀');
   const plain = fc.array(unit, { maxLength: 20 }).map((units) => `$${units.join('')}`);
   fc.assert(
@@ -33,13 +33,13 @@ test('text: a text without holes, braces and control escapes stays as it is', ()
   );
 });
 
-test('text: a hole becomes a literal that stays the same whatever it holds', () => {
+test('text: a hole becomes a literal that does not depend on its content', () => {
   const { jsonPath, holes } = read("$.a[?@ == {x} && @ != 'y{x}']");
   assert.equal(holes.length, 2);
   assert.equal(withoutHoleMarks(jsonPath), "$.a[?@ == '{…}' && @ != 'y{…}']");
 });
 
-test('text: a place in the JSONPath is found again in the written text', () => {
+test('text: a position in the JSONPath maps back to the original string', () => {
   const text = "a[{some.long.path}]['{{x}}{y}'].end";
   const { jsonPath, writtenPlace } = read(text);
   assert.equal(writtenPlace(jsonPath.indexOf('end')), text.indexOf('end'));
@@ -47,7 +47,7 @@ test('text: a place in the JSONPath is found again in the written text', () => {
   assert.equal(writtenPlace(jsonPath.length), text.length);
 });
 
-test('a literal is its own text, or filled: alone with the scalar itself, else with text', () => {
+test('text: a literal is its own string, or is filled: with the scalar itself if it is a single hole, otherwise with a string', () => {
   const fill = (literal: string, root: Json) => {
     const { jsonPath, holes } = read(literal);
     return filledLiteral(jsonPath.slice(3, -2), holes)?.(frameOver(root));
@@ -62,13 +62,13 @@ test('a literal is its own text, or filled: alone with the scalar itself, else w
   assert.equal(alone?.(frameOver({})), null);
 });
 
-test('text: half a character is refused, for no text of a path may look like the mark of a hole', () => {
+test('text: an unpaired surrogate is rejected, because it could look like the marker of a hole', () => {
   for (const text of ["$['\udc00'0\udc00]", '$.\ud83d', "$['\ud83d']"]) {
     assert.throws(() => read(text), { name: 'SyntaxMistake', position: text.search(/\p{Surrogate}/u) });
   }
 });
 
-test('text: dots and brackets are counted and nesting bounded, but not within quotes', () => {
+test('text: dots and brackets are counted and nesting is limited, except within quotes', () => {
   const steps = (count: number) => `$${'.a'.repeat(count)}`;
   assert.equal(read(steps(pathMarksMax)).jsonPath, steps(pathMarksMax));
   assert.throws(() => read(steps(pathMarksMax + 1)), SyntaxMistake);
@@ -78,7 +78,7 @@ test('text: dots and brackets are counted and nesting bounded, but not within qu
   assert.equal(read(quoted).jsonPath, quoted);
 });
 
-test('text: a text in quotes that does not end is a mistake at its beginning', () => {
+test('text: an unterminated quoted string is an error at its start', () => {
   for (const text of ["$['a", '$["a\'', "$['a\\'"]) {
     assert.throws(() => read(text), { name: 'SyntaxMistake', position: 2 }, text);
   }

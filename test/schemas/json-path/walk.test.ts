@@ -1,4 +1,4 @@
-/** What a condition may go over on one element is gone over in steps. */
+/** A condition that visits many values of one element does so in steps. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
@@ -11,7 +11,7 @@ import { frameOver } from '../support/fixtures.ts';
 const many = Array.from({ length: 100_000 }, (_, at) => at % 10);
 const root: Json = { large: { many }, text: 'abc '.repeat(50_000), small: [1] };
 
-/** What a path selects, and how many steps it took: each of some 0.1 ms. */
+/** What a path selects, and how many steps of about 0.1 ms it took. */
 function steps(path: string): { found: readonly Json[]; count: number } {
   const made = compilePath(path, Scope.partial);
   return alwaysOver(() => {
@@ -36,7 +36,7 @@ const paths = [
 ];
 
 for (const path of paths) {
-  test(`walk: one condition over much is many steps, and finds what it finds at once: ${path}`, () => {
+  test(`walk: one expensive condition takes many steps, and selects the same as without pauses: ${path}`, () => {
     const atOnce = finish(compilePath(path, Scope.partial).list(frameOver(root)));
     const { found, count } = steps(path);
     assert.deepEqual(found, atOnce);
@@ -44,7 +44,7 @@ for (const path of paths) {
   });
 }
 
-test('walk: evaluations of one path that pause for each other do not see what the other has found', () => {
+test('walk: interleaved evaluations of one path do not share state', () => {
   const path = compilePath('$.a[?count(@..*) == 30000]', Scope.partial);
   const lists = [30_000, 20_000].map((length) => [Array.from({ length }, () => 1)]);
   const found = new Map<number, readonly Json[]>();

@@ -5,7 +5,7 @@ import { BodyWriter } from '../../../src/schemas/build/view-body.ts';
 import { nullDefinition, scalarDefinition } from '../../../src/schemas/language/definition.ts';
 import { frameOver } from '../support/fixtures.ts';
 
-test('definition: a scalar is written as the JSON of it', () => {
+test('definition: a scalar is written as its JSON', () => {
   const scalar = fc.oneof(
     fc.double({ noNaN: true, noDefaultInfinity: true }),
     fc.boolean(),
@@ -21,7 +21,7 @@ test('definition: a scalar is written as the JSON of it', () => {
   );
 });
 
-test('definition: the definition of nothing writes null and refers to nothing', () => {
+test('definition: the empty definition writes null and has no references', () => {
   const frame = frameOver(1);
   const body = new BodyWriter(frame.build);
   nullDefinition.write(frame, body);

@@ -8,12 +8,12 @@ import { Scope } from '../../../src/schemas/language/scope.ts';
 import { runs } from '../../support/runs.ts';
 import { frameOver } from '../support/fixtures.ts';
 
-/** What a hole gives where `given` is the root. */
+/** The value of a hole whose root is `given`. */
 function valueIn(given: Json, hole: string): Json {
   return parseHole(new Reader(hole), Scope.partial)(frameOver(given));
 }
 
-test('a text in either kind of quotes is the text that was quoted', () => {
+test('expression holes: a string in either kind of quotes is the quoted string', () => {
   const texts = fc.string({
     unit: fc.oneof(fc.constantFrom("'", '"', '\\', '\n', '{', '}', 'u', '\u0001'), fc.string()),
   });
@@ -29,7 +29,7 @@ test('a text in either kind of quotes is the text that was quoted', () => {
   );
 });
 
-test('a JSON number is that number, and the three words are what they are in JSON', () => {
+test('expression holes: JSON numbers, true, false and null mean what they mean in JSON', () => {
   fc.assert(
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (number) => {
       assert.equal(valueIn(null, `{${JSON.stringify(number)}}`), number === 0 ? 0 : number);
@@ -41,7 +41,7 @@ test('a JSON number is that number, and the three words are what they are in JSO
   }
 });
 
-test('steps lead to what JavaScript would find, whichever way they are written', () => {
+test('expression holes: steps select what JavaScript would, in either notation', () => {
   const names = ['a', 'b', 'a b', "it's"];
   const { tree } = fc.letrec<{ tree: Json }>((tie) => ({
     tree: fc.oneof(
@@ -84,7 +84,7 @@ function walk(root: Json, steps: readonly (string | number)[]): Json {
   return here;
 }
 
-test('`??` gives the first operand that is not null', () => {
+test('expression holes: `??` returns the first operand that is not null', () => {
   const operands = fc.array(fc.constantFrom<Json>(null, 0, '', false, 'x', 7), {
     minLength: 1,
     maxLength: 4,
@@ -100,14 +100,14 @@ test('`??` gives the first operand that is not null', () => {
   assert.deepEqual(valueIn({ b: { c: [5] } }, '{(a ?? b).c[0]}'), 5);
 });
 
-test('the reader stands behind the hole', () => {
+test('expression holes: the reader stops after the hole', () => {
   const reader = new Reader("x{'}'}y");
   reader.position = 1;
   parseHole(reader, Scope.partial);
   assert.equal(reader.position, 6);
 });
 
-test('any text is a hole or a mistake whose place is in the text', () => {
+test('expression holes: any string is a hole or an error whose position is in the string', () => {
   const tokens = ['{', '}', '(', ')', '[', ']', '.', '?.', '??', "'", '"', '\\', 'a', '0', '-', ' ', 'null'];
   const texts = fc.array(fc.constantFrom(...tokens), { maxLength: 12 }).map((parts) => `{${parts.join('')}`);
   fc.assert(

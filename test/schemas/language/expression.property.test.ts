@@ -79,7 +79,7 @@ function expressions(from: readonly string[]): fc.Arbitrary<string> {
   );
 }
 
-/** @param aliases partials that may be used; none that leads back, which would double without end in the interpreter */
+/** @param aliases partials that may be used, without cycles, which would double endlessly in the interpreter */
 function definitions(from: readonly string[], depth: number, aliases: readonly string[]): fc.Arbitrary<Json> {
   const text = expressions(from);
   const optional = (key: string, arbitrary: fc.Arbitrary<Json>) =>
@@ -151,7 +151,7 @@ const entities: fc.Arbitrary<StoredEntity> = fc
   })
   .map(({ properties: own, ...fields }) => entityOf(own, fields));
 
-test('the compiled language gives what a plain interpreter of the same JSON gives', () => {
+test('expression: the compiled language equals a plain interpreter of the same JSON', () => {
   fc.assert(
     fc.property(schemas, bodies(['two', 'none']), bodies(['none']), entities, (view, one, two, entity) => {
       const partials = { one: { properties: one }, two: { properties: two } };

@@ -45,7 +45,7 @@ function text(source: string): string | null {
   return compileExpression(source, Scope.entity).text(frameOf(entity));
 }
 
-test('expression: a hole that is the whole text keeps its type, anything else is text', () => {
+test('expression: a hole that is the whole string keeps its type, anything else is a string', () => {
   const cases: [string, Json][] = [
     ['{p.count}', 9],
     ['{p.yes}', true],
@@ -64,7 +64,7 @@ test('expression: a hole that is the whole text keeps its type, anything else is
   for (const [source, wanted] of cases) assert.deepEqual(value(source), wanted, source);
 });
 
-test('expression: every documented name is there', () => {
+test('expression: every documented name is defined', () => {
   const cases: [string, Json][] = [
     ['{p.title}', 'Hello'],
     ['{properties.title}', 'Hello'],
@@ -85,7 +85,7 @@ test('expression: every documented name is there', () => {
   assert.equal(JSON.stringify(value('{root}')), JSON.stringify(whole));
 });
 
-test('expression: steps go into objects and arrays, and what is not there is null', () => {
+test('expression: steps select members and elements, and missing ones are null', () => {
   const cases: [string, Json][] = [
     ['{p.list[1][0]}', 'b'],
     ['{p.list[7]}', null],
@@ -106,7 +106,7 @@ test('expression: steps go into objects and arrays, and what is not there is nul
   for (const [source, wanted] of cases) assert.deepEqual(value(source), wanted, source);
 });
 
-test('expression: in a string null alone is null, within text it is empty, numbers are shortest, structures are JSON', () => {
+test('expression: as a string only null is null, within a string it is empty, numbers are shortest, structures are JSON', () => {
   const cases: [string, string | null][] = [
     ['{p.nothing}', null],
     ['{p.missing}{p.missing}', ''],
@@ -123,7 +123,7 @@ test('expression: in a string null alone is null, within text it is empty, numbe
   for (const [source, wanted] of cases) assert.equal(text(source), wanted, source);
 });
 
-test('expression: in a partial the members of what it was given are names, `p` among them for an entity', () => {
+test('expression: in a partial the members of the input are names, including `p` for an entity', () => {
   const evaluate = (source: string, given: Json) =>
     compileExpression(source, Scope.partial).value(frameOver(given));
   assert.equal(evaluate('{title}', { title: 'T' }), 'T');
@@ -136,7 +136,7 @@ test('expression: in a partial the members of what it was given are names, `p` a
   assert.equal(evaluate('{id}', root), id);
 });
 
-test('expression: mistakes name their place and what was expected', () => {
+test('expression: errors report their position and what was expected', () => {
   const cases: [string, number, RegExp][] = [
     ['{', 1, /a name, a literal or `\(` expected/],
     ['{}', 1, /a name/],
@@ -160,7 +160,7 @@ test('expression: mistakes name their place and what was expected', () => {
   }
 });
 
-test('expression: a text of two hundred megabyte holes is null instead of an overflow', () => {
+test('expression: a string of two hundred megabyte holes is null instead of an overflow', () => {
   const large = entityOf({ x: 'y'.repeat(1_000_000) });
   const expression = compileExpression('{p.x}'.repeat(2_000), Scope.entity);
   const frame = frameOf(large);
@@ -170,7 +170,7 @@ test('expression: a text of two hundred megabyte holes is null instead of an ove
 
 const frame = frameOf(entityOf({ n: 9, list: [1] }));
 
-/** What a field gives, and where its mistakes are. */
+/** The value of a field, and the paths of its errors. */
 function compiled(json: Json | undefined, compile = compileField) {
   const { at, places } = cursorOver(json);
   const { constant, value, text } = compile(at, Scope.entity);
@@ -182,7 +182,7 @@ function compiled(json: Json | undefined, compile = compileField) {
   };
 }
 
-test('expression: a text is an expression, and `$exp` is another way to write it', () => {
+test('expression: a string is an expression, and `$exp` is another notation for it', () => {
   const number = { constant: null, value: 9, text: '9', mistakes: [] };
   assert.deepEqual(compiled('{p.n}'), number);
   assert.deepEqual(compiled({ $exp: '{p.n}' }), number);
@@ -191,13 +191,13 @@ test('expression: a text is an expression, and `$exp` is another way to write it
   assert.deepEqual(compiled({ $exp: 'plain' }), plain);
 });
 
-test('expression: a literal is itself as a value, and its text is known without an entity', () => {
+test('expression: a literal is its own value, and its string is known without an entity', () => {
   assert.deepEqual(compiled(1.5), { constant: '1.5', value: 1.5, text: '1.5', mistakes: [] });
   assert.deepEqual(compiled(false), { constant: 'false', value: false, text: 'false', mistakes: [] });
   assert.deepEqual(compiled(null), { constant: null, value: null, text: null, mistakes: [] });
 });
 
-test('expression: a mistake is reported at its place, and the field is null then', () => {
+test('expression: an error is reported at its path, and the field is null', () => {
   const cases: [Json, string[]][] = [
     ['{p.', ['$']],
     ['{unknown}', ['$']],
@@ -214,7 +214,7 @@ test('expression: a mistake is reported at its place, and the field is null then
   }
 });
 
-test('expression: a required field may be null but not absent', () => {
+test('expression: a required field can be null but not absent', () => {
   assert.deepEqual(compiled(undefined, compileRequiredField).mistakes, ['$']);
   assert.equal(compiled(undefined, compileRequiredField).value, null);
   assert.deepEqual(compiled(null, compileRequiredField).mistakes, []);

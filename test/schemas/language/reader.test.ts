@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { Reader, SyntaxMistake } from '../../../src/schemas/language/reader.ts';
 import { runs } from '../../support/runs.ts';
 
-/** A reader that stands at `|` in the text, which is no part of it. */
+/** A reader positioned at `|` in the string, which is not part of it. */
 function readerAt(marked: string): Reader {
   const position = marked.indexOf('|');
   const reader = new Reader(marked.replace('|', ''));
@@ -12,7 +12,7 @@ function readerAt(marked: string): Reader {
   return reader;
 }
 
-test('reader: a token is taken only where it stands, and what does not stand leaves the reader where it is', () => {
+test('reader: a token is read only at the position, and a failed read does not move it', () => {
   const reader = readerAt('a|??b');
   assert.equal(reader.take('b'), false);
   assert.equal(reader.take('???'), false);
@@ -24,7 +24,7 @@ test('reader: a token is taken only where it stands, and what does not stand lea
   assert.equal(reader.next, '');
 });
 
-test('reader: an identifier has letters, digits, _ and $, and begins with no digit', () => {
+test('reader: an identifier has letters, digits, _ and $, and starts with no digit', () => {
   const cases: [string, string | null][] = [
     ['|abc.d', 'abc'],
     ['x|_a1$ b', '_a1$'],
@@ -43,7 +43,7 @@ test('reader: an identifier has letters, digits, _ and $, and begins with no dig
   }
 });
 
-test('reader: a word is taken only as a whole identifier', () => {
+test('reader: a word is read only as a whole identifier', () => {
   assert.equal(readerAt('|and b').takeWord('and'), true);
   assert.equal(readerAt('|and(').takeWord('and'), true);
   assert.equal(readerAt('|android').takeWord('and'), false);
@@ -58,8 +58,8 @@ test('reader: white space is that of JSON', () => {
   assert.equal(reader.position, 4);
 });
 
-test('reader: a number is the longest JSON number that stands here', () => {
-  /** Whether the whole text is a number, as JSON itself says. */
+test('reader: a number is the longest JSON number at the position', () => {
+  /** Whether the whole string is a number according to JSON. */
   const isNumber = (text: string): boolean => {
     try {
       return text.trim() === text && typeof JSON.parse(text) === 'number';
@@ -80,7 +80,7 @@ test('reader: a number is the longest JSON number that stands here', () => {
   );
 });
 
-test('reader: a mistake names its place as people count, and what stands there', () => {
+test('reader: an error reports its one-based position, and what is there', () => {
   const cases: [SyntaxMistake, number, string][] = [
     [readerAt('ab|cd').expected('`x`'), 2, 'at character 3: `x` expected, but `cd` stands there'],
     [readerAt('ab|').expected('`x`'), 2, 'at character 3: `x` expected, but the text ends there'],
@@ -98,7 +98,7 @@ test('reader: a mistake names its place as people count, and what stands there',
   assert.throws(() => readerAt('|a').expect('b'), SyntaxMistake);
 });
 
-test('reader: nesting has an end, which counts levels and not how often one is entered', () => {
+test('reader: nesting is limited by depth, not by how often a level is entered', () => {
   const reader = new Reader('');
   const deep = (levels: number): number => (levels === 0 ? 0 : 1 + reader.nested(() => deep(levels - 1)));
   assert.equal(deep(64), 64);

@@ -24,7 +24,7 @@ test('scope: outside arrays `item`, `parent` and `input` are `root`', () => {
   }
 });
 
-test('scope: inside arrays each variable is the element of its own array, and `parent` the one around', () => {
+test('scope: inside arrays each variable is the element of its own array, and `parent` the enclosing one', () => {
   const scope = Scope.entity.inside('a', false).inside('b', false).inside('c', false);
   const root = frameOf(entity);
   const frame = inside(inside(inside(root, 'A'), 'B'), 'C');
@@ -34,7 +34,7 @@ test('scope: inside arrays each variable is the element of its own array, and `p
   assert.equal(read(Scope.entity.inside('a', false), 'parent', inside(root, 'A')), root.self);
 });
 
-test('scope: an inner variable hides an outer one of the same name', () => {
+test('scope: an inner variable shadows an outer one of the same name', () => {
   const scope = Scope.entity.inside('item', false).inside('item', false);
   const frame = inside(inside(frameOf(entity), 'outer'), 'inner');
   assert.equal(read(scope, 'item', frame), 'inner');
@@ -50,7 +50,7 @@ test('scope: `input` is the matched entity of the nearest lookup, also from arra
   assert.equal(read(Scope.entity.inside('item', false), 'input', inside(root, 'element')), root.self);
 });
 
-test('scope: in a full schema the bare names are the fields of the entity, in a partial the members of what was given', () => {
+test('scope: bare names are the fields of the entity in a full schema, and the members of the input in a partial', () => {
   assert.deepEqual(read(Scope.entity, 'p', frameOf(entity)), { title: 'T' });
   assert.equal(read(Scope.entity, 'originId', frameOf(entity)), 'origin-1');
   assert.equal(Scope.entity.resolve('title'), null);
@@ -58,7 +58,7 @@ test('scope: in a full schema the bare names are the fields of the entity, in a 
   assert.equal(read(Scope.partial, 'title', frameOver(7)), null);
 });
 
-test('scope: `find` tells a member that is null from one that is absent', () => {
+test('scope: `find` distinguishes a null member from an absent one', () => {
   assert.equal(Scope.partial.find('a')?.(frameOver({ a: null })), null);
   assert.equal(Scope.partial.find('a')?.(frameOver({})), undefined);
   const scope = Scope.partial.inside('a', false);
@@ -66,14 +66,14 @@ test('scope: `find` tells a member that is null from one that is absent', () => 
   assert.equal(Scope.entity.find('title'), null);
 });
 
-test('scope: an array variable may have no name that means something else, but `item`', () => {
+test('scope: an array variable cannot have a reserved name, except `item`', () => {
   for (const name of ['root', 'parent', 'input', 'p', 'properties', 'id', 'originId', 'url']) {
     assert.ok(isReservedName(name), name);
   }
   for (const name of ['item', 'x', 'Root', 'title']) assert.ok(!isReservedName(name), name);
 });
 
-test('scope: every name that is proposed means something', () => {
+test('scope: every suggested name is defined', () => {
   for (const scope of [Scope.entity.inside('own', true), Scope.partial.inside('own', false)]) {
     assert.ok(scope.names.includes('own'));
     assert.equal(new Set(scope.names).size, scope.names.length);
@@ -81,7 +81,7 @@ test('scope: every name that is proposed means something', () => {
   }
 });
 
-test('scope: an observer hears of each path with its place, and may stand in its way', () => {
+test('scope: an observer sees each path with its place, and can replace its value', () => {
   const place = { file: 'schemas/v.json', path: '$.properties.x' };
   const heard: unknown[] = [];
   const scope = Scope.entity.observedBy((at, path) => {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parseAt, SyntaxMistake } from '../../../src/schemas/language/reader.ts';
 import { cursorOver } from '../support/cursor.ts';
 
-test('what parses is given, and nothing is reported', () => {
+test('syntax mistake: the result of a successful parse is returned, without issues', () => {
   const { at, mistakes } = cursorOver('text');
   assert.equal(
     parseAt(at, () => 7),
@@ -12,7 +12,7 @@ test('what parses is given, and nothing is reported', () => {
   assert.deepEqual(mistakes, []);
 });
 
-test('a mistake of the text becomes an issue at its place, and the result null', () => {
+test('syntax mistake: a syntax error becomes an issue at its position, and the result is null', () => {
   const { at, mistakes } = cursorOver({ a: 'text' });
   const result = parseAt(at.member('a'), () => {
     throw new SyntaxMistake('at character 3: wrong', 2, 'Write it right.');
@@ -23,7 +23,7 @@ test('a mistake of the text becomes an issue at its place, and the result null',
   ]);
 });
 
-test('any other error is a fault of the program and goes on', () => {
+test('syntax mistake: any other error is a bug and is rethrown', () => {
   const { at, mistakes } = cursorOver('text');
   const fault = new TypeError('a fault');
   const parse = () => {

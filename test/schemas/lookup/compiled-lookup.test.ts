@@ -6,7 +6,7 @@ import { layoutOf, project } from '../../../src/schemas/lookup-layout.ts';
 import { candidates, entityOf } from '../support/fixtures.ts';
 import { compiledLookup, queryOf } from '../support/lookups.ts';
 
-test('compiled lookup: a thousand results at most, and the cut is told unless `top` hides it', () => {
+test('compiled lookup: at most a thousand results, and truncation is diagnosed unless `top` causes it', () => {
   const stored = Array.from({ length: 1_200 }, (_, i) => entityOf({}, { originId: `${i}` }));
   const selected = (more: JsonObject) => {
     const schema = compiledLookup({ filter: "type eq 'article'", ...more });
@@ -23,7 +23,7 @@ test('compiled lookup: a thousand results at most, and the cut is told unless `t
   assert.deepEqual(selected({ top: '{p.none}' }), [1_000, true]);
 });
 
-test('compiled lookup: queries of equal text are equal, others are not, wherever they stand', () => {
+test('compiled lookup: queries with equal text are equal and others are not, wherever they are used', () => {
   const schema = compiledLookup({ filter: 'properties.v eq {p.q}' });
   const id = (q: Json) => queryOf(schema, entityOf({ q })).id;
   assert.equal(id(1), id(1));
@@ -38,7 +38,7 @@ test('compiled lookup: queries of equal text are equal, others are not, wherever
   );
 });
 
-test('compiled lookup: candidates may repeat and come in any order; projections follow the layout', () => {
+test('compiled lookup: candidates can repeat and be in any order; projections follow the layout', () => {
   const schema = compiledLookup({ filter: 'properties.a.b eq 1', orderBy: { property: 'n' } });
   const stored = [2, 1].map((n) => entityOf({ a: { b: 1 }, n }, { originId: `o${n}` }));
   const layout = layoutOf([...schema.lookupPlans, ...schema.lookupPlans]);
@@ -51,7 +51,7 @@ test('compiled lookup: candidates may repeat and come in any order; projections 
   });
 });
 
-test('compiled lookup: a layout answers a lookup when it has all its indexes and values', () => {
+test('compiled lookup: a layout can answer a lookup if it has all its indexes and values', () => {
   const filters = ['properties.a eq 1', 'properties.b eq 1'];
   const [a, b] = filters.map((filter) => compiledLookup({ filter }));
   const query = queryOf(compiledLookup({ filter: 'properties.a eq 1' }), entityOf({}));
@@ -61,7 +61,7 @@ test('compiled lookup: a layout answers a lookup when it has all its indexes and
   assert.throws(() => query.select(other, []), InvariantError);
 });
 
-test('compiled lookup: candidates in portions give what they give together, however many are dropped on the way', () => {
+test('compiled lookup: candidates in portions give the same result as together, however many are dropped on the way', () => {
   const schema = compiledLookup({
     filter: "type eq 'article'",
     orderBy: { property: 'n', sort: 'desc' },

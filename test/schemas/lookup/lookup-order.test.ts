@@ -7,7 +7,7 @@ import { runs } from '../../support/runs.ts';
 
 const values: Json[] = [2, -1.5, 10, '10', '9', '', 'a', '\uffff', '😀', true, false, null, [1], { a: 1 }];
 
-test('numbers come before texts before booleans, all else last in both directions, ties by originId', () => {
+test('lookup order: numbers come before strings before booleans, all else last in both directions, ties by originId', () => {
   const mixed = [null, 2, 10, '10', '9', 'a', '\uffff', '😀', true, false, [1]];
   const given = mixed.map((value, i) => ({ originId: String.fromCharCode(109 - i), value }));
   const ordered = (sort: 'asc' | 'desc') => given.toSorted(rankComparer(sort)).map(({ value }) => value);
@@ -16,7 +16,7 @@ test('numbers come before texts before booleans, all else last in both direction
   assert.deepEqual(ordered('desc'), [...ascending.toReversed(), [1], null]);
 });
 
-test('ties are ordered by the code points of the originId, in both directions', () => {
+test('lookup order: ties are ordered by the code points of the originId, in both directions', () => {
   const tied = ['\uffff', '😀', 'b', 'a', 'B'].map((originId) => ({ originId, value: 1 }));
   for (const sort of ['asc', 'desc'] as const) {
     const ids = tied.toSorted(rankComparer(sort)).map(({ originId }) => originId);
@@ -24,7 +24,7 @@ test('ties are ordered by the code points of the originId, in both directions', 
   }
 });
 
-test('the order is one: sorting in parts and together gives the same', () => {
+test('lookup order: sorting in parts and together gives the same order', () => {
   const entity = fc.record({ value: fc.constantFrom(...values), originId: fc.string({ maxLength: 2 }) });
   const list = fc.uniqueArray(entity, { selector: ({ originId }) => originId, maxLength: 12 });
   fc.assert(

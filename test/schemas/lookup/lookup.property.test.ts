@@ -161,7 +161,7 @@ function given(value: Value, asking: JsonObject): Json {
   return 'hole' in value ? (asking[value.hole] ?? null) : value.literal;
 }
 
-/** Through their JSON: objects that fast-check made have no prototype, which is no difference here. */
+/** Through their JSON, because objects that fast-check creates have no prototype, which is not a difference here. */
 function equal(a: Json, b: Json): boolean {
   return isDeepStrictEqual(JSON.parse(JSON.stringify(a)), JSON.parse(JSON.stringify(b)));
 }
@@ -206,7 +206,7 @@ const supersetPlans = [
   { operator: 'contains', sourceEntityProperty: 'list', matchValue: 'x', orderBy: { property: 'b' } },
 ].flatMap((lookup) => compiledLookup(lookup).lookupPlans);
 
-test('a filter finds through its keys what judging every entity finds, in any layout that has its indexes', () => {
+test('lookup: a filter finds through its keys what testing every entity finds, in any layout that has its indexes', () => {
   fc.assert(
     fc.property(conditions(entityPaths, 3), entities, someProperties, (condition, stored, asking) => {
       const schema = compiledLookup({ filter: write(condition) });
@@ -250,7 +250,7 @@ function propertyOf(name: string, entity: StoredEntity): Json {
 
 const kindOrder = ['number', 'string', 'boolean'];
 
-test('a property match finds what judging every entity finds, ordered and cut', () => {
+test('lookup: a property match finds what testing every entity finds, sorted and limited', () => {
   fc.assert(
     fc.property(
       matches,

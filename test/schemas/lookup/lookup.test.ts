@@ -11,7 +11,7 @@ function issuesOf(lookup: Json): string[] {
   );
 }
 
-test('lookup: property match compares scalars by their text, and null matches nothing', () => {
+test('lookup: property match compares scalars by their string, and null matches nothing', () => {
   const stored = [9, '9', '09', null, ['9'], true, 'true'].map((v, i) =>
     entityOf({ v }, { originId: `o${i}` }),
   );
@@ -27,7 +27,7 @@ test('lookup: property match compares scalars by their text, and null matches no
   assert.deepEqual(match('contains', null), []);
 });
 
-test('filters are typed: 9 is not `9`, absent is null', () => {
+test('lookup: filters are typed: 9 is not `9`, absent is null', () => {
   const stored = [9, '9', null, undefined, [9]].map((v, i) =>
     entityOf(v === undefined ? {} : { v }, { originId: `o${i}` }),
   );
@@ -49,7 +49,7 @@ test('filters are typed: 9 is not `9`, absent is null', () => {
   for (const [filter, wanted] of cases) assert.deepEqual(find({ filter }, stored), wanted, filter);
 });
 
-test('lookup: the property to order by may be written as an item has it', () => {
+test('lookup: the property to order by can be written like an item has it', () => {
   const stored = [2, 1, 3].map((rank) => entityOf({ seo: { rank } }, { originId: `o${rank}` }));
   for (const property of [
     'seo.rank',
@@ -68,7 +68,7 @@ test('lookup: the property to order by may be written as an item has it', () => 
   }
 });
 
-test('lookup: no value of an entity changes what a filter means', () => {
+test('lookup: no value of an entity changes the meaning of a filter', () => {
   const stored = [
     entityOf({ v: "x' or 'a' eq 'a" }, { originId: 'o1' }),
     entityOf({ v: 'y' }, { originId: 'o2' }),
@@ -85,7 +85,7 @@ test('lookup: no value of an entity changes what a filter means', () => {
   assert.deepEqual(find({ filter: "properties.v eq '{p.q}'" }, [entityOf({})], { q: null }), []);
 });
 
-test('lookup: mistakes in a lookup are told with their place', () => {
+test('lookup: errors in a lookup are reported with their path', () => {
   assert.deepEqual(issuesOf({ filter: "type = 'x'" }), [
     ".filter at character 6: one of eq, ne, gt, ge, lt, le, in expected, but `= 'x'` stands there",
   ]);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { QueryValues } from '../../../src/schemas/filter/node.ts';
 import { frameOver } from '../support/fixtures.ts';
 
-test('an operand names its value by the place in the list, and knows it when it is written out', () => {
+test('query values: an operand refers to its value by index, and contains it if it is a literal', () => {
   const values = new QueryValues();
   assert.deepEqual(values.addConstant('x'), { index: 0, constant: 'x' });
   assert.deepEqual(
@@ -14,7 +14,7 @@ test('an operand names its value by the place in the list, and knows it when it 
   assert.deepEqual(values.values(frameOver(7)), ['x', 7, null]);
 });
 
-test('holes are read anew for each query', () => {
+test('query values: holes are evaluated again for each query', () => {
   const values = new QueryValues();
   values.add(({ self }) => self);
   assert.deepEqual(values.values(frameOver(1)), [1]);

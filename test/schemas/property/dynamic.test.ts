@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertCases, mistakesIn } from '../support/property.ts';
 
-test('one selected value is itself, none is null, several are an array', () => {
+test('dynamic: a single match is itself, none is null, several are an array', () => {
   assertCases([
     [{ '*': '$.p.a.b' }, { a: { b: { c: 2 } } }, { c: 2 }],
     [{ '*': 'p.a' }, { a: null }, null],
@@ -13,21 +13,21 @@ test('one selected value is itself, none is null, several are an array', () => {
   ]);
 });
 
-test('a text that is one hole is the value of the hole', () => {
+test('dynamic: a string that is a single hole is the value of the hole', () => {
   assertCases([
     [{ '*': '{p.a}' }, { a: ['a', 'b'] }, ['a', 'b']],
     [{ '*': '{p.a ?? p.b}' }, { b: 7 }, 7],
   ]);
 });
 
-test('with its type, `value` may stand for `*`', () => {
+test('dynamic: with a type, `value` can replace `*`', () => {
   assertCases([
     [{ type: 'dynamic', '*': 'p.a' }, { a: 1 }, 1],
     [{ type: 'dynamic', value: 'p.a' }, { a: 1 }, 1],
   ]);
 });
 
-test('it has one path, and nothing else', () => {
+test('dynamic: it has one path, and nothing else', () => {
   assert.deepEqual(mistakesIn({ type: 'dynamic' }), ["['*']"]);
   assert.deepEqual(mistakesIn({ type: 'dynamic', '*': 'p', value: 'p' }), ['.value']);
   assert.deepEqual(mistakesIn({ '*': 'p', x: 1 }), ['.x']);

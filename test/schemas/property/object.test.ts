@@ -16,7 +16,7 @@ test('object: an object has the named properties', () => {
   ]);
 });
 
-test('object: with `*` as its only property it is whatever the path selects', () => {
+test('object: with `*` as its only property, it is whatever the path selects', () => {
   assertCases([
     [object({ '*': 'p.a' }), { a: ['a', 'b'] }, ['a', 'b']],
     [object({ '*': 'p.a' }), { a: 'text' }, 'text'],
@@ -26,7 +26,7 @@ test('object: with `*` as its only property it is whatever the path selects', ()
   ]);
 });
 
-test('object: `*` beside others puts in the members that are not defined by name', () => {
+test('object: `*` next to other properties adds the members that are not defined by name', () => {
   const name = fc.constantFrom('a', 'b', 'c', '0', '__proto__', 'constructor');
   const values = fc.dictionary(name, fc.constantFrom('x', 'y'), { noNullPrototype: true });
   fc.assert(
@@ -44,7 +44,7 @@ test('object: `*` beside others puts in the members that are not defined by name
   );
 });
 
-test('object: what `*` beside others selects is left out when it is no object, and diagnosed unless it is null', () => {
+test('object: if `*` next to other properties selects no object, it is ignored, and diagnosed unless it is null', () => {
   const definition = object({ z: 'z', '*': 'p.a' });
   for (const a of [['a'], 'text', 7]) {
     assert.deepEqual(resultOf(definition, { a }), { z: 'z' });
@@ -54,7 +54,7 @@ test('object: what `*` beside others selects is left out when it is no object, a
   assert.deepEqual(diagnosedKinds(definition, { a: null }), []);
 });
 
-test('object: a view is an object even when its only property is `*`', () => {
+test('object: a view is an object even if its only property is `*`', () => {
   const entity = entityOf({ meta: { a: 1, b: { c: 2 } }, tags: ['a'] });
   assert.deepEqual(buildView({ '*': 'p.meta' }, entity).view, { a: 1, b: { c: 2 } });
   const { view, diagnostics } = buildView({ '*': 'p.tags' }, entity);
@@ -62,14 +62,14 @@ test('object: a view is an object even when its only property is `*`', () => {
   assert.equal(diagnostics[0]?.kind, 'valueDoesNotFit');
 });
 
-test('object: properties come in the order of the schema, names and values as JSON.stringify writes them', () => {
+test('object: properties are in the order of the schema, names and values as JSON.stringify writes them', () => {
   const odd = entityOf({ t: 'a"\u2028\ud800\\\n' });
   const { text } = buildView({ zeta: '{p.t}', 'a "b"': '1', alpha: { '*': '$.p' } }, odd);
   const wanted = { zeta: odd.properties.t, 'a "b"': '1', alpha: odd.properties };
   assert.equal(text, JSON.stringify(wanted));
 });
 
-test('object: __proto__ and constructor are names like any other', () => {
+test('object: __proto__ and constructor are ordinary names', () => {
   const hostile = entityOf(JSON.parse('{"o": {"__proto__": {"x": 1}, "constructor": 2}}'));
   const schema = JSON.parse(
     '{"__proto__": "{p.o.__proto__.x}", "copy": {"*": "$.p.o"}, "none": "{p.__proto__}"}',
@@ -78,7 +78,7 @@ test('object: __proto__ and constructor are names like any other', () => {
   assert.equal(text, '{"__proto__":"1","copy":{"__proto__":{"x":1},"constructor":2},"none":null}');
 });
 
-test('object: properties are a map, and its definitions are read', () => {
+test('object: properties must be an object, whose definitions are read', () => {
   assert.deepEqual(mistakesIn({ type: 'object' }), ['.properties']);
   assert.deepEqual(mistakesIn(object([])), ['.properties']);
   assert.deepEqual(mistakesIn({ type: 'object', properties: {}, items: 1 }), ['.items']);

@@ -4,7 +4,7 @@ import { partialDepthMax } from '../../../src/contract/limits.ts';
 import { buildView, entityOf } from '../support/fixtures.ts';
 import { mistakesIn } from '../support/property.ts';
 
-test('partial: a partial sees what it was given, its alias may be an expression, an unknown one gives null', () => {
+test('partial: a partial sees its input, its alias can be an expression, and an unknown alias is null', () => {
   const partials = {
     card: {
       properties: {
@@ -60,7 +60,7 @@ test('partial: a reference in a partial keeps its path in the view', () => {
   );
 });
 
-test('partial: partials may be nested as deep as the limit, and one deeper is null', () => {
+test('partial: partials can be nested up to the limit, and one level deeper is null', () => {
   const chain = (length: number) =>
     Object.fromEntries(
       Array.from({ length }, (_, at) => {
@@ -83,7 +83,7 @@ test('partial: partials may be nested as deep as the limit, and one deeper is nu
   );
 });
 
-test('partial: partials beside each other are not nested', () => {
+test('partial: sibling partials are not nested', () => {
   const partials = { card: { properties: { n: '{root}' } } };
   const list = Array.from({ length: 2 * partialDepthMax }, (_, at) => at);
   const items = { type: 'partial', alias: 'card', input: '{item}' };
@@ -92,7 +92,7 @@ test('partial: partials beside each other are not nested', () => {
   assert.deepEqual(view, { cards: list.map((at) => ({ n: String(at) })) });
 });
 
-test('partial: it names its input and its alias', () => {
+test('partial: requires its input and its alias', () => {
   assert.deepEqual(mistakesIn({ type: 'partial' }), ['.input', '.alias']);
   assert.deepEqual(mistakesIn({ type: 'partial', input: '{root}', alias: 'a', var: 'x' }), ['.var']);
   assert.deepEqual(mistakesIn({ type: 'partial', input: '{x}', alias: '{y}' }), ['.input', '.alias']);

@@ -7,7 +7,7 @@ import { mistakesIn, resultOf } from '../support/property.ts';
 
 const types = ['string', 'number', 'boolean', 'array', 'object', 'reference', 'partial', 'dynamic'];
 
-test('property: there are the documented types, and no other', () => {
+test('property: only the documented types exist', () => {
   for (const type of types) {
     const places = mistakesIn({ type });
     assert.ok(!places.includes('.type'), type);
@@ -17,7 +17,7 @@ test('property: there are the documented types, and no other', () => {
   }
 });
 
-test('property: an unknown key of any type is a mistake', () => {
+test('property: an unknown key of any type is an error', () => {
   for (const type of types) assert.ok(mistakesIn({ type, unknown: 1 }).includes('.unknown'), type);
 });
 
@@ -31,17 +31,17 @@ test('property: a definition is a bare value, a dynamic one, or an object with i
   assert.deepEqual(mistakesIn(['x']), ['']);
 });
 
-test('property: a type that is nearly right is proposed', () => {
+test('property: a misspelt type gets a suggestion', () => {
   const { issues } = compileWithIssues({ schemas: { v: schemaOf({ x: { type: 'strng', value: '' } }) } });
   assert.match(issues[0]?.advice ?? '', /Did you mean "string"\?/);
 });
 
-test('property: a definition nested without end is refused once, not followed', () => {
+test('property: an endlessly nested definition is rejected once, and not followed', () => {
   let deep: Json = { type: 'string', value: '{p.' };
   for (let levels = 0; levels < definitionDepthMax; levels++)
     deep = { type: 'object', properties: { a: deep } };
   const places = mistakesIn(deep);
   assert.equal(places.length, 1);
-  // Beneath `$.properties.x`, itself two levels down, each object takes two more.
+  // Beneath `$.properties.x`, itself two levels down, each object adds two more.
   assert.equal(places[0], '.properties.a'.repeat(definitionDepthMax / 2));
 });

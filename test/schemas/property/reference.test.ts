@@ -6,7 +6,7 @@ import { assertCases, mistakesIn } from '../support/property.ts';
 
 const reference = (more: JsonObject): JsonObject => ({ type: 'reference', alias: 'card', ...more });
 
-test('reference: a reference is the place of a view, by id or originId; an empty id is null and no reference', () => {
+test('reference: a reference points to a view, by id or originId; an empty id is null and no reference', () => {
   const gid = 'gid://Source/other/Entity/a/b';
   const world = { sources: { pim: 'source-2' } };
   const self = entityOf({ gid, key: 9, bad: 'no id', list: ['u', '', null, 'v'], alias: 'tile' });
@@ -49,7 +49,7 @@ test('reference: a reference is the place of a view, by id or originId; an empty
   assert.deepEqual(targets, ['other', 'other', 'source-1', 'source-2', null, null, 'source-1', 'source-1']);
 });
 
-test('reference: `view` is another name of `alias`; both are one too many', () => {
+test('reference: `view` is an alias of `alias`; both together are an error', () => {
   const named = { type: 'reference', view: '{p.kind}', gid: 'gid://Source/s/Entity/a' };
   const { references } = buildView({ named }, entityOf({ kind: 'tile' }));
   assert.deepEqual(references.map(viewIdOf), ['gid://Environment/environment-1/Source/s/Entity/a/View/tile']);
@@ -78,7 +78,7 @@ test('reference: an alias that no schema can have refers to no view', () => {
   );
 });
 
-test('reference: it names its alias and its entity, once', () => {
+test('reference: requires its alias and its entity, each once', () => {
   assert.deepEqual(mistakesIn({ type: 'reference', originId: 'x' }), ['.alias']);
   assert.deepEqual(mistakesIn(reference({})), ['']);
   assert.deepEqual(mistakesIn(reference({ id: 'x', gid: 'x', originId: 'x' })), ['.gid', '.originId']);

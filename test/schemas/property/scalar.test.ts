@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { runs } from '../../support/runs.ts';
 import { assertCases, diagnosedKinds, mistakesIn, resultOf } from '../support/property.ts';
 
-test('scalar: a string is text or null', () => {
+test('scalar: a string is a string or null', () => {
   assertCases([
     [{ type: 'string', value: '{p.a}' }, { a: 'Hello' }, 'Hello'],
     [{ type: 'string', value: '{p.a}' }, { a: '' }, ''],
@@ -18,7 +18,7 @@ test('scalar: a string is text or null', () => {
   ]);
 });
 
-test('scalar: the default stands for null and for the empty text alone', () => {
+test('scalar: only null and the empty string are replaced by the default', () => {
   assertCases([
     [{ type: 'string', value: '{p.a}', default: 'D' }, { a: '' }, 'D'],
     [{ type: 'string', value: '{p.a}', default: '{p.b}' }, { b: 'B' }, 'B'],
@@ -31,7 +31,7 @@ test('scalar: the default stands for null and for the empty text alone', () => {
   ]);
 });
 
-test('scalar: a bare text is an expression and gives text', () => {
+test('scalar: a bare string is an expression and returns a string', () => {
   assertCases([
     ['{p.a}', { a: 'Hello' }, 'Hello'],
     ['{p.a}', { a: 9 }, '9'],
@@ -50,7 +50,7 @@ test('scalar: a bare number, true, false or null is a constant', () => {
   ]);
 });
 
-test('scalar: the value must be there, and no other key may', () => {
+test('scalar: the value is required, and unknown keys are rejected', () => {
   assert.deepEqual(mistakesIn({ type: 'string' }), ['.value']);
   assert.deepEqual(mistakesIn({ type: 'string', value: '', valeu: '' }), ['.valeu']);
   assert.deepEqual(mistakesIn({ type: 'string', value: '{p.', default: '{x}' }), ['.value', '.default']);
@@ -58,7 +58,7 @@ test('scalar: the value must be there, and no other key may', () => {
 
 const number = (more: JsonObject = {}): Json => ({ type: 'number', value: '{p.a}', ...more });
 
-test('scalar: a number, or text that is wholly a number, is rounded to the precision', () => {
+test('scalar: a number, or a string that is entirely a number, is rounded to the precision', () => {
   assertCases([
     [number(), { a: 9 }, 9],
     [number(), { a: 2.5 }, 2],
@@ -91,7 +91,7 @@ test('scalar: anything else gives the default, which is not rounded', () => {
   ]);
 });
 
-test('scalar: any JSON number that is kept whole comes out as it is', () => {
+test('scalar: any JSON number that is exactly representable is unchanged', () => {
   const numbers = fc.double({ noNaN: true, noDefaultInfinity: true }).filter((a) => !Object.is(a, -0));
   fc.assert(
     fc.property(numbers, (a) => {
@@ -102,14 +102,14 @@ test('scalar: any JSON number that is kept whole comes out as it is', () => {
   );
 });
 
-test('scalar: a value that is no number is diagnosed unless it is null or a default is there', () => {
+test('scalar: a value that is not a number is diagnosed unless it is null or there is a default', () => {
   assert.deepEqual(diagnosedKinds(number(), { a: 'abc' }), ['valueDoesNotFit']);
   assert.deepEqual(diagnosedKinds(number(), { a: null }), []);
   assert.deepEqual(diagnosedKinds(number({ default: 1 }), { a: 'abc' }), []);
   assert.deepEqual(diagnosedKinds(number(), { a: '1' }), []);
 });
 
-test('scalar: the precision is a whole number that is not negative, and a constant default a number', () => {
+test('scalar: the precision is a non-negative integer, and a constant default is a number', () => {
   for (const precision of [-1, 0.5, '2', null]) {
     assert.deepEqual(mistakesIn(number({ precision })), ['.precision'], String(precision));
   }
@@ -122,7 +122,7 @@ test('scalar: the precision is a whole number that is not negative, and a consta
 
 const boolean = (more: JsonObject = {}): Json => ({ type: 'boolean', value: '{p.a}', ...more });
 
-test('scalar: true and false count, and these words in any case', () => {
+test('scalar: true and false are accepted, and these words in any case', () => {
   const words = fc.constantFrom('true', 'false').chain((word) =>
     fc.tuple(...[...word].map((letter) => fc.constantFrom(letter, letter.toUpperCase()))).map((letters) => {
       return { word, written: letters.join('') };
@@ -157,13 +157,13 @@ test('scalar: anything else gives the default', () => {
   ]);
 });
 
-test('scalar: a value that is no boolean is diagnosed unless it is null or a default is there', () => {
+test('scalar: a value that is not a boolean is diagnosed unless it is null or there is a default', () => {
   assert.deepEqual(diagnosedKinds(boolean(), { a: 'yes' }), ['valueDoesNotFit']);
   assert.deepEqual(diagnosedKinds(boolean(), { a: null }), []);
   assert.deepEqual(diagnosedKinds(boolean({ default: true }), { a: 'yes' }), []);
 });
 
-test('scalar: a constant default is one of the words', () => {
+test('scalar: a constant default is true, false or one of these words', () => {
   assert.deepEqual(mistakesIn(boolean({ default: 'maybe' })), ['.default']);
   assert.deepEqual(mistakesIn(boolean({ default: 1 })), ['.default']);
   assert.deepEqual(mistakesIn({ type: 'boolean' }), ['.value']);

@@ -2,7 +2,7 @@ import { Cursor, type Findings } from '../../../src/contract/config-cursor.ts';
 import type { ConfigIssue } from '../../../src/contract/diagnostic.ts';
 import type { Json } from '../../../src/contract/json.ts';
 
-/** A value as the root of a file, the mistakes and warnings found in it so far, and their places. */
+/** A value as the root of a file, with the errors and warnings found in it so far, and their paths. */
 export function cursorOver(json: Json | undefined): {
   at: Cursor;
   mistakes: readonly ConfigIssue[];

@@ -66,7 +66,7 @@ export interface SchemaTexts {
   readonly indexes?: Record<string, Json>;
 }
 
-/** Compiles schema files and gives what was reported beside them. */
+/** Compiles schema files and returns the result and its issues. */
 export function compileWithIssues(texts: SchemaTexts): { compiled: CompiledSchemas; issues: ConfigIssue[] } {
   const findings: Findings = { mistakes: [], warnings: [] };
   const files = (folder: string, given: Record<string, Json> = {}) =>
@@ -91,7 +91,7 @@ export function compileValid(texts: SchemaTexts): CompiledSchemas {
   return compiled;
 }
 
-/** A full schema of these properties. */
+/** A full schema with these properties. */
 export function schemaOf(properties: Json, more: JsonObject = {}): Json {
   return { triggers: { cms: ['article'] }, ...more, properties };
 }
@@ -105,12 +105,12 @@ export interface Built {
 
 export interface World {
   readonly partials?: Record<string, Json>;
-  /** What lookups find. */
+  /** The results of lookups. */
   readonly entities?: readonly StoredEntity[];
   readonly sources?: Record<string, string>;
 }
 
-/** Builds the view of `properties` over an entity; lookups are answered through index keys, as a store would. */
+/** Builds the view of `properties` for an entity; lookups are answered through index keys, as a store would. */
 export function buildView(properties: Json, entity: StoredEntity, world: World = {}): Built {
   const compiled = compileValid({
     schemas: { view: schemaOf(properties) },
@@ -144,7 +144,7 @@ export function buildWith(
   }
 }
 
-/** The result of a query by way of the index. */
+/** The result of a query through the index. */
 export function answer(
   query: LookupQuery,
   layout: LookupLayout,
@@ -169,12 +169,12 @@ export function candidates(
   );
 }
 
-/** The id of the view that is meant, or what was given in its place. */
+/** The view id of the target, or the fallback. */
 export function viewIdOf({ target, viewId }: ReferencePiece): string | null {
   return target === null ? viewId : formatViewId(target);
 }
 
-/** A body's JSON, each reference written as its view id in angle brackets. */
+/** A body's JSON, with each reference as its view id in angle brackets. */
 export function textOf({ texts, references }: ViewBody): string {
   return texts
     .map((text, index) => {

@@ -14,28 +14,28 @@ export function lookupSchema(lookup: Json): Json {
   return schemaOf({ found: { type: 'array', input: { $lookup: lookup }, items: '{item.originId}' } });
 }
 
-/** A schema of one `$lookup`. */
+/** A schema with one `$lookup`. */
 export function compiledLookup(lookup: Json): FullSchema {
   const schema = compileValid({ schemas: { view: lookupSchema(lookup) } }).schemas.get('view');
   assert.ok(schema);
   return schema;
 }
 
-/** The query that the schema makes for an entity that asks. */
+/** The query that the schema creates for an entity. */
 export function queryOf(schema: FullSchema, asking: StoredEntity): LookupQuery {
   const [query] = finish(schema.build(inputOf(asking))).lookups;
   assert.ok(query);
   return query;
 }
 
-/** The originIds that a lookup finds among `stored`, by way of the index. */
+/** The originIds that a lookup finds among `stored`, through the index. */
 export function find(lookup: Json, stored: readonly StoredEntity[], asking: JsonObject = {}): string[] {
   const schema = compiledLookup(lookup);
   const query = queryOf(schema, entityOf(asking));
   return answer(query, layoutOf(schema.lookupPlans), stored).map((entity) => entity.originId);
 }
 
-/** A filter's condition, and the values that its operands name. */
+/** A filter's condition, and the values that its operands refer to. */
 export function parseFilter(text: string): { node: FilterNode; values: QueryValues } {
   const values = new QueryValues();
   return { node: new FilterParser(new Reader(text), Scope.entity, values).parseWhole(), values };

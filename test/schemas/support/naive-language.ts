@@ -1,6 +1,6 @@
 /**
- * The mapping language once more, as plainly as possible: it walks schema and expression text anew for each value,
- * builds JavaScript values, and shares no code with src/schemas. Lookups and filters of paths are tested elsewhere.
+ * A second implementation of the mapping language, as plain as possible: it walks schema and expression strings again for each
+ * value, builds JavaScript values, and shares no code with src/schemas. Lookups and filters of paths are tested elsewhere.
  */
 import type { StoredEntity } from '../../../src/contract/entity.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
@@ -115,7 +115,7 @@ function reference(definition: JsonObject, names: Names, { entity }: World): Jso
   return `<gid://Environment/environment-1/Source/${sourceId}/Entity/${originId}/View/card>`;
 }
 
-/** Paths of names, and `[*]` at the end, are all that the random schemas have. */
+/** The random schemas have only paths of names, with an optional `[*]` at the end. */
 function path(source: string, names: Names): Json[] {
   const [start = '', ...steps] = source.replace(/^\$\./, '').split('.');
   let found: Json[] = isNamed(start, names) ? [named(start, names)] : [];
@@ -207,7 +207,7 @@ function unrounded(node: Json): number | null {
   return typeof node === 'string' && wholeNumber.test(node) ? Number(node) + 0 : null;
 }
 
-/** The random numbers have few digits: scaled by a power of ten they are whole or halves exactly. */
+/** The random numbers have few digits: scaled by a power of ten they are exactly integers or halves. */
 function rounded(node: Json, precision: number): number | null {
   const number = unrounded(node);
   if (number === null || Number.isInteger(number)) return number;

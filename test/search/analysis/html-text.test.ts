@@ -6,7 +6,7 @@ import { textOfHtml } from '../../../src/search/analysis/html-text.ts';
 
 const textOf = (html: string) => atOnce(textOfHtml(html));
 
-test('html: blocks separate, inline elements do not, entities are decoded', () => {
+test('html: blocks separate words, inline elements do not, and entities are decoded', () => {
   const html = '<p>chimi<b>changas</b>&nbsp;and Caf&eacute;</p><strong>x</strong>';
   assert.equal(textOf(html), 'chimichangas\u00a0and Café x');
   assert.equal(textOf('a<br>b<BR/>c<hr>d'), 'a b c d');
@@ -16,7 +16,7 @@ test('html: blocks separate, inline elements do not, entities are decoded', () =
   assert.equal(textOf('&#x1F600; &amp;lt; &notit; &copy'), '😀 &lt; ¬it; ©');
 });
 
-test('html: script, style, template, comments and attributes have no words', () => {
+test('html: script, style, template, comments and attributes contain no words', () => {
   const html =
     'a<script>if (1 < 2) "</p>"</script>b<STYLE>p{}</STYLE>c<!-- d --><template>e<template>f</template>g</template>h';
   assert.equal(textOf(html), 'abch');
@@ -24,11 +24,11 @@ test('html: script, style, template, comments and attributes have no words', () 
   assert.equal(textOf('<p title="x" data-y=\'z\'>a</p'), 'a');
 });
 
-test('html: what is not markup stays', () => {
+test('html: text that is not markup is unchanged', () => {
   for (const text of ['plain', 'a < b', '1 <2 & 3>', 'R&D', '']) assert.equal(textOf(text), text);
 });
 
-test('html: a long text is read in pieces, of which none is lost, however deep its tags are', () => {
+test('html: a long text is read in chunks without losing one, however deep its tags are', () => {
   const deep = 100_000;
   const html = `${'<p>é&eacute;<b>'.repeat(deep)}end`;
   let steps = 0;

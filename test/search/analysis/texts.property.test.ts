@@ -134,7 +134,7 @@ const refined: fc.Arbitrary<JsonObject> = fc
   )
   .map(([usual, more]) => ({ ...usual, ...more }));
 
-test('shards search texts with languages, folding and synonyms as a scan of all items does', () => {
+test('shards: search with languages, folding and synonyms finds the same as a scan of all items', () => {
   fc.assert(
     fc.property(
       texts,
@@ -175,7 +175,7 @@ test('shards search texts with languages, folding and synonyms as a scan of all 
   );
 });
 
-test('the words that such a search found are marked', () => {
+test('shards: the words that such a search found are highlighted', () => {
   fc.assert(
     fc.property(texts, text, search, (rule, value, one) => {
       const shard = new Shard({ fields, texts: rule });
@@ -183,7 +183,7 @@ test('the words that such a search found are marked', () => {
       const query = queryOf(body, { fields, isOpen: false, isSchemaAlias: null });
       const highlighter = Highlighter.of(query, (field) => shard.analyzerOf(field));
       const bytes = Buffer.from(JSON.stringify({ title: value }));
-      // A blank value is no search.
+      // A blank value is not a search.
       if (highlighter === null) return;
       const shown = JSON.parse(atOnce(highlighter.highlighted(bytes)).toString())._highlights.title ?? value;
       const reading = { rules: rulesOf(rule, 'title'), synonyms: rule.synonyms };
@@ -193,7 +193,7 @@ test('the words that such a search found are marked', () => {
   );
 });
 
-test('later pages keep their order while items come and go: their token has the statistics', () => {
+test('shards: later pages keep their order while items come and go, because the token contains the statistics', () => {
   fc.assert(
     fc.property(
       texts,
@@ -208,7 +208,7 @@ test('later pages keep their order while items come and go: their token has the 
         for (const [at, own] of made.entries()) put(String(at), own);
         const query = queryOf({ search: one }, { fields, isOpen: false, isSchemaAlias: null });
         const { search: asked } = query;
-        // A blank value is no search.
+        // A blank value is not a search.
         if (asked === null) return;
         const before = shard.query({ ...query, pageSize: 100 });
         const [first] = before.rows;

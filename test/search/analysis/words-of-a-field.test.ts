@@ -6,7 +6,7 @@ import { stemmerOf, stopWordsOf } from '../../../src/search/analysis/languages.t
 import { PhraseFinder, SynonymTable } from '../../../src/search/analysis/phrase-terms.ts';
 import { wordSequence } from '../../../src/search/analysis/words.ts';
 
-test('accents are dropped, and letters with strokes or of two letters are written as plain ones', () => {
+test('folding: accents are dropped, and letters with strokes and ligatures become plain letters', () => {
   const folded = [
     'straße',
     'æon',
@@ -35,7 +35,7 @@ test('accents are dropped, and letters with strokes or of two letters are writte
   ]);
 });
 
-test('words of a language have stems, too long ones have none', () => {
+test('stems: words of a language have stems, words that are too long have none', () => {
   const same: [Parameters<typeof stemmerOf>[0], string[]][] = [
     ['en', ['house', 'houses', 'housing']],
     ['de', ['haus', 'häuser', 'hauses']],
@@ -48,7 +48,7 @@ test('words of a language have stems, too long ones have none', () => {
   assert.equal(stemmerOf('en')('a'.repeat(100_000)), null);
 });
 
-test('each language has stop words, each once and in lower case', () => {
+test('stop words: each language has a list without duplicates, in lower case', () => {
   for (const language of languages) {
     const words = stopWordsOf(language);
     assert.deepEqual(words, [...new Set(words)], language);
@@ -57,17 +57,17 @@ test('each language has stop words, each once and in lower case', () => {
   }
 });
 
-test('words that stand next to each other are found, in their order alone', () => {
+test('phrases: adjacent words are found, only in their order', () => {
   const finder = new PhraseFinder(['television set', 'set', 'a television set']);
   const next = finder.walk();
   const found = ['a', 'television', 'set', 'television', 'x', 'set'].map((word) =>
     next(word).map(({ term }) => term),
   );
   assert.deepEqual(found, [[], [], ['television set', 'set', 'a television set'], [], [], ['set']]);
-  assert.deepEqual(finder.walk()('set').length, 1, 'a text begins anew');
+  assert.deepEqual(finder.walk()('set').length, 1, 'each string starts a new sequence');
 });
 
-test('each of a list finds the others; `from` finds those of `to`', () => {
+test('synonyms: each of a list finds the others; `from` finds those of `to`', () => {
   const list = ['tv', 'Television Set'];
   const table = new SynonymTable(
     [

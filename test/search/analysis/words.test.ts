@@ -15,7 +15,7 @@ import { naiveWords } from '../support/naive-search.ts';
 
 const runCount = runs(500);
 
-test('words: words are runs of letters, marks and digits, each in NFKC and lower case, each once', () => {
+test('words: words are runs of letters, marks and digits, each in NFKC and lower case, without duplicates', () => {
   assert.deepEqual(wordsOf('Hello, hello WORLD_2'), ['hello', 'world', '2']);
   assert.deepEqual(wordsOf('ﬁne ① x² Ⅷ'), ['fine', 'x', 'viii']);
   assert.deepEqual(wordsOf("l'été naïve 東京タワー"), ['l', 'été', 'naïve', '東京タワー']);
@@ -24,7 +24,7 @@ test('words: words are runs of letters, marks and digits, each in NFKC and lower
   assert.deepEqual(wordsOf(' -- '), []);
 });
 
-test('words: words of any text are those of a regular expression', () => {
+test('words: the words of any text are those of a regular expression', () => {
   const char = fc.constantFrom(...'aB é́ñ中文٣²ﬁⅧ😀𝒜_-\ud800\udc00İΣß');
   fc.assert(
     fc.property(
@@ -37,18 +37,18 @@ test('words: words of any text are those of a regular expression', () => {
   );
 });
 
-test('words: a word of millions of characters neither overflows nor is indexed', () => {
+test('words: a word of millions of characters neither overflows the stack nor is indexed', () => {
   assert.deepEqual(wordsOf(`short ${'é'.repeat(3_000_000)} end`), ['short', 'end']);
   const long = 'é'.repeat(4600);
   assert.deepEqual(wordsOf(long), [long]);
 });
 
-test('words: how many edits a word allows depends on its length in code points', () => {
+test('words: the number of edits that a word allows depends on its length in code points', () => {
   const lengths = [1, 2, 3, 5, 6, 50].map((length) => allowedDistance('😀'.repeat(length)));
   assert.deepEqual(lengths, [0, 0, 1, 1, 2, 2]);
 });
 
-test('words: the words of a text in order are those of a regular expression, repeated ones too', () => {
+test('words: the words of a text in order are those of a regular expression, including repeated ones', () => {
   assert.deepEqual(wordSequence('a a-B  b ½ ٣'), ['a', 'a', 'b', 'b', '٣']);
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
@@ -59,7 +59,7 @@ test('words: the words of a text in order are those of a regular expression, rep
   );
 });
 
-test('words: a large text has the same words cut into pieces or whole', () => {
+test('words: a large text has the same words in chunks and as a whole', () => {
   fc.assert(
     fc.property(
       fc.array(fc.constantFrom('a', 'é', '中文', 'ﬁ', ' ', '-', 'ΟΔΟΣ', 'x'.repeat(9000))),
@@ -76,7 +76,7 @@ test('words: a run of millions of separators has no words', () => {
   assert.deepEqual(wordsOf(`a${'-'.repeat(3_000_000)}b`), ['a', 'b']);
 });
 
-test('words: what has no sign is taken out, a zero-width space separates, and a mark alone is no word', () => {
+test('words: invisible characters are removed, a zero-width space separates, and a mark alone is not a word', () => {
   const titles = ['⚠️Achtung', '✈️NY', '❤️', '1️⃣ Step', '☎️030', 'Lego™', 'Acme℠', '①Anfang', 'H₂O', 'm²'];
   assert.deepEqual(
     titles.map((title) => wordsOf(title).join(' ')),
@@ -88,7 +88,7 @@ test('words: what has no sign is taken out, a zero-width space separates, and a 
   );
 });
 
-test('words: scripts without spaces are cut at word boundaries, in runs of any length', () => {
+test('words: scripts without spaces are split at word boundaries, in runs of any length', () => {
   assert.deepEqual(wordsOf('東京都の観光案内'), ['東京', '都', 'の', '観光', '案内']);
   assert.deepEqual(wordsOf('ภาษาไทยอ่านยาก'), ['ภาษา', 'ไทย', 'อ่าน', 'ยาก']);
   assert.deepEqual(wordsOf('ｶﾞｽWifi'), ['ガス', 'wifi']);
@@ -96,7 +96,7 @@ test('words: scripts without spaces are cut at word boundaries, in runs of any l
   assert.deepEqual([...new Set([...wordPieces(long)].flat())].sort(), wordsOf('東京都の観光案内').sort());
 });
 
-test('keep: characters that count as letters, wherever they are', () => {
+test('keep: the configured characters count as letters in any position', () => {
   const words = (text: string, keep = '#+') => wordSequence(text, cutterOf(keep));
   assert.deepEqual(words('C++ for beginners, C#-in depth + a+b'), [
     'c++',
@@ -116,7 +116,7 @@ test('keep: characters that count as letters, wherever they are', () => {
   assert.deepEqual([...wordPieces(`${long} C++ ${long}`, cutterOf('+'))].flat(), [long, 'c++', long]);
 });
 
-test('isSimple: each Latin text that it takes at a glance is in NFKC and has nothing to take out', () => {
+test('isSimple: every accepted Latin text is in NFKC and has nothing to remove', () => {
   const latin = Array.from({ length: 0x250 }, (_, code) => String.fromCharCode(code));
   for (const first of latin) {
     const expected = first.normalize('NFKC') === first && first !== '\u00ad';
@@ -127,7 +127,7 @@ test('isSimple: each Latin text that it takes at a glance is in NFKC and has not
   assert.equal([...simple].reverse().join('').normalize('NFKC'), [...simple].reverse().join(''));
 });
 
-test('isRun: tells runs from separators, with and without kept characters', () => {
+test('isRun: distinguishes runs from separators, with and without kept characters', () => {
   for (const letters of [new Letters(''), new Letters('+#')]) {
     for (let code = 0; code < 0x3000; code += 1) {
       const character = String.fromCharCode(code);

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import type { QueryRules } from '../../../src/search/check/query.ts';
 import { closed, errorsOf, open, queryOf } from '../support/checks.ts';
 
-test('facets: a facet on a field that cannot be faceted is not valid, which is no mistake', () => {
+test('facets: a facet on a field without facets is invalid, which is not an error', () => {
   const facets = [
     'keyword',
     'object',
@@ -23,7 +23,7 @@ test('facets: a facet on a field that cannot be faceted is not valid, which is n
   assert.deepEqual(checked[0], { field: 'keyword', name: 'keyword', size: 10, isValid: true });
 });
 
-test('facets: a facet has the name of its field and ten groups, unless it says otherwise', () => {
+test('facets: a facet has the name of its field and ten groups by default', () => {
   const facets = [{ field: 'keyword' }, { field: 'keyword', name: 'Country', size: 100 }];
   assert.deepEqual(queryOf({ facets }).facets, [
     { field: 'keyword', name: 'keyword', size: 10, isValid: true },
@@ -41,7 +41,7 @@ function facet(field: string, more: JsonObject, rules: QueryRules = closed) {
   return queryOf({ facets: [{ field, ...more }] }, rules).facets[0];
 }
 
-test('facets: statistics and ranges are of numbers and dates, intervals of dates; else the facet is not valid', () => {
+test('facets: statistics and ranges need numbers or dates, intervals need dates; otherwise the facet is invalid', () => {
   const numbers = ['integer', 'long', 'float', 'double', 'date'];
   const fields = [...closed.fields.keys(), '_originId', '_updatedAt', '_score', 'nope'];
   const validWith = (more: JsonObject) => fields.filter((field) => facet(field, more)?.isValid === true);
@@ -59,7 +59,7 @@ test('facets: statistics and ranges are of numbers and dates, intervals of dates
   assert.equal(facet('nope', { stats: true }, open)?.isValid, false);
 });
 
-test('facets: a facet has what it asks for and nothing else', () => {
+test('facets: a facet returns what it requests and nothing else', () => {
   const plain = { field: 'long', name: 'long', size: 10, isValid: true };
   const nothing = { stats: false, ranges: null, interval: null, filter: true };
   assert.deepEqual(facet('long', nothing), plain);
@@ -78,7 +78,7 @@ test('facets: a facet has what it asks for and nothing else', () => {
   });
 });
 
-test('facets: every mistake of a facet is told with its place', () => {
+test('facets: every error in a facet is reported with its path', () => {
   const mistakes: readonly (readonly [string, JsonObject, string])[] = [
     ['double', { stats: 1 }, 'facets[0].stats: must be true or false, not 1'],
     ['double', { filter: 'no' }, 'facets[0].filter: must be true or false, not "no"'],

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
 import { condition, errorsOf, queryOf } from '../support/checks.ts';
 
-test('filter: groups nest two levels, in groups of the other kind', () => {
+test('filter: groups nest two levels deep, each in a group of the other kind', () => {
   const leaf = { field: 'keyword', operator: 'equals', value: 'a' };
   assert.deepEqual(errorsOf({ filters: { and: [leaf, { or: [leaf, leaf] }, { or: [] }] } }), []);
   assert.match(
@@ -18,7 +18,7 @@ test('filter: groups nest two levels, in groups of the other kind', () => {
   assert.equal(errorsOf({ filters: { and: ['x', null] } }).length, 2);
 });
 
-test('filter: an empty group is no condition', () => {
+test('filter: an empty group is ignored', () => {
   assert.equal(queryOf({ filters: { and: [] } }).filter, null);
   assert.equal(queryOf({ filters: { or: [{ and: [] }] } }).filter, null);
   assert.equal(queryOf({ filters: {} }).filter, null);
@@ -39,7 +39,7 @@ test('filter: conditions and patterns are counted over all groups', () => {
   );
 });
 
-test('filter: ordering operators need numbers, dates or ranges, and a value of that kind', () => {
+test('filter: ordering operators need numbers, dates or ranges, and a value of that type', () => {
   for (const field of ['integer', 'long[]', 'date', 'dateRange', '_updatedAt', 'doubleRange']) {
     assert.deepEqual(errorsOf(condition(field, 'greaterThan', 5)), [], field);
   }
@@ -54,7 +54,7 @@ test('filter: ordering operators need numbers, dates or ranges, and a value of t
   assert.equal(errorsOf(condition('date', 'greaterThan', 'today')).length, 1);
 });
 
-test('filter: a value of another type is no mistake, it equals nothing', () => {
+test('filter: a value of another type is not an error; it equals nothing', () => {
   assert.deepEqual(errorsOf(condition('integer', 'equals', true)), []);
   assert.deepEqual(errorsOf(condition('boolean', 'equals', 5)), []);
   assert.deepEqual(errorsOf(condition('date', 'equals', 'abc')), []);
@@ -63,7 +63,7 @@ test('filter: a value of another type is no mistake, it equals nothing', () => {
   assert.match(errorsOf(condition('keyword', 'equals', ['a']))[0] ?? '', /use "in"/);
 });
 
-test('filter: contains needs text or a list; objects are not searchable', () => {
+test('filter: contains needs strings or a list; objects are not searchable', () => {
   for (const field of ['keyword', 'text', 'keywordText[]', 'date[]']) {
     assert.deepEqual(errorsOf(condition(field, 'contains', 'a')), [], field);
   }

@@ -36,7 +36,7 @@ test('geo: the operand of a geo operator is checked member by member', () => {
   ]);
 });
 
-test('geo: places have geo operators and presence; other fields have no geo operators', () => {
+test('geo: points support geo operators and presence; other fields have no geo operators', () => {
   for (const operator of ['equals', 'notEquals']) assert.deepEqual(mistakesOf(operator, null), []);
   const use = 'operator: "geoPoint[]" is of type geoPoint[]; use withinDistance or withinBox';
   const others: readonly (readonly [string, Json])[] = [
@@ -54,7 +54,7 @@ test('geo: places have geo operators and presence; other fields have no geo oper
   assert.deepEqual(errorsOf(condition('nope', 'withinDistance', { ...origin, meters: 1 }), open), []);
 });
 
-test('geo: one key sorts by the distance from a place, ascending by itself', () => {
+test('geo: one key sorts by the distance from a point, ascending by default', () => {
   assert.deepEqual(queryOf({ sort: [{ field: 'geoPoint', near: origin }] }).sort, [
     { field: 'geoPoint', order: 'asc', near: origin },
   ]);
@@ -93,7 +93,7 @@ test('geo: one key sorts by the distance from a place, ascending by itself', () 
   assert.notEqual(identities[0], identities[1]);
 });
 
-test('geo: places have no facets and no distinct', () => {
+test('geo: points have no facets and no distinct', () => {
   for (const field of ['geoPoint', 'geoPoint[]']) {
     assert.equal(queryOf({ facets: [{ field }] }, closed).facets[0]?.isValid, false);
     assert.equal(errorsOf({ distinct: field }).length, 1);

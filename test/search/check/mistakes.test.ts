@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Mistakes, quote } from '../../../src/search/check/mistakes.ts';
 
-test('mistakes: a mistake begins with its place, and its member of the query is known', () => {
+test('mistakes: a message starts with its path, and the affected member of the query is recorded', () => {
   const mistakes = new Mistakes();
   mistakes.add('filters.and[0].operator', 'is missing');
   assert.deepEqual(mistakes.texts, ['filters.and[0].operator: is missing']);
@@ -10,15 +10,15 @@ test('mistakes: a mistake begins with its place, and its member of the query is 
   assert.ok(!mistakes.isIn('sort'));
 });
 
-test('mistakes: a body full of mistakes is told the first thousand', () => {
+test('mistakes: a body full of errors reports the first thousand', () => {
   const mistakes = new Mistakes();
   for (let at = 0; at < 1500; at += 1) mistakes.add(`sort[${at}]`, 'is wrong');
   mistakes.add('filters', 'is wrong');
   assert.equal(mistakes.texts.length, 1000);
-  assert.ok(mistakes.isIn('filters'), 'also those that are not told are known');
+  assert.ok(mistakes.isIn('filters'), 'errors that are not reported are recorded too');
 });
 
-test('mistakes: a quoted value is cut, however long it is', () => {
+test('mistakes: a quoted value is truncated, however long it is', () => {
   assert.equal(quote('a'), '"a"');
   assert.equal(quote(null), 'null');
   assert.equal(quote(['a', { b: 1 }]), '"[…]"');

@@ -34,7 +34,7 @@ test('query: an empty query has every default; null means absent and unknown key
   );
 });
 
-test('query: every mistake of a query is named with its place', () => {
+test('query: every error in a query is reported with its path', () => {
   const errors = errorsOf({
     filters: {
       and: [
@@ -66,7 +66,7 @@ test('query: every mistake of a query is named with its place', () => {
   assert.match(errors[0] ?? '', /unknown operator "like"; use one of equals, notEquals/);
 });
 
-test('query: a field that does not exist is a mistake in an index, and absent in an auto-indexed group', () => {
+test('query: an unknown field is an error in an index, and absent in an auto-indexed group', () => {
   const bodies: Json[] = [
     condition('nope', 'equals', 1),
     { search: { field: 'nope', value: 'a' } },
@@ -79,7 +79,7 @@ test('query: a field that does not exist is a mistake in an index, and absent in
   assert.equal(errorsOf({ sort: [{ field: 'constructor' }] }).length, 1);
 });
 
-test('query: a token beside filters, a search or a sort that the index cannot have was given for another one', () => {
+test('query: a token with filters, a search or a sort that the index cannot have belongs to another query', () => {
   const pagination = { nextPageToken: 't' };
   for (const other of [
     { sort: [{ field: 'elsewhere' }] },
@@ -91,7 +91,7 @@ test('query: a token beside filters, a search or a sort that the index cannot ha
   assert.equal(errorsOf({ facets: [{ field: 'keyword', size: -1 }], pagination }).length, 1);
 });
 
-test('query: aliases are given back once each, and ignored where they are not supported', () => {
+test('query: aliases are returned without duplicates, and ignored where they are not supported', () => {
   const result = checkQuery({ aliases: ['page', 'page'] }, closed);
   assert.ok(result.ok);
   assert.deepEqual(result.aliases, ['page']);
@@ -100,14 +100,14 @@ test('query: aliases are given back once each, and ignored where they are not su
   assert.equal(errorsOf({ aliases: [5, 'x'] }).length, 2);
 });
 
-test('query: what is no object at all is one mistake', () => {
+test('query: a body that is not an object is one error', () => {
   for (const body of [null, [], 'x', 5]) assert.equal(errorsOf(body).length, 1);
   for (const part of ['filters', 'search', 'facets', 'sort', 'pagination']) {
     assert.equal(errorsOf({ [part]: 5 }).length, 1, part);
   }
 });
 
-test('query: more conditions, facets or sort keys than a query may have are refused', () => {
+test('query: more conditions, facets or sort keys than allowed are rejected', () => {
   const many = (count: number): Json[] =>
     Array.from({ length: count }, () => ({ field: 'keyword', operator: 'equals', value: 'a' }));
   assert.deepEqual(errorsOf({ filters: { or: many(1000) } }), []);
@@ -119,7 +119,7 @@ test('query: more conditions, facets or sort keys than a query may have are refu
   assert.equal(errorsOf({ sort: many(101) }).length, 1);
 });
 
-test('query: a token may pass between queries that differ in their page and facets alone', () => {
+test('query: a token can be used by queries that differ only in their page and facets', () => {
   const body = { ...condition('keyword', 'equals', 'a'), sort: [{ field: 'integer' }] };
   const identity = queryIdentity(queryOf(body));
   assert.equal(
@@ -148,7 +148,7 @@ test('query: pages reach 10,000 items; a token has no depth limit and its page i
   assert.equal(errorsOf({ pagination: { nextPageToken: 5 } }).length, 1);
 });
 
-test('query: fields name fields of the index or built-in ones, each once; null asks for all', () => {
+test('query: fields lists fields of the index or built-in ones, without duplicates; null requests all', () => {
   assert.equal(queryOf({}).fields, null);
   assert.equal(queryOf({ fields: null }).fields, null);
   assert.deepEqual(queryOf({ fields: [] }).fields, []);
@@ -156,7 +156,7 @@ test('query: fields name fields of the index or built-in ones, each once; null a
   assert.deepEqual(queryOf({ fields: names }).fields, [...new Set(names)]);
 });
 
-test('query: an unknown field is a mistake in an index and nothing in an auto-indexed group', () => {
+test('query: an unknown field is an error in an index and ignored in an auto-indexed group', () => {
   assert.deepEqual(errorsOf({ fields: ['text', 'nope', 5] }), [
     'fields[1]: the index has no field "nope"',
     'fields[2]: must be a string, not 5',
@@ -185,7 +185,7 @@ test('query: distinct needs a field with single values', () => {
   ]);
 });
 
-test('query: facets count what is left, unless distinctFacets says no', () => {
+test('query: facets count the items that remain, unless distinctFacets is false', () => {
   const distinct = { field: 'text', isForFacets: true, beaten: null };
   assert.deepEqual(queryOf({ distinct: 'text', distinctFacets: null }).distinct, distinct);
   assert.deepEqual(queryOf({ distinct: 'text', distinctFacets: false }).distinct, {
@@ -195,7 +195,7 @@ test('query: facets count what is left, unless distinctFacets says no', () => {
   assert.equal(queryOf({ distinctFacets: false }).distinct, null);
 });
 
-test('query: a token is bound to distinct, and not to what facets count', () => {
+test('query: a token is bound to distinct, but not to what facets count', () => {
   const [none, some, other, uncounted] = [
     {},
     { distinct: 'text' },

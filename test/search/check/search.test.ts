@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { type QueryRules, queryIdentity } from '../../../src/search/check/query.ts';
 import { closed, errorsOf, open, queryOf } from '../support/checks.ts';
 
-test('search: searches are counted in code points, at most 256', () => {
+test('search: the length of a search is counted in code points, at most 256', () => {
   assert.deepEqual(errorsOf({ search: { field: 'text', value: '😀'.repeat(256) } }), []);
   assert.equal(errorsOf({ search: { field: 'text', value: '😀'.repeat(257) } }).length, 1);
   for (const field of ['text', 'text[]', 'keywordText', 'keywordText[]']) {
@@ -15,7 +15,7 @@ test('search: searches are counted in code points, at most 256', () => {
   }
 });
 
-test('search: a search is what it says, and the usual where it says nothing', () => {
+test('search: a search has the given options, and defaults for the others', () => {
   const more = { boost: [], nowMs: null, operators: null, stats: null };
   const usual = { mode: 'any', literal: false, prefix: false, fuzziness: null, ...more };
   const plain = { fields: [{ field: 'text', weight: 1 }], value: 'a', ...usual };
@@ -40,7 +40,7 @@ test('search: a search is what it says, and the usual where it says nothing', ()
   });
 });
 
-test('search: a search of * is one of every text field that is not named', () => {
+test('search: a search of * includes every text field that is not listed', () => {
   const texts = ['keywordText', 'keywordText[]', 'text', 'text[]'];
   const searched = (search: JsonObject, rules?: QueryRules) =>
     queryOf({ search: { value: 'a', ...search } }, rules).search?.fields;
@@ -68,7 +68,7 @@ test('search: a search of * is one of every text field that is not named', () =>
   assert.deepEqual(searched({ field: '*' }, { ...without, isOpen: true }), [{ field: '*', weight: 1 }]);
 });
 
-test('operators: phrases, and what is excluded at the beginning or after a blank', () => {
+test('search: operators are phrases, and exclusions at the beginning or after a blank', () => {
   const cases: readonly (readonly [string, string, readonly string[], readonly string[]])[] = [
     ['a "b c" d', 'a b c d', ['b c'], []],
     ['a -b -"c d" e', 'a e', [], ['b', 'c d']],
@@ -86,7 +86,7 @@ test('operators: phrases, and what is excluded at the beginning or after a blank
   }
 });
 
-test('search: each mistake of a boost has its place', () => {
+test('search: each error in a boost has its path', () => {
   const number = { field: 'integer', weight: 1 };
   const date = { field: 'date', weight: 1, halfLife: 7 };
   const errors = (boost: Json) => errorsOf({ search: { field: 'text', value: 'a', boost } });
@@ -115,7 +115,7 @@ test('search: each mistake of a boost has its place', () => {
   }
 });
 
-test('search: each mistake of a search has its place', () => {
+test('search: each error in a search has its path', () => {
   assert.deepEqual(errorsOf({ search: {} }), ['search.value: is missing', 'search.field: is missing']);
   const one = { field: 'text' };
   const mistakes: [JsonObject, ...RegExp[]][] = [
@@ -148,10 +148,10 @@ test('search: each mistake of a search has its place', () => {
     for (const [at, pattern] of expected.entries()) assert.match(errors[at] ?? '', pattern);
   }
   const both = { search: { fields: [{ field: 'text', weight: 0 }], mode: 1, value: 5 } };
-  assert.equal(errorsOf(both).length, 3, 'every mistake is told');
+  assert.equal(errorsOf(both).length, 3, 'every error is reported');
 });
 
-test('search: a search of one field has the identity that it always had', () => {
+test('search: the identity of a search in one field has never changed', () => {
   const identity = (search: JsonObject) => queryIdentity(queryOf({ search }));
   const before = '[null,{"field":"text","literal":false,"value":"a"},[{"field":"_score","order":"desc"}]]';
   assert.equal(identity({ field: 'text', value: 'a' }), before);
@@ -168,7 +168,7 @@ test('search: a search of one field has the identity that it always had', () => 
 
 const search = { field: 'text', value: 'a' };
 
-test('search: highlights are of the searched fields or those named, between <em> and </em> unless said', () => {
+test('search: highlights are of the searched fields or those listed, between <em> and </em> by default', () => {
   const usual = { before: '<em>', after: '</em>', length: null };
   assert.deepEqual(queryOf({ search, highlight: {} }).highlight, { fields: ['text'], ...usual });
   const asked = { fields: ['text[]', 'text', 'text[]'], before: '', after: ']', length: 20 };
@@ -184,7 +184,7 @@ test('search: highlights are of the searched fields or those named, between <em>
   assert.deepEqual(queryOf({ search, highlight: { fields: ['other'] } }, open).highlight?.fields, ['other']);
 });
 
-test('search: each mistake of the highlights has its place', () => {
+test('search: each error in the highlights has its path', () => {
   const mistakes: [Json, ...RegExp[]][] = [
     [true, /^highlight: must be/],
     [{ fields: 'text' }, /^highlight.fields: must be an array/],
@@ -206,5 +206,5 @@ test('search: each mistake of the highlights has its place', () => {
     assert.equal(errors.length, expected.length, `${JSON.stringify(highlight)}: ${errors.join('; ')}`);
     for (const [at, pattern] of expected.entries()) assert.match(errors[at] ?? '', pattern);
   }
-  assert.equal(errorsOf({ highlight: { length: 0 } }).length, 1, 'also without a search');
+  assert.equal(errorsOf({ highlight: { length: 0 } }).length, 1, 'without a search too');
 });

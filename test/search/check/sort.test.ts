@@ -10,7 +10,7 @@ test('sort: a search is sorted by its score, and custom sorts ascend', () => {
   ]);
 });
 
-test('sort: a key that comes again decides nothing, unless in the other order', () => {
+test('sort: a repeated key is dropped, unless its order differs', () => {
   const sort = [{ field: 'integer[]' }, { field: 'integer[]' }, { field: 'integer[]', order: 'desc' }];
   assert.deepEqual(queryOf({ sort }).sort, [
     { field: 'integer[]', order: 'asc' },
@@ -27,7 +27,7 @@ test('sort: scores, ids and scalars have an order; ranges and objects have none'
   }
 });
 
-test('at most 100 keys', () => {
+test('sort: at most 100 keys', () => {
   const sort = Array.from({ length: 101 }, () => ({ field: 'integer' }));
   assert.deepEqual(errorsOf({ sort: sort.slice(1) }), []);
   assert.deepEqual(errorsOf({ sort }), ['sort: 101 keys; at most 100 are allowed']);

@@ -12,11 +12,11 @@ function assertSame(field: string, operator: string, asText: Json, plain: Json):
   const [a, b] = [asText, plain].map((value) => queryOf(condition(field, operator, value)));
   assert.ok(a !== undefined && b !== undefined);
   assert.deepEqual(a, b, `${field} ${operator} ${JSON.stringify(asText)}`);
-  assert.equal(queryIdentity(a), queryIdentity(b), 'a token holds for either writing');
+  assert.equal(queryIdentity(a), queryIdentity(b), 'a token is valid for either notation');
 }
 
-test('value text: a number as text means the number, on every field of numbers', () => {
-  // Beyond the safe integers a text has digits that the number has not.
+test('value text: a number in a string means the number, on every numeric field', () => {
+  // Beyond the safe integers, a string has digits that the number lacks.
   const number = fc
     .oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }))
     .filter((n) => !Number.isInteger(n) || Number.isSafeInteger(n));
@@ -35,7 +35,7 @@ test('value text: a number as text means the number, on every field of numbers',
   );
 });
 
-test('value text: a long keeps the digits that a double has no room for', () => {
+test('value text: a long keeps the digits that a double cannot represent', () => {
   assert.deepEqual(queryOf(condition('long', 'equals', '9223372036854775807')).filter, {
     kind: 'and',
     nodes: [
@@ -52,7 +52,7 @@ test('value text: a long keeps the digits that a double has no room for', () => 
   assertSame('long', 'greaterThan', '1.5e3', 1500);
 });
 
-test('value text: text that is no number is a mistake on a field of numbers, once', () => {
+test('value text: a string that is not a number is reported once on a numeric field', () => {
   for (const text of ['', ' ', 'abc', '5x', '0x10', '1e999', 'Infinity', 'NaN', '1,5', '+5', '.5', '12 34']) {
     for (const [field, operator] of [
       ['integer', 'equals'],
@@ -74,7 +74,7 @@ test('value text: text that is no number is a mistake on a field of numbers, onc
   ]);
 });
 
-test('value text: booleans may be text, exactly so', () => {
+test('value text: booleans can be strings, spelled exactly', () => {
   assertSame('boolean', 'equals', 'true', true);
   assertSame('boolean', 'notEquals', 'false', false);
   assertSame('boolean[]', 'contains', 'true', true);
@@ -86,7 +86,7 @@ test('value text: booleans may be text, exactly so', () => {
   }
 });
 
-test('value text: one text with commas is the list of in, whatever the type of the field', () => {
+test('value text: a string with commas is the list of `in`, for any field type', () => {
   assertSame('keyword', 'in', 'a , b,c', ['a', 'b', 'c']);
   assertSame('text', 'in', 'one', ['one']);
   assertSame('keyword', 'in', 'a b ,\t c d', ['a b', 'c d']);
@@ -97,7 +97,7 @@ test('value text: one text with commas is the list of in, whatever the type of t
   assert.match(errorsOf(condition('integer', 'in', '1,,2'))[0] ?? '', /value\[1\]: must be a number, not ""/);
 });
 
-test('value text: an item that comes again asks nothing more, and half a million of them cost little', () => {
+test('value text: a repeated item costs no further check, and half a million of them are cheap', () => {
   assertSame('integer', 'in', '1, 2,1,2', [1, 2]);
   assertSame('keyword', 'in', ','.repeat(500_000), ['']);
   const { length } = errorsOf(
@@ -106,7 +106,7 @@ test('value text: an item that comes again asks nothing more, and half a million
   assert.equal(length, 100);
 });
 
-test('value text: the blanks around a million commas cost no more than they are long', () => {
+test('value text: blanks around a million commas take linear time', () => {
   const text = `a${' '.repeat(500_000)}b,${' '.repeat(500_000)}`;
   const { filter } = queryOf(condition('keyword', 'in', text));
   assert.ok(filter?.kind === 'and');
@@ -114,7 +114,7 @@ test('value text: the blanks around a million commas cost no more than they are 
   assert.deepEqual(node?.kind === 'condition' && node.value, [text.slice(0, text.indexOf(',')), '']);
 });
 
-test('value text: text on a field of text, or of dates, stays what it is', () => {
+test('value text: a string on a text or date field is unchanged', () => {
   for (const [field, value] of [
     ['keyword', '5'],
     ['text', 'true'],
@@ -129,7 +129,7 @@ test('value text: text on a field of text, or of dates, stays what it is', () =>
   }
 });
 
-test('value text: orders and sizes may be the numbers that some clients send', () => {
+test('value text: orders and sizes can be the numbers that some clients send', () => {
   const sort = [
     { field: 'integer', order: 0 },
     { field: 'keyword', order: 1 },

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { CodeTally } from '../../../src/search/columns/code-tally.ts';
 
-test('code tally: codes are counted, absent ones are not, and a cleared tally is as new', () => {
+test('code tally: codes are counted, absent ones are not, and a cleared tally is like new', () => {
   const tally = new CodeTally();
   tally.reserve(5000);
   for (let round = 0; round < 2; round += 1) {
@@ -15,7 +15,7 @@ test('code tally: codes are counted, absent ones are not, and a cleared tally is
   }
 });
 
-test('code tally: counting long lists stops for a look at the clock', () => {
+test('code tally: counting long lists pauses to check the clock', () => {
   const tally = new CodeTally();
   const lists = {
     items: new Int32Array(50_000),

@@ -17,25 +17,25 @@ function accepted(operator: PositiveOperator, value: Json, fold = false): string
   return texts.filter((_, code) => (found.kind === 'one' ? code === found.code : found.accepts(code)));
 }
 
-test('code test: texts are equal to the letter, or but for their case', () => {
+test('code test: strings are equal exactly, or ignoring case', () => {
   assert.deepEqual(accepted('equals', 'berlin'), ['berlin']);
   assert.deepEqual(accepted('equals', 'BERLIN', true), ['Berlin', 'berlin']);
   assert.deepEqual(accepted('in', ['', 'KÖLN', 5]), ['']);
   assert.deepEqual(accepted('in', ['', 'KÖLN', 5], true), ['Köln', '']);
 });
 
-test('code test: contains is a pattern of the whole text', () => {
+test('code test: contains is a pattern on the whole string', () => {
   assert.deepEqual(accepted('contains', 'Ber*'), ['Berlin', 'Bern']);
   assert.deepEqual(accepted('contains', '*N', true), ['Berlin', 'berlin', 'Bern', 'Köln']);
   assert.deepEqual(accepted('contains', 'Ber'), []);
   assert.deepEqual(accepted('contains', 5), []);
 });
 
-test('code test: no text is greater than another', () => {
+test('code test: ordering operators never hold for strings', () => {
   assert.deepEqual(accepted('greaterThan', 'a'), []);
 });
 
-test('code test: each distinct value is looked at once, and listing very many pauses', () => {
+test('code test: each distinct value is tested once, and listing very many pauses', () => {
   const dictionary = new ValueDictionary();
   dictionary.acquire('99999');
   const { clock } = workBudget;

@@ -11,7 +11,7 @@ const place = fc.record({
   lon: fc.double({ min: -180, max: 180, noNaN: true }),
 });
 
-test('geo area: within a distance is what is no farther, its edge included', () => {
+test('geo area: a distance includes its edge', () => {
   fc.assert(
     fc.property(place, place, fc.double({ min: 0, max: 2.1e7, noNaN: true }), (from, to, metres) => {
       const distance = distanceFrom(from)(to.lat, to.lon);
@@ -21,7 +21,7 @@ test('geo area: within a distance is what is no farther, its edge included', () 
   );
 });
 
-test('geo area: a box has its edges within and may go over the date line', () => {
+test('geo area: a box includes its edges and may cross the date line', () => {
   const pacific = box({ north: 10, south: -10, west: 170, east: -170 });
   for (const lon of [170, 175, 180, -180, -175, -170]) assert.ok(pacific.has(10, lon), String(lon));
   for (const lon of [169.9, -169.9, 0]) assert.ok(!pacific.has(0, lon), String(lon));

@@ -15,7 +15,7 @@ function filled(values: readonly Json[], isList: boolean): GeoColumn {
   const column = new GeoColumn(1, isList);
   atOnce(column.grow(values.length + 1));
   for (const [doc, value] of values.entries()) {
-    // Docs come and go before.
+    // Docs are added and removed first.
     for (const one of [values.at(-1) ?? null, value]) {
       column.clear(doc);
       const left = one === null ? null : column.set(doc, one);
@@ -28,7 +28,7 @@ function filled(values: readonly Json[], isList: boolean): GeoColumn {
 
 const pair = geoPlace.map(({ lat, lon }): Json => [lon, lat]);
 
-test('geo column: a doc is as far away as the nearest of its places, whichever docs came and went', () => {
+test('geo column: the distance of a doc is that of its nearest point, after any additions and removals', () => {
   fc.assert(
     fc.property(
       fc.array(fc.option(fc.array(pair, { maxLength: 3 })), { maxLength: 8 }),
@@ -47,7 +47,7 @@ test('geo column: a doc is as far away as the nearest of its places, whichever d
   );
 });
 
-test('geo column: docs without a place come last in both orders', () => {
+test('geo column: docs without a point are last in both orders', () => {
   const column = filled([[16, 48], null, { lat: 0, lon: 0 }], false);
   for (const isDescending of [false, true]) {
     const keys = new Float64Array(3);
@@ -57,7 +57,7 @@ test('geo column: docs without a place come last in both orders', () => {
   }
 });
 
-test('geo column: a place takes 16 bytes', () => {
+test('geo column: a point takes 16 bytes', () => {
   const places = Array.from({ length: 1000 }, (_, at): Json => [at / 10, at / 20]);
   assert.equal(filled(places, false).bytes, 1001 * 16);
   assert.ok(
@@ -69,7 +69,7 @@ test('geo column: a place takes 16 bytes', () => {
   );
 });
 
-test('geo column: conditions find the same by scans and by latitude, while places come, go and move', () => {
+test('geo column: conditions find the same by scan and by latitude, while points are added, removed and moved', () => {
   const edge = fc.integer({ min: -18, max: 18 });
   const change = fc.record({ doc: fc.nat(299), place: fc.option(geoPlace) });
   fc.assert(

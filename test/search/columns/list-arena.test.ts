@@ -12,7 +12,7 @@ function put(arena: ListArena<Int32Array> | ListArena<Float64Array>, doc: number
 
 const change = fc.tuple(fc.nat(7), fc.option(fc.array(fc.integer({ min: 0, max: 99 }), { maxLength: 20 })));
 
-test('list arena: lists are as they were set, whatever came and went around them', () => {
+test('list arena: lists keep their items, whatever is added and removed around them', () => {
   fc.assert(
     fc.property(fc.array(change, { maxLength: 200 }), (changes) => {
       const arena = new ListArena(8, (length) => new Int32Array(length));
@@ -33,7 +33,7 @@ test('list arena: lists are as they were set, whatever came and went around them
   );
 });
 
-test('list arena: holes never outweigh the lists for long', () => {
+test('list arena: free space never exceeds the lists for long', () => {
   const arena = new ListArena(4, (length) => new Float64Array(length));
   for (let round = 0; round < 10_000; round += 1) {
     arena.clear(round % 4);

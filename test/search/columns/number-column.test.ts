@@ -23,7 +23,7 @@ const operator = fc.constantFrom(
   'lessThanOrEquals',
 );
 
-test('number column: numbers are compared as numbers are', () => {
+test('number column: numbers are compared numerically', () => {
   fc.assert(
     fc.property(fc.array(number), operator, fc.constantFrom(-1, 0, 0.5, 2, 3), (values, name, asked) => {
       const column = filled(new NumberColumn(100, 'double'), values);
@@ -59,18 +59,18 @@ test('number column: longs keep every digit, in conditions and in their order', 
   );
 });
 
-test('number column: a number among hundred thousand listed ones is found', () => {
+test('number column: a number in a list of a hundred thousand is found', () => {
   const column = filled(new NumberColumn(4, 'integer'), [7, 100_001, 99_999, null]);
   const listed: Json[] = Array.from({ length: 100_000 }, (_, at) => 100_000 - at);
   assert.deepEqual(matching(column, conditionOf('in', listed), 4), [0, 2]);
 });
 
-test('number column: dates are one column whether sent as text or as milliseconds', () => {
+test('number column: dates as strings and as milliseconds share one column', () => {
   const column = filled(new NumberColumn(3, 'date'), ['2024-01-01', 1_704_067_200_000, 'no date']);
   assert.deepEqual(matching(column, conditionOf('equals', '2024-01-01T01:00:00+01:00'), 3), [0, 1]);
 });
 
-test('number column: a doc that is cleared has no value, also after the column grew', () => {
+test('number column: a cleared doc has no value, even after the column grew', () => {
   const column = filled(new NumberColumn(2, 'long'), ['9007199254740993', 1]);
   atOnce(column.grow(4));
   clearAt(column, 0);

@@ -7,7 +7,7 @@ import { conditionOf, filled, inOrder, matching } from '../support/columns.ts';
 
 const lists = fc.array(fc.option(fc.array(fc.integer({ min: -3, max: 3 }), { maxLength: 5 })));
 
-test('number list column: a condition holds when it holds for any item', () => {
+test('number list column: a condition holds if it holds for any item', () => {
   fc.assert(
     fc.property(lists, fc.integer({ min: -4, max: 4 }), (values, asked) => {
       const column = filled(new NumberListColumn(100, 'integer'), values);
@@ -33,7 +33,7 @@ test('number list column: a list is sorted by its smallest item, or by its large
   );
 });
 
-test('number list column: putting a list of a million numbers pauses, and puts all of them', () => {
+test('number list column: storing a list of a million numbers pauses, and stores all of them', () => {
   const column = new NumberListColumn(1, 'double');
   const clock = workBudget.clock;
   workBudget.clock = () => true;

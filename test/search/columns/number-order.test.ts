@@ -7,7 +7,7 @@ import { filled } from '../support/columns.ts';
 
 const long = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
-test('number order: the place of a long is text in the order of longs', () => {
+test('number order: the sort value of a long is a string in the order of longs', () => {
   fc.assert(
     fc.property(long, long, (a, b) => {
       assert.equal(longPlace(a) < longPlace(b), a < b);
@@ -16,7 +16,7 @@ test('number order: the place of a long is text in the order of longs', () => {
   assert.equal(longPlace(-(2n ** 63n)), '0'.repeat(20));
 });
 
-test('number order: a doc is equal to the place that it gave, and to no other', () => {
+test('number order: a doc equals its own sort value, and no other', () => {
   const column = filled(new NumberColumn(3, 'long'), [
     '9007199254740993',
     '9007199254740992',
@@ -33,7 +33,7 @@ test('number order: a doc is equal to the place that it gave, and to no other', 
   }
 });
 
-test('number order: a place that is no long, from a token of somebody, stands at zero', () => {
+test('number order: a sort value from a forged token that is not a long counts as zero', () => {
   const order = new NumberColumn(1, 'long').order(false);
   assert.equal(order.keyOf('not digits'), 0);
   assert.equal(order.keyOf(null), Number.POSITIVE_INFINITY);

@@ -9,7 +9,7 @@ import { conditionOf } from '../support/columns.ts';
 const testOf = (...args: Parameters<typeof conditionOf>) =>
   atOnce(pointTest('integer', conditionOf(...args)));
 
-test('point test: an open bound begins right beside its point', () => {
+test('point test: an exclusive bound begins at the next representable point', () => {
   assert.deepEqual(testOf('greaterThan', 5), {
     kind: 'between',
     low: { approx: 5, residual: 1 },
@@ -22,7 +22,7 @@ test('point test: an open bound begins right beside its point', () => {
   });
 });
 
-test('point test: one listed value is an interval of itself, several are a set, and what is no number is nothing', () => {
+test('point test: one listed value is the same as equals, several are a set, and a value that is not a number is nothing', () => {
   assert.deepEqual(testOf('in', [5, 'x']), testOf('equals', 5));
   assert.equal(testOf('in', [5, 6]).kind, 'among');
   assert.equal(testOf('in', ['x', true]).kind, 'none');
@@ -34,7 +34,7 @@ const point = fc.record({
   residual: fc.integer({ min: -1, max: 1 }),
 });
 
-test('point test: a point is in the set, or between two, as a look at all of them says', () => {
+test('point test: membership in a set or an interval equals a linear comparison', () => {
   fc.assert(
     fc.property(fc.array(point), point, point, (points, low, high) => {
       const set = atOnce(PointSet.of(points));

@@ -15,7 +15,7 @@ function has({ gt = -9, gte = -9, lt = 9, lte = 9 }: Record<string, number>, val
   return value > gt && value >= gte && value < lt && value <= lte;
 }
 
-test('range column: a range of whole numbers matches as the whole numbers in it do', () => {
+test('range column: a range of integers matches like the integers it contains', () => {
   const holds: Record<string, (value: number, asked: number) => boolean> = {
     equals: (value, asked) => value === asked,
     greaterThan: (value, asked) => value > asked,
@@ -37,13 +37,13 @@ test('range column: a range of whole numbers matches as the whole numbers in it 
   );
 });
 
-test('range column: one of the listed values must lie in the range', () => {
+test('range column: one of the listed values must be in the range', () => {
   const column = filled(new RangeColumn(3, 'double'), [{ gte: 0, lt: 1 }, { gt: 5 }, { lte: -1 }]);
   assert.deepEqual(matching(column, conditionOf('in', [1, 0.5, -1]), 3), [0, 2]);
   assert.deepEqual(matching(column, conditionOf('contains', 0.5), 3), []);
 });
 
-test('range column: a range has no order, and a value that is no range is not taken', () => {
+test('range column: a range has no order, and a value that is not a range is ignored', () => {
   const column = filled(new RangeColumn(2, 'integer'), [{ gt: 'a' } as Json, 5]);
   assert.equal(column.order(), null);
   assert.ok(!column.present.has(0) && !column.present.has(1));

@@ -14,7 +14,7 @@ const runCount = runs(200);
 const letters = ['a', 'b', 'B', 'Σ', 'σ', 'ς', 'İ', 'ß', '😀', '\ud83d', '\ude00', ' ', 'x'];
 const text = fc.string({ unit: fc.constantFrom(...letters), maxLength: 8 });
 const pattern = fc.string({ unit: fc.constantFrom(...letters, '*', '*'), maxLength: 7 });
-/** So many values that patterns are looked up. */
+/** Enough values that patterns use the trigrams. */
 const filling = Array.from({ length: 400 }, (_, at) => `filling ${at}`);
 
 type Step =
@@ -30,7 +30,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 10, maxLength: 60 },
 );
 
-test('trigrams: patterns among many values find what a look at each finds, while values come and go', () => {
+test('trigrams: patterns over many values find the same as a linear search, while values are added and removed', () => {
   fc.assert(
     fc.property(steps, (history) => {
       const column = new ScalarCodes(1024, 'text');
@@ -78,7 +78,7 @@ function filled(count: number): ValueDictionary {
   return dictionary;
 }
 
-test('trigrams: a pattern among many values reads few of them', () => {
+test('trigrams: a pattern over many values reads few of them', () => {
   const dictionary = filled(5000);
   const before = dictionary.bytes;
   // 123 is in fewer values than 234, and in fifteen.
@@ -90,7 +90,7 @@ test('trigrams: a pattern among many values reads few of them', () => {
   assert.equal(found.codes?.length, 11);
 });
 
-test('trigrams: parts of two characters, parts that most values have, and few values are looked at one by one', () => {
+test('trigrams: parts of two characters, frequent parts, and few values use a linear search', () => {
   const dictionary = filled(5000);
   assert.equal(atOnce(dictionary.codesWith(['12', ''])), null);
   assert.equal(atOnce(dictionary.codesWith(['number'])), null);
@@ -100,7 +100,7 @@ test('trigrams: parts of two characters, parts that most values have, and few va
   assert.equal(few.bytes, bytes);
 });
 
-test('trigrams: values that are gone take no room for long', () => {
+test('trigrams: removed values release their memory', () => {
   const dictionary = filled(1000);
   atOnce(dictionary.codesWith(['999']));
   const { bytes } = dictionary;
@@ -115,7 +115,7 @@ test('trigrams: values that are gone take no room for long', () => {
   assert.ok(dictionary.bytes < 4 * bytes, `${dictionary.bytes} of ${bytes}`);
 });
 
-test('trigrams: a very long value is found as well', () => {
+test('trigrams: a very long value is found too', () => {
   const dictionary = filled(1000);
   const code = acquired(dictionary, `${'long '.repeat(1000)}needle`);
   assert.deepEqual(atOnce(dictionary.codesWith(['needle'])), [code]);

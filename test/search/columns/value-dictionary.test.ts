@@ -18,7 +18,7 @@ const value = fc.constantFrom<PlainValue>(
   false,
 );
 
-test('value dictionary: a value has one code while something has it, and codes are used again', () => {
+test('value dictionary: a value has one code while it is in use, and codes are reused', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(value, fc.boolean()), { maxLength: 100 }), (changes) => {
       const dictionary = new ValueDictionary();
@@ -53,12 +53,12 @@ test('value dictionary: codes are in the order of their values, and keys never c
   );
 });
 
-test('value dictionary: numbers stand before texts, and texts before booleans', () => {
+test('value dictionary: numbers sort before strings, and strings before booleans', () => {
   const values: PlainValue[] = [true, 'a', 10, false, '😀', 9, '\uffff'];
   assert.deepEqual(values.sort(compareValues), [9, 10, 'a', '\uffff', '😀', false, true]);
 });
 
-test('value dictionary: to use or release a code that nothing has is a bug', () => {
+test('value dictionary: using or releasing an unused code is a bug', () => {
   const dictionary = new ValueDictionary();
   const code = dictionary.acquire('a');
   dictionary.release(code);

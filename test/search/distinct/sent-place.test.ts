@@ -12,7 +12,7 @@ import { comparePlaces } from '../../../src/search/merge-answers.ts';
 import type { RowPlace } from '../../../src/search/shard-answer.ts';
 import { runs } from '../../support/runs.ts';
 
-/** Texts around the length at which they are cut, which differ there, in pairs and halves of pairs too. */
+/** Strings around the length at which they are truncated, where they differ, also within surrogate pairs. */
 const text = fc
   .tuple(
     fc.constantFrom('', 'a', 'a'.repeat(unitsSentMax - 2)),
@@ -39,7 +39,7 @@ const sort: fc.Arbitrary<SortKey[]> = fc.array(
 
 const sent = (whole: RowPlace) => ({ ...whole, values: sentValues(whole.values) });
 
-test('sent place: what is sent of two places orders them as the whole places, or says nothing', () => {
+test('sent place: the truncated forms of two values order them like the whole values, or are undecided', () => {
   fc.assert(
     fc.property(sort, place, place, (keys, one, other) => {
       const a = { ...one, values: one.values.slice(0, keys.length) };
@@ -47,18 +47,18 @@ test('sent place: what is sent of two places orders them as the whole places, or
       const compared = compareSent(keys, sent(a), sent(b));
       if (compared !== null) assert.equal(Math.sign(compared), Math.sign(comparePlaces(keys, a, b)));
       const isOpen = keys.length > 4 || [a, b].some(({ values }) => `${values}`.length > unitsSentMax);
-      assert.ok(compared !== null || isOpen, 'short places say it');
+      assert.ok(compared !== null || isOpen, 'short values decide it');
     }),
     { numRuns: runs(2000) },
   );
 });
 
-test('sent place: values have names of their own, short ones for long texts', () => {
+test('sent place: values have distinct names, with short ones for long strings', () => {
   const long = 'x'.repeat(1000);
   const values = [0, 1, true, '0', 'true', long, `${long}y`, `${long}\ud800`, `${long}\udfff`];
   const names = values.map(nameOfValue);
   assert.equal(new Set(names).size, values.length);
   assert.ok(names.every((name) => String(name).length < 200));
   for (const name of names.filter((name) => String(name).length > unitsSentMax))
-    assert.notEqual(nameOfValue(name), name, 'no value is called as another one');
+    assert.notEqual(nameOfValue(name), name, 'no two values share a name');
 });

@@ -26,7 +26,7 @@ function naiveGroups(texts: readonly (string | null)[]): { value: string; count:
     .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1));
 }
 
-test('facet: the first groups have the highest counts; of the rest the most that one can have is known', () => {
+test('facet: the first groups have the highest counts; for the others the maximum possible count is known', () => {
   fc.assert(
     fc.property(values, fc.integer({ min: 1, max: 6 }), (texts, limit) => {
       const all = naiveGroups(texts);
@@ -54,7 +54,7 @@ test('facet: all groups, or those of given values, are counted', () => {
   );
 });
 
-test('facet: longs that are equally many are in the order of numbers, whether sent as text or not', () => {
+test('facet: longs with equal counts are in numeric order, whether sent as strings or not', () => {
   const longs = ['9007199254740993', 5, '-9223372036854775808', 10];
   const { groups } = atOnce(countGroups(scopeOf(longs, 'long'), 10));
   assert.deepEqual(

@@ -13,7 +13,7 @@ function groups(interval: FacetInterval, docs: readonly (readonly (string | numb
   return intervalGroups([tally.latest]).map(({ value, count }) => `${value} ${count}`);
 }
 
-test('intervals: intervals begin at midnight UTC, weeks on Monday, in the order of time', () => {
+test('intervals: intervals begin at midnight UTC, weeks on Monday, in chronological order', () => {
   const docs = [['2024-03-03T23:59:59.999Z'], ['2024-03-04'], ['1969-12-31T23:59:59.999Z']];
   const midnight = 'T00:00:00.000Z 1';
   const expected: Readonly<Record<FacetInterval, readonly string[]>> = {
@@ -34,14 +34,14 @@ test('intervals: intervals begin at midnight UTC, weeks on Monday, in the order 
   assert.deepEqual(groups('year', docs), [`1969-01-01${midnight}`, '2024-01-01T00:00:00.000Z 2']);
 });
 
-test('intervals: an item counts once in each interval that it has a date in', () => {
+test('intervals: an item counts once in each interval that contains one of its dates', () => {
   assert.deepEqual(groups('month', [['2024-01-01', '2024-01-31', '2024-02-01']]), [
     '2024-01-01T00:00:00.000Z 1',
     '2024-02-01T00:00:00.000Z 1',
   ]);
 });
 
-test('intervals: the earliest and latest times there are have intervals too', () => {
+test('intervals: the earliest and latest possible times have intervals too', () => {
   for (const interval of ['day', 'week', 'month', 'year'] as const) {
     const [first = '', last = ''] = groups(interval, [[-8.64e15], [8.64e15]]);
     assert.match(first, /^-271821-04-20T/, interval);
@@ -53,7 +53,7 @@ test('intervals: the earliest and latest times there are have intervals too', ()
   ]);
 });
 
-test('intervals: the latest thousand intervals of all shards are given, however they are spread', () => {
+test('intervals: the latest thousand intervals of all shards are returned, in any distribution', () => {
   const shards = [new IntervalTally('day'), new IntervalTally('day'), new IntervalTally('day')];
   for (let day = 0; day < 2500; day += 1) {
     const tally = shards[day % 2 === 0 ? 0 : day % 3];

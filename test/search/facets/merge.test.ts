@@ -17,14 +17,14 @@ function groupsOf(shard: Record<string, number>): FacetGroup[] {
     .sort((a, b) => compareGroups(a, b, undefined));
 }
 
-/** What a shard sends when it sends `limit` groups. */
+/** The result of a shard that sends `limit` groups. */
 function partOf(shard: Record<string, number>, limit: number): FacetGroups {
   const all = groupsOf(shard);
   const groups = all.slice(0, limit);
   return groups.length === all.length ? { groups } : { groups, restMax: groups.at(-1)?.count ?? 0 };
 }
 
-/** What a shard counts when it is asked for values, or for all. */
+/** The counts of a shard for given values, or for all. */
 function countedOf(
   shard: Record<string, number>,
   values: readonly FacetGroup['value'][] | null,
@@ -32,7 +32,7 @@ function countedOf(
   return { groups: groupsOf(shard).filter(({ value }) => values === null || values.includes(value)) };
 }
 
-test('merge: merged groups are the first of all items, after at most one more question', () => {
+test('merge: merged groups are the first of all items, after at most one further round', () => {
   fc.assert(
     fc.property(
       fc.array(counts, { minLength: 1, maxLength: 4 }),
@@ -58,7 +58,7 @@ test('merge: merged groups are the first of all items, after at most one more qu
   );
 });
 
-test('merge: dates that shards write in other ways are one group', () => {
+test('merge: dates that shards write differently are one group', () => {
   const date = (...groups: FacetGroup[]): FacetGroups => ({ groups, scale: 'date' });
   const parts = [
     date({ value: '2024-01-01T00:00:00Z', count: 2 }, { value: '2024-01-02', count: 1 }),
@@ -73,7 +73,7 @@ test('merge: dates that shards write in other ways are one group', () => {
   assert.deepEqual(atOnce(sum.first(1)), [{ value: '2024-01-01', count: 3 }]);
 });
 
-test('merge: the first of very many values are found', () => {
+test('merge: the first groups of very many values are found', () => {
   const sum = new CountSum();
   for (const shard of [0, 1, 2])
     for (let n = 0; n < 3000; n += 1) sum.add([{ value: (n * 7) % 3000, count: n % (2 + shard) }], undefined);
@@ -85,7 +85,7 @@ test('merge: the first of very many values are found', () => {
   assert.deepEqual(atOnce(sum.first(100)), inOrder.slice(0, 100));
 });
 
-test('merge: facets that count the same are asked for once, with all their values', () => {
+test('merge: facets that count the same are requested once, with all their values', () => {
   const facets = [facetOf('name'), facetOf('tags'), { ...facetOf('name'), isUnfiltered: true as const }];
   const query: CheckedQuery = { ...everything, facets: [...facets, facetOf('name', 50), facetOf('tags')] };
   const { asked, placeOf } = sharedNeeds(query, [

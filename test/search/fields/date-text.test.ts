@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { parseDate, parseDateText } from '../../../src/search/fields/date-text.ts';
 
-test('date text: a time that JavaScript writes is read as it reads it', () => {
+test('date text: a time written by JavaScript is parsed as JavaScript parses it', () => {
   const from = Date.parse('0001-01-01');
   const to = Date.parse('9999-12-31');
   fc.assert(
@@ -31,7 +31,7 @@ test('date text: only days of the calendar are dates', () => {
   assert.equal(parseDateText('0099-01-01'), Date.parse('0099-01-01'));
 });
 
-test('date text: offsets are taken off, digits beyond the millisecond are cut', () => {
+test('date text: offsets are subtracted, and digits beyond milliseconds are truncated', () => {
   const noon = Date.UTC(2024, 0, 1, 12);
   for (const text of [
     '2024-01-01T12:00',

@@ -10,7 +10,7 @@ const table: FieldTable = {
   isOpen: false,
 };
 
-test('field table: a name is a field, built in before all others, the score, or a mistake', () => {
+test('field table: a name is a field (built-in ones first), the score, or an error', () => {
   assert.equal(meaningOf(table, 'name').kind, 'field');
   const updatedAt = meaningOf(table, '_updatedAt');
   assert.ok(updatedAt.kind === 'field' && updatedAt.isBuiltIn && updatedAt.type === 'date');
@@ -18,6 +18,6 @@ test('field table: a name is a field, built in before all others, the score, or 
   assert.equal(meaningOf(table, 'constructor').kind, 'unknown');
 });
 
-test('field table: in an auto-indexed group no field is a mistake', () => {
+test('field table: in an auto-indexed group no field is an error', () => {
   assert.equal(meaningOf({ ...table, isOpen: true }, 'constructor').kind, 'absent');
 });

@@ -4,14 +4,14 @@ import { InvariantError } from '../../../src/lib/assert.ts';
 import { isFacetable, isOrdered, isSortable, traitsOf } from '../../../src/search/fields/field-type.ts';
 import { allTypes } from '../support/arbitraries.ts';
 
-test('field type: the name of a type says its shape, what it is compared as, and whether it is searched', () => {
+test('field type: the name of a type determines its shape, how it is compared, and whether it is searched', () => {
   assert.deepEqual(traitsOf('text[]'), { shape: 'list', kind: 'text', isSearchable: true });
   assert.deepEqual(traitsOf('keyword'), { shape: 'scalar', kind: 'text', isSearchable: false });
   assert.deepEqual(traitsOf('longRange'), { shape: 'range', kind: 'long', isSearchable: false });
   assert.deepEqual(traitsOf('object'), { shape: 'object', kind: 'json', isSearchable: false });
 });
 
-test('field type: scalars and lists have facets and an order; numbers, dates and their ranges are compared by size', () => {
+test('field type: scalars and lists have facets and an order; numbers, dates and their ranges are ordered by size', () => {
   for (const type of new Set(allTypes.values())) {
     const traits = traitsOf(type);
     assert.equal(isSortable(traits), !/^object|^geoPoint|Range$/.test(type), type);
@@ -20,6 +20,6 @@ test('field type: scalars and lists have facets and an order; numbers, dates and
   }
 });
 
-test('field type: a name that is no type is a bug of ours', () => {
+test('field type: an unknown type name is a bug', () => {
   assert.throws(() => traitsOf('toString' as 'keyword'), InvariantError);
 });

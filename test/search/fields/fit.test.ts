@@ -52,7 +52,7 @@ const misfitting: [FieldType, Json[]][] = [
   ['keyword[]', ['a', [1, 2], {}]],
 ];
 
-test('fit: a value that fits its type is kept as it was sent', () => {
+test('fit: a value that fits its type is stored as it was sent', () => {
   for (const [type, values] of fitting) {
     for (const value of values) {
       assert.deepEqual(
@@ -64,7 +64,7 @@ test('fit: a value that fits its type is kept as it was sent', () => {
   }
 });
 
-test('fit: a value that does not fit its type is refused', () => {
+test('fit: a value that does not fit its type is rejected', () => {
   for (const [type, values] of misfitting) {
     for (const value of values) {
       assert.deepEqual(fitField(type, value), { ok: false }, `${type} ${JSON.stringify(value)}`);
@@ -72,12 +72,12 @@ test('fit: a value that does not fit its type is refused', () => {
   }
 });
 
-test('fit: items of a list that do not fit are left out and counted, nulls only left out', () => {
+test('fit: list items that do not fit are omitted and counted, nulls only omitted', () => {
   assert.deepEqual(fitField('integer[]', [1, 'x', null, 2.5, 3]), { ok: true, value: [1, 3], leftOut: 2 });
   assert.deepEqual(fitField('keyword[]', [null]), { ok: true, value: [], leftOut: 0 });
 });
 
-test('fit: the first value of an auto-indexed field decides its type', () => {
+test('fit: the first value of an auto-indexed field determines its type', () => {
   const expected: [Json, FieldType | null][] = [
     ['2024-01-31', 'date'],
     ['2024-01-31T10:00:00Z', 'date'],
@@ -100,7 +100,7 @@ test('fit: the first value of an auto-indexed field decides its type', () => {
   for (const [value, type] of expected) assert.equal(inferFieldType(value), type, JSON.stringify(value));
 });
 
-test('fitAutoField: no number is in a date field, and fitsAutoAsItIs says the same', () => {
+test('fitAutoField: a date field accepts no number, and fitsAutoAsItIs agrees', () => {
   const cases: [FieldType, Json, Fit][] = [
     ['date', 5, { ok: false }],
     ['date', '2024-05-17', { ok: true, value: '2024-05-17', leftOut: 0 }],

@@ -10,7 +10,7 @@ const place = fc.record({
   lon: fc.double({ min: -180, max: 180, noNaN: true }),
 });
 
-test('geo point: a place is an object or a pair, with its coordinates in range and nothing else', () => {
+test('geo point: a point is an object or a pair, with coordinates in range and nothing else', () => {
   for (const value of [{ lat: 48.2, lon: 16.4 }, { lon: 16.4, lat: 48.2 }, [16.4, 48.2]]) {
     assert.deepEqual(geoPointOf(value), { lat: 48.2, lon: 16.4 });
   }
@@ -33,7 +33,7 @@ test('geo point: a place is an object or a pair, with its coordinates in range a
   for (const misfit of misfits) assert.equal(geoPointOf(misfit), null, JSON.stringify(misfit));
 });
 
-test('geo point: a distance is that of the haversine formula, the same both ways', () => {
+test('geo point: a distance follows the haversine formula, and is symmetric', () => {
   const vienna = { lat: 48.2082, lon: 16.3738 };
   const quarter = (Math.PI / 2) * 6_371_008.8;
   assert.ok(Math.abs(distanceFrom({ lat: 0, lon: 0 })(0, 90) - quarter) < 1e-6);
@@ -44,7 +44,7 @@ test('geo point: a distance is that of the haversine formula, the same both ways
   fc.assert(
     fc.property(place, place, (a, b) => {
       const distance = distanceFrom(a)(b.lat, b.lon);
-      // Near the antipode rounding reaches further.
+      // Near the antipode, rounding errors are larger.
       assert.ok(Math.abs(distance - (naiveDistance(a, [b]) ?? 0)) < 0.5);
       assert.equal(distance, distanceFrom(b)(a.lat, a.lon));
       assert.ok(distance <= antipode);
@@ -52,7 +52,7 @@ test('geo point: a distance is that of the haversine formula, the same both ways
   );
 });
 
-test('geo point: a pole is one place, and so is the date line', () => {
+test('geo point: a pole is one point, and so are both sides of the date line', () => {
   const distanceTo = distanceFrom({ lat: 48.2, lon: 9.2 });
   assert.equal(distanceTo(90, 0), distanceTo(90, 133));
   assert.equal(distanceTo(10, 180), distanceTo(10, -180));

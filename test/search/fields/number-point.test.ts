@@ -14,7 +14,7 @@ import {
 
 const long = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
-test('number point: a long loses nothing as a point, and points are in the order of longs', () => {
+test('number point: a long converts to a point without loss, and points are in the order of longs', () => {
   fc.assert(
     fc.property(long, long, (a, b) => {
       assert.equal(wholeOfPoint(pointOfWhole(a)), a);
@@ -36,7 +36,7 @@ test('number point: nothing lies between a double and the next one', () => {
   );
 });
 
-test('number point: a value fits its type or has no point, but what a query asks may lie outside of it', () => {
+test('number point: a value fits its type or has no point, but operands of a query may be out of range', () => {
   assert.equal(pointOf('integer', 2 ** 31), null);
   assert.equal(pointOf('integer', 1.5), null);
   assert.equal(queryPointOf('integer', 1e300)?.approx, 1e300);

@@ -9,7 +9,7 @@ import { noteShown, shownFields } from '../../../src/search/fields/shown-fields.
 
 const pathsOf = (properties: JsonObject) => Object.fromEntries(atOnce(pathValues(properties)));
 
-test('paths: members of objects up to three names, lists in lists of objects', () => {
+test('paths: members of objects are fields up to three names deep, lists also in lists of objects', () => {
   const properties: JsonObject = {
     plain: 1,
     list: ['a', 1],
@@ -29,7 +29,7 @@ test('paths: members of objects up to three names, lists in lists of objects', (
   assert.deepEqual(pathsOf(JSON.parse('{"a":{"__proto__":1}}') as JsonObject), { 'a.__proto__': 1 });
 });
 
-test('paths: the value of a field is what its type takes of it', () => {
+test('paths: the value of a field is the part that its type accepts', () => {
   const fields: JsonObject = { a: { b: [1, 'x', 2] }, c: 5 };
   const of = (name: string, type: 'double[]' | 'keywordText') => finish(fieldValue(fields, name, type));
   assert.deepEqual(of('a.b', 'double[]'), [1, 2]);
@@ -41,7 +41,7 @@ test('paths: the value of a field is what its type takes of it', () => {
   assert.deepEqual(finish(sentValue(fields, 'c')), 5);
 });
 
-test('shown fields: new ones, properties first, and dates that get another text', () => {
+test('shown fields: new ones, properties first, and dates that receive another string', () => {
   const shown = (properties: JsonObject, known: Parameters<typeof shownFields>[1]) =>
     atOnce(shownFields(properties, known));
   assert.deepEqual(shown({ a: { b: 1 }, c: 'x' }, null), [
@@ -66,7 +66,7 @@ test('shown fields: new ones, properties first, and dates that get another text'
   assert.equal(candidates.get('day'), 'keywordText');
 });
 
-test('paths: a date field becomes text by a text that is neither a date nor empty, and by nothing else', () => {
+test('paths: a date field becomes text only after a string that is neither a date nor empty', () => {
   const others: Json[] = ['2024-05-17', 17, null, ['x'], true, {}, ''];
   for (const value of others) assert.equal(retypes('date', value), false);
   assert.equal(retypes('date', ' '), true);
@@ -76,7 +76,7 @@ test('paths: a date field becomes text by a text that is neither a date nor empt
   assert.equal(isRetyped('date', 'keywordText[]'), false);
 });
 
-test('paths: null, an empty text, and a list of no other items decide no type', () => {
+test('paths: null, an empty string, and a list of nothing else determine no type', () => {
   for (const value of [null, '', [], [null], ['', null, '']]) {
     assert.equal(inferFieldType(value), null);
     assert.equal(decidesNothing(value), true);

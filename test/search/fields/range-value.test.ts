@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { wholeOfPoint } from '../../../src/search/fields/number-point.ts';
 import { intervalOf } from '../../../src/search/fields/range-value.ts';
 
-test('range value: an open bound of whole numbers is the next one inwards', () => {
+test('range value: an exclusive bound of integers is the next integer inwards', () => {
   assert.deepEqual(intervalOf('integer', { gt: 1, lt: 5 }), {
     low: { approx: 2, residual: 0 },
     high: { approx: 4, residual: 0 },
@@ -12,7 +12,7 @@ test('range value: an open bound of whole numbers is the next one inwards', () =
   assert.equal(longs && wholeOfPoint(longs.low), 9_007_199_254_740_993n);
 });
 
-test('range value: an open bound of fractions is the next double', () => {
+test('range value: an exclusive bound of fractions is the next double', () => {
   const interval = intervalOf('double', { gt: 1 });
   assert.equal(interval?.low.approx, 1 + Number.EPSILON);
   assert.equal(interval?.high.approx, Number.POSITIVE_INFINITY);

@@ -9,7 +9,7 @@ import { filled } from '../support/columns.ts';
 import { scanned, setOf } from '../support/matchers.ts';
 
 const column = filled(new ScalarCodes(5, 'text'), ['a', 'b', null, 'a', null]);
-// Doc 4 is gone.
+// Doc 4 was removed.
 const scope = {
   live: setOf([0, 1, 2, 3], 5),
   docCount: 5,
@@ -24,7 +24,7 @@ function found(node: FilterNode): number[] {
   return scanned(atOnce(bindFilter(node, scope)), 5);
 }
 
-test('bind filter: absent values are equal to null, and different from all others', () => {
+test('bind filter: absent values equal null, and differ from all others', () => {
   assert.deepEqual(found(condition('equals', null)), [2]);
   assert.deepEqual(found(condition('notEquals', null)), [0, 1, 3]);
   assert.deepEqual(found(condition('notEquals', 'a')), [1, 2]);
@@ -32,14 +32,14 @@ test('bind filter: absent values are equal to null, and different from all other
   assert.deepEqual(found(condition('in', [])), []);
 });
 
-test('bind filter: a field that no doc has is absent from all', () => {
+test('bind filter: a field that no doc has is absent everywhere', () => {
   assert.deepEqual(found(condition('equals', null, 'g')), [0, 1, 2, 3]);
   assert.deepEqual(found(condition('notEquals', null, 'g')), []);
   assert.deepEqual(found(condition('notEquals', 'a', 'g')), [0, 1, 2, 3]);
   assert.deepEqual(found(condition('in', ['a'], 'g')), []);
 });
 
-test('bind filter: groups are joined, and one without members holds for all', () => {
+test('bind filter: groups are combined, and an empty one always holds', () => {
   const [isA, isAbsent] = [condition('equals', 'a'), condition('equals', null)];
   assert.deepEqual(found({ kind: 'or', nodes: [isA, isAbsent] }), [0, 2, 3]);
   assert.deepEqual(found({ kind: 'and', nodes: [isA, isAbsent] }), []);

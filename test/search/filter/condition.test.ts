@@ -6,7 +6,7 @@ import { matchNothing, matchSet, matchTested } from '../../../src/search/filter/
 import { docsOf } from '../support/columns.ts';
 import { setOf } from '../support/matchers.ts';
 
-test('condition: nothing, a set and a test find their docs however they are asked', () => {
+test('condition: nothing, a set and a test find their docs with every method', () => {
   assert.deepEqual(docsOf(matchNothing, 10), []);
   assert.deepEqual(docsOf(matchSet(setOf([1, 7], 10)), 10), [1, 7]);
   assert.deepEqual(
@@ -18,7 +18,7 @@ test('condition: nothing, a set and a test find their docs however they are aske
   );
 });
 
-test('condition: a scan stops for a look at the clock, at the latest after so many docs', () => {
+test('condition: a scan pauses to check the clock at least every so many docs', () => {
   const set = new Bitmap(200_000);
   workBudget.units = 0;
   assert.equal(matchTested(() => false).scan(set, 0, 200_000), unitsPerGo);

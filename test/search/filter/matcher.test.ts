@@ -6,7 +6,7 @@ import { matcherOf } from '../support/matchers.ts';
 
 const isEven = (doc: number): boolean => doc % 2 === 0;
 
-test('matcher: docs that pass stay, in their order, at the beginning of the list', () => {
+test('matcher: matching docs stay, in order, at the beginning of the list', () => {
   for (const sift of [keepBy, (...args: Parameters<typeof siftBy>) => atOnce(siftBy(...args))]) {
     const docs = Int32Array.from([4, 1, 2, 3, 8, 5]);
     assert.equal(sift(isEven, docs, 5), 3);
@@ -14,7 +14,7 @@ test('matcher: docs that pass stay, in their order, at the beginning of the list
   }
 });
 
-test('matcher: a test that takes long lets others have their turn', () => {
+test('matcher: a slow test yields to other work', () => {
   const { clock } = workBudget;
   workBudget.clock = () => true;
   const docs = Int32Array.from({ length: 100 }, (_, doc) => doc);
@@ -33,7 +33,7 @@ test('matcher: a test that takes long lets others have their turn', () => {
   assert.deepEqual([...docs.subarray(0, 3)], [0, 2, 4]);
 });
 
-test('matcher: every matcher must match; none keeps all', () => {
+test('matcher: every matcher must match; without matchers all docs are kept', () => {
   const docs = Int32Array.from([1, 2, 3]);
   assert.equal(atOnce(siftAll([], docs, 3)), 3);
   assert.equal(atOnce(siftAll([matcherOf([1, 2], 4), matcherOf([2, 3], 4)], docs, 3)), 1);

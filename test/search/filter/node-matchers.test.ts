@@ -1,4 +1,4 @@
-/** Conditions joined by "and", "or" and "not", against sets of docs. */
+/** Conditions combined with "and", "or" and "not", compared with sets of docs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -17,11 +17,11 @@ function finds(matcher: Matcher, expected: readonly number[], some: readonly num
   assert.deepEqual(
     sifted(matcher, some),
     some.filter((doc) => expected.includes(doc)),
-    'docs that are tested one by one stay in their order',
+    'docs that are tested one by one stay in order',
   );
 }
 
-test('all: the docs of every condition', () => {
+test('node matchers: all finds the docs of every condition', () => {
   fc.assert(
     fc.property(sets, docs, (members, some) => {
       const matcher = new AllOf(members.map((each) => matcherOf(each, docCount)));
@@ -34,7 +34,7 @@ test('all: the docs of every condition', () => {
   );
 });
 
-test('any: the docs of one condition at least', () => {
+test('node matchers: any finds the docs of at least one condition', () => {
   fc.assert(
     fc.property(sets, docs, (members, some) => {
       const matcher = new AnyOf(
@@ -50,7 +50,7 @@ test('any: the docs of one condition at least', () => {
   );
 });
 
-test('rest: the live docs that a condition does not hold for', () => {
+test('node matchers: rest finds the live docs that do not meet a condition', () => {
   const node = {
     kind: 'condition',
     field: 'f',
@@ -70,7 +70,7 @@ test('rest: the live docs that a condition does not hold for', () => {
   );
 });
 
-test('node matchers: of several conditions that know their docs the one with the fewest lists them', () => {
+test('node matchers: of several conditions that know their docs, the one with the fewest lists them', () => {
   const matcher = new AllOf([matcherOf([1, 2, 3], 9, true), matcherOf([2, 5], 9, true), matcherOf([2], 9)]);
   const out = new Int32Array(9);
   assert.equal(matcher.few?.list(out), 2);

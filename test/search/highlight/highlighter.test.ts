@@ -50,7 +50,7 @@ const search = fc.record({
   fuzziness: fc.constantFrom(0, 1, null),
 });
 
-test('highlighter: exactly the words that the search finds are marked, and the text is as it was', () => {
+test('highlighter: marks exactly the words that the search finds, and leaves the text unchanged', () => {
   fc.assert(
     fc.property(text, search, (value, asked) => {
       const marked = naiveMarked(value, asked, '[', ']');
@@ -61,7 +61,7 @@ test('highlighter: exactly the words that the search finds are marked, and the t
   );
 });
 
-test('highlighter: a passage is a part of the text with as many different words as fit, each whole', () => {
+test('highlighter: a passage is a part of the text with as many different words as fit, each complete', () => {
   fc.assert(
     fc.property(text, search, fc.integer({ min: 1, max: 60 }), (value, asked, length) => {
       const matches = naiveMatches(value, asked);
@@ -76,7 +76,7 @@ test('highlighter: a passage is a part of the text with as many different words 
       assert.equal(isCut[0] || isCut[1], part !== value);
       const longest = Math.max(...matches.map(([start, end]) => [...value.slice(start, end)].length));
       assert.ok([...passage].length <= Math.max(length, longest + 2), `${passage} of ${length}`);
-      // As many different words as any run of matches of that length has.
+      // As many different words as the best run of matches of that length.
       const room = part === value ? length : Math.max(1, length - 2);
       let most = 1;
       for (const [from] of matches) {
@@ -91,7 +91,7 @@ test('highlighter: a passage is a part of the text with as many different words 
   );
 });
 
-test('highlighter: marks are <em> unless given; where one is markup the text is escaped', () => {
+test('highlighter: marks are <em> by default; if one is markup the text is escaped', () => {
   const fields = { text: `Tom & "Jerry's" <b>house</b>` };
   const escaped = 'Tom &amp; &quot;Jerry&#39;s&quot; &lt;b&gt;<em>house</em>&lt;/b&gt;';
   assert.deepEqual(highlights(fields, { value: 'hause' }), { text: escaped });
@@ -104,7 +104,7 @@ test('highlighter: marks are <em> unless given; where one is markup the text is 
   });
 });
 
-test('highlighter: the length counts the text as it was, without its marks', () => {
+test('highlighter: the length counts the original text, without its marks', () => {
   const value = `${'lorem ipsum '.repeat(9)}a <river> flows ${'dolor sit '.repeat(9)}`;
   assert.deepEqual(highlights({ text: value }, { value: 'river' }, { length: 30 }), {
     text: '…ipsum a &lt;<em>river</em>&gt; flows…',
@@ -114,7 +114,7 @@ test('highlighter: the length counts the text as it was, without its marks', () 
   });
 });
 
-test('highlighter: a list gives all its texts; a field without a match is absent', () => {
+test('highlighter: a list returns all its strings; a field without a match is absent', () => {
   const fields = { 'text[]': ['a river', 'a < mill', 'nothing here at all'], text: 'mill' };
   const asked = { field: null, fields: [{ field: 'text[]' }, { field: 'text' }], value: 'river' };
   assert.deepEqual(highlights(fields, asked), {
@@ -130,7 +130,7 @@ test('highlighter: a list gives all its texts; a field without a match is absent
   assert.deepEqual(highlights({}, { value: 'mill' }), {});
 });
 
-test("the item's own fields stay, but for one that has the name", () => {
+test("highlighter: the item's own fields stay, except one that has the name of the highlights", () => {
   const fields = { text: 'mill \ud800', _highlights: 'mine', b: 1 };
   assert.deepEqual(shown(fields, { value: 'mill' }), {
     text: fields.text,
@@ -140,7 +140,7 @@ test("the item's own fields stay, but for one that has the name", () => {
   assert.deepEqual(shown({}, { value: 'mill' }), { _highlights: {} });
 });
 
-test('highlighter: more than a page has room for is given up soon', () => {
+test('highlighter: highlights beyond the limit of a page are abandoned early', () => {
   const highlight = { before: '<'.repeat(256), after: '>'.repeat(256) };
   const highlighter = Highlighter.of(
     queryOf({ search: { field: 'text', value: 'a' }, highlight }),
@@ -153,7 +153,7 @@ test('highlighter: more than a page has room for is given up soon', () => {
   assert.ok(length < 64 * 1024 * 1024);
 });
 
-/** How often the steps pause when the time is always over. */
+/** Number of pauses when the time is always over. */
 function pausesOf(steps: Steps<unknown>): number {
   let pauses = 0;
   workBudget.clock = () => true;
@@ -182,6 +182,6 @@ test('highlighter: text with very many matches, or very many characters to escap
     const fields = Buffer.from(JSON.stringify({ text: value }));
     const ofFinding = pausesOf(matchesIn(value, matcher));
     const pauses = pausesOf(highlighter.highlighted(fields));
-    assert.ok(pauses > ofFinding + 100, `${pauses} pauses, ${ofFinding} of them for the matches`);
+    assert.ok(pauses > ofFinding + 100, `${pauses} pauses, ${ofFinding} of them while finding matches`);
   }
 });

@@ -15,7 +15,7 @@ function wordsIn(text: string): { word: string; start: number; end: number }[] {
 
 const runCount = runs(1000);
 
-/** Characters that NFKC takes apart, joins with their neighbours, or puts into another order. */
+/** Characters that NFKC decomposes, composes with their neighbors, or reorders. */
 const odd = [
   ...[
     'a',
@@ -69,7 +69,7 @@ const odd = [
 ];
 const oddText = fc.string({ unit: fc.constantFrom(...odd), maxLength: 12 });
 
-test('source words: each word has the least part of the text that it comes from', () => {
+test('source words: each word maps to the smallest part of the text that it comes from', () => {
   fc.assert(
     fc.property(fc.oneof(oddText, fc.string({ unit: 'binary', maxLength: 8 })), (text) => {
       assert.deepEqual(wordsIn(text), naivePlaces(text));
@@ -78,7 +78,7 @@ test('source words: each word has the least part of the text that it comes from'
   );
 });
 
-test('source words: a mark that follows no letter is no word; what has no sign is within a word, not at its ends', () => {
+test('source words: a mark without a letter is not a word; an invisible character can be inside a word, not at its ends', () => {
   assert.deepEqual(wordsIn('=\u0338\u3099'), []);
   assert.deepEqual(wordsIn('\ufe0fGe\u00adsamt\u00ad x'), [
     { word: 'gesamt', start: 1, end: 8 },
@@ -86,7 +86,7 @@ test('source words: a mark that follows no letter is no word; what has no sign i
   ]);
 });
 
-test('source words: a long text has the words that its index has', () => {
+test('source words: a long text has the same words as its index', () => {
   const text = 'Ünder the ﬁsh 😀 ２３ e\u0301 '.repeat(5000);
   const words = wordsIn(text);
   assert.deepEqual(

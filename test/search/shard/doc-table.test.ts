@@ -11,7 +11,7 @@ function itemOf(sourceId: string, originId: string): IndexItem {
 const id = fc.constantFrom('1', '2', '3');
 const change = fc.record({ sourceId: id, originId: id, isAdded: fc.boolean() });
 
-test('doc table: an item is found by its ids while it is there, with what it came with', () => {
+test('doc table: an item is found by its ids while it exists, with the values it was added with', () => {
   fc.assert(
     fc.property(fc.array(change), (changes) => {
       const table = new DocTable();
@@ -33,14 +33,14 @@ test('doc table: an item is found by its ids while it is there, with what it cam
         texts.set(`${sourceId} ${originId}`, `{"at":${at}}`);
       }
       assert.equal(table.size, texts.size);
-      assert.ok(table.docCount <= 9, 'ids are used again');
+      assert.ok(table.docCount <= 9, 'ids are reused');
       const kept = [...table.all()].map((doc) => table.textOf(doc));
       assert.deepEqual(kept.sort(), [...texts.values()].sort());
     }),
   );
 });
 
-test('doc table: a doc that an inverted index has is said to be so, and not used again before it is freed', () => {
+test('doc table: a doc in an inverted index is marked, and not reused before it is freed', () => {
   const table = new DocTable();
   const doc = table.add(itemOf('s', '1'), '{}');
   table.markIndexed(doc);
@@ -51,7 +51,7 @@ test('doc table: a doc that an inverted index has is said to be so, and not used
   assert.equal(table.retire(doc), false);
 });
 
-test('doc table: to retire a doc twice is a bug', () => {
+test('doc table: retiring a doc twice is a bug', () => {
   const table = new DocTable();
   const doc = table.add(itemOf('s', '1'), '{}');
   table.retire(doc);

@@ -16,7 +16,7 @@ const fields = new Map<string, FieldType>([
   ['title', 'text'],
 ]);
 
-/** So many that what one condition in a hundred docs meets is not looked for among all of them. */
+/** So many that a condition met by one doc in a hundred is not searched by a full scan. */
 const itemCount = 600;
 
 function itemOf(number: number): IndexItem {
@@ -41,7 +41,7 @@ const filters = fc.oneof(
 );
 const search = fc.constantFrom({}, { search: { field: 'title', value: 'word1' } });
 
-test('conditions that few docs meet are joined as a scan of all items joins them', () => {
+test('conditions that few docs meet: combinations equal those of a scan of all items', () => {
   const shard = new Shard({ fields });
   const items = Array.from({ length: itemCount }, (_, number) => itemOf(number));
   for (const item of items) shard.upsert(item);

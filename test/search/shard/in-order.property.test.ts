@@ -46,7 +46,7 @@ const operator = fc.constantFrom(
 
 const numbers = ['integer', 'long', 'double', 'date', '_updatedAt'] as const;
 
-/** Bounds on a number, sorted by it, and now and then with more than that. */
+/** Bounds on a number, sorted by it, sometimes with further clauses. */
 const query: fc.Arbitrary<JsonObject> = fc.constantFrom(...numbers).chain((field) => {
   const asked = value[field] ?? fc.integer({ min: 0, max: 5 });
   const condition = fc.record({ field: fc.constant(field), operator, value: asked });
@@ -76,12 +76,12 @@ function checked(body: JsonObject): CheckedQuery {
   return result.query;
 }
 
-/** Scans until the order is due that the query may go by. */
+/** Scans until the sorted order that the query can use is due. */
 function wear(shard: Shard, query: CheckedQuery): void {
   for (let asked = 0; asked < scansPerSort; asked += 1) shard.query(query);
 }
 
-test('pages of numbers in their order are those of a scan, however the numbers changed between them', () => {
+test('in order: pages of numbers in their order equal those of a scan, however the numbers changed in between', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.array(item, { maxLength: 15 }), query), { minLength: 1, maxLength: 6 }),
@@ -125,7 +125,7 @@ test('pages of numbers in their order are those of a scan, however the numbers c
   );
 });
 
-test('thousands of numbers: a page is found while many of them change', () => {
+test('in order: a page of thousands of numbers is found while many of them change', () => {
   const shard = new Shard({ fields: types });
   const items = new Map<string, IndexItem>();
   const put = (id: number, double: number | null) => {

@@ -1,4 +1,4 @@
-/** Queries that pause wherever they can, while others run on the same shard, answer as those that do not. */
+/** Queries that pause wherever they can, while others run on the same shard, return the same as queries that do not pause. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -25,7 +25,7 @@ function* inSteps<T>(begin: () => Resumable<T>): Steps<T> {
   return made instanceof Suspended ? yield* made.steps : made;
 }
 
-/** Runs all of them a step at a time, in a given order. @returns their answers, null for those that are left halfway */
+/** Runs all of them one step at a time, in a given order. @returns their answers, null for those that were abandoned */
 function inTurns(all: readonly Steps<ShardAnswer>[], order: readonly number[], left: number) {
   const answers = all.map((): ShardAnswer | null => null);
   const open = all.map((_, at) => at);
@@ -54,7 +54,7 @@ function textOf({ total, rows, facets }: ShardAnswer): string {
   ]);
 }
 
-test('queries that pause at every step, some of them given up, answer as without a pause', (context) => {
+test('pauses: queries that pause at every step, some of them abandoned, return the same as without a pause', (context) => {
   const { unitsPerLook } = workBudget;
   context.after(() => {
     workBudget.unitsPerLook = unitsPerLook;
@@ -98,7 +98,7 @@ test('queries that pause at every step, some of them given up, answer as without
   assert.ok(paused > runCount, `${paused} pauses`);
 });
 
-test('a shard whose tables grow while it pauses is as one that grew at once', (context) => {
+test('pauses: a shard whose tables grow in steps equals one that grew without a pause', (context) => {
   const { unitsPerLook } = workBudget;
   context.after(() => {
     workBudget.unitsPerLook = unitsPerLook;

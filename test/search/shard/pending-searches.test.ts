@@ -32,14 +32,14 @@ test('pending searches: changes between the rounds of a search count', () => {
       for (const change of between) for (const shards of [asked, fresh]) applyTo(shards ?? [], change);
       for (const [at, shard] of (asked ?? []).entries()) {
         assert.deepEqual(shard.query(second), fresh?.[at]?.query(second));
-        assert.deepEqual(shard.query(second), fresh?.[at]?.query(second), 'and a second time');
+        assert.deepEqual(shard.query(second), fresh?.[at]?.query(second), 'the second time too');
       }
     }),
     { numRuns: runs(300) },
   );
 });
 
-test('pending searches: a sweep under way goes on when a partition without items is dropped', () => {
+test('pending searches: a sweep in progress continues after a partition without items is dropped', () => {
   const [asked, fresh] = [1, 2].map(() => [1, 2].map(() => new Shard({ fields: allTypes })));
   const textIn = (number: number) =>
     `x${number}q y${number}q z${number}q ${number < 1300 ? 'other' : 'common'}`;
@@ -79,7 +79,7 @@ function textOf(words: readonly string[]): FieldText {
   return text;
 }
 
-test('pending searches: each is taken once, with its statistics, by the same words only', () => {
+test('pending searches: each is used once, with its statistics, and only for the same words', () => {
   const pending = new PendingSearches();
   const search = searchIn('text', 'worb');
   const words = lookedUp(search, textOf(['word']));

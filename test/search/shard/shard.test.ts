@@ -33,7 +33,7 @@ function idsOf({ rows }: ShardAnswer): string[] {
   return rows.map(({ place }) => place.originId);
 }
 
-test('shard: rare words and exact ones come first; of equal scores the smaller originId', () => {
+test('shard: rare words and exact ones are first; ties are ordered by originId', () => {
   const texts = ['red hause', 'house', 'rad house', 'housed', 'red house', 'red', 'green', 'red'];
   const answer = shardOf('text', texts)({ search: { field: 'f', value: 'red house' } });
   assert.deepEqual(idsOf(answer), ['4', '1', '2', '5', '7', '0', '3']);
@@ -45,14 +45,14 @@ test('shard: rare words and exact ones come first; of equal scores the smaller o
   );
 });
 
-test('shard: a literal search has no fuzziness but still any word may match', () => {
+test('shard: a literal search has no fuzziness but still matches any word', () => {
   const ask = shardOf('text[]', [['red house'], ['hause'], ['a', 'House']]);
   assert.deepEqual(idsOf(ask({ search: { field: 'f', value: 'red HOUSE', literal: true } })), ['0', '2']);
   assert.equal(ask({ search: { field: 'f', value: 'hause' } }).total, 3);
   assert.equal(ask({ search: { field: 'f', value: '!?' } }).total, 0);
 });
 
-test('shard: words that are asked for again find what came and went since', () => {
+test('shard: repeated words find the items added and removed since', () => {
   const fields = new Map<string, FieldType>([['f', 'text']]);
   const shard = new Shard({ fields });
   const found = () => idsOf(shard.query(checked(fields, { search: { field: 'f', value: 'hause' } }))).sort();
@@ -64,7 +64,7 @@ test('shard: words that are asked for again find what came and went since', () =
   assert.deepEqual(found(), ['a', 'b', 'c']);
   for (const originId of ['a', 'b', 'c']) shard.remove('s', originId);
   assert.deepEqual(found(), []);
-  // So many that the lists of those that went are swept away.
+  // Enough that the lists of removed docs are swept.
   for (let number = 0; number < 500; number += 1) put(`other ${number}`, `word${number}`);
   for (let number = 0; number < 500; number += 1) shard.remove('s', `other ${number}`);
   put('d', 'house');
@@ -73,14 +73,14 @@ test('shard: words that are asked for again find what came and went since', () =
   assert.deepEqual(found(), ['d']);
 });
 
-test('shard: a swap of neighbours is one edit, and short words allow none', () => {
+test('shard: a swap of adjacent letters is one edit, and short words allow none', () => {
   const ask = shardOf('keywordText', ['ab', 'abc', 'abcdef']);
   assert.deepEqual(idsOf(ask({ search: { field: 'f', value: 'ba' } })), []);
   assert.deepEqual(idsOf(ask({ search: { field: 'f', value: 'bac' } })), ['1']);
   assert.deepEqual(idsOf(ask({ search: { field: 'f', value: 'badcef' } })), ['2']);
 });
 
-test('longs keep every digit: compared, sorted, faceted and given back', () => {
+test('shard: longs keep every digit when compared, sorted, faceted and returned', () => {
   const values = [
     '9007199254740993',
     '9007199254740992',
@@ -113,7 +113,7 @@ test('shard: absent values sort last in both orders, lists by their smallest or 
   assert.deepEqual(idsOf(ask({ sort: [{ field: 'f', order: 'desc' }] })), ['0', '4', '2', '1', '3']);
 });
 
-test('shard: a value lies in a range, or some part of the range satisfies', () => {
+test('shard: a range matches if a value is in it, or part of it meets the condition', () => {
   const ask = shardOf('integerRange', [{ gte: 1, lt: 5 }, { gt: 4 }, { lte: 0 }, null, { gt: 3, lt: 4 }]);
   const where = (operator: string, value: Json): string[] =>
     idsOf(ask({ filters: { and: [{ field: 'f', operator, value }] }, sort: [{ field: '_originId' }] }));
@@ -137,7 +137,7 @@ test('shard: facet counts are exact and ordered by count, then value; a list cou
   ]);
 });
 
-test('shard: fields called like members of every object are fields like any other', () => {
+test('shard: fields named like members of Object.prototype are ordinary fields', () => {
   const fields = new Map<string, FieldType>([
     ['__proto__', 'keyword'],
     ['constructor', 'integer'],
@@ -153,7 +153,7 @@ test('shard: fields called like members of every object are fields like any othe
   assert.equal(answer.rows[0]?.fieldsText, '{"__proto__":"x","constructor":5}');
 });
 
-test('shard: one originId in several sources is several items', () => {
+test('shard: the same originId in several sources is several items', () => {
   const fields = new Map<string, FieldType>();
   const shard = new Shard({ fields });
   for (const sourceId of ['b', 'a']) shard.upsert({ ...itemOf('1', { sourceId }), sourceId });
@@ -167,7 +167,7 @@ test('shard: one originId in several sources is several items', () => {
   assert.equal(shard.size, 1);
 });
 
-test('shard: an item whose value no longer fits its field is kept, without that value being searched', () => {
+test('shard: an item whose value no longer fits its field is kept, but the value is not searched', () => {
   const ask = shardOf('integer', ['text', 5]);
   assert.equal(ask({}).total, 2);
   assert.deepEqual(idsOf(ask({ filters: { and: [{ field: 'f', operator: 'notEquals', value: null }] } })), [
@@ -175,7 +175,7 @@ test('shard: an item whose value no longer fits its field is kept, without that 
   ]);
 });
 
-test('shard: years of changes leave a shard as small and as right as a fresh one', () => {
+test('shard: years of changes leave a shard as small and as correct as a fresh one', () => {
   const fields = new Map<string, FieldType>([
     ['t', 'text'],
     ['k', 'keyword[]'],
@@ -214,7 +214,7 @@ test('shard: years of changes leave a shard as small and as right as a fresh one
   }
 });
 
-test('shard: a dropped partition is gone, and its ids are used again', () => {
+test('shard: a dropped partition is gone, and its ids are reused', () => {
   const fields = new Map<string, FieldType>([['t', 'text']]);
   const shard = new Shard({ fields });
   for (let round = 0; round < 5; round += 1) {

@@ -13,7 +13,7 @@ const runCount = runs(300);
 
 const shardCount = fc.integer({ min: 1, max: 4 });
 
-test('shards answer every query as a scan of all items does, however the items are spread', () => {
+test('shards: every query returns the same as a scan of all items, in any distribution of the items', () => {
   fc.assert(
     fc.property(
       changes,
@@ -38,7 +38,7 @@ test('shards answer every query as a scan of all items does, however the items a
   );
 });
 
-test('pages that go on behind the last row of the page before add up to the whole order', () => {
+test('shards: pages that continue after the last row of the previous one add up to the whole order', () => {
   fc.assert(
     fc.property(
       fc.array(item, { minLength: 1, maxLength: 30 }),
@@ -56,7 +56,7 @@ test('pages that go on behind the last row of the page before add up to the whol
           const { rows } = ask(shards, { ...whole, pageSize, after }, 1000);
           paged.push(...rows.map(({ place }) => place));
           if (rows.length < pageSize) break;
-          // A place crosses processes and comes back out of a token.
+          // A sort value crosses process boundaries and returns in a token.
           after = JSON.parse(JSON.stringify(rows.at(-1)?.place)) as RowPlace;
         }
         assert.deepEqual(paged, expected);
@@ -66,7 +66,7 @@ test('pages that go on behind the last row of the page before add up to the whol
   );
 });
 
-test('a field that is added later is found in items that already had it', () => {
+test('shards: a field that is added later is found in items that already had it', () => {
   fc.assert(
     fc.property(
       fc.array(item, { maxLength: 15 }),
@@ -86,7 +86,7 @@ test('a field that is added later is found in items that already had it', () => 
   );
 });
 
-test('a word that counts for next to nothing still counts as a word that matches, in one round as in two', () => {
+test('shards: a word with almost no weight still counts as a match, in one round as in two', () => {
   const shards = Array.from({ length: 2 }, () => new Shard({ fields: allTypes }));
   const items = new Map<string, IndexItem>();
   for (const originId of ['1', '2', '3']) {

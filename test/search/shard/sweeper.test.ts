@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Sweeper } from '../../../src/search/shard/sweeper.ts';
 import { TextIndex } from '../../../src/search/text/text-index.ts';
 
-test('sweeper: ids are given back once no list holds them, in small portions of work', () => {
+test('sweeper: ids are returned once no list contains them, in small steps', () => {
   const text = new TextIndex();
   const freed: number[] = [];
   const sweeper = new Sweeper((doc) => freed.push(doc));
@@ -26,7 +26,7 @@ test('sweeper: ids are given back once no list holds them, in small portions of 
   );
 });
 
-test('sweeper: few dead docs wait', () => {
+test('sweeper: a few dead docs are not swept yet', () => {
   const sweeper = new Sweeper(() => assert.fail('nothing is due'));
   for (let doc = 0; doc < 1000; doc += 1) sweeper.bury(doc);
   assert.equal(sweeper.dueWith(10), 0);

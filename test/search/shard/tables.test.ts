@@ -26,7 +26,7 @@ test('tables: only text fields have their words indexed', () => {
   assert.equal(atOnce(field.set(1, '--', 2)), false, 'no word, nothing to sweep');
 });
 
-test('tables: facets of numbers are made by the first one, and follow the docs from then on', () => {
+test('tables: facets of numbers are built by the first query, and updated with the docs from then on', () => {
   const values: Json[] = [1, 2, 1, -0];
   const field = fieldOf('double', values);
   assert.deepEqual(
@@ -49,7 +49,7 @@ test('tables: facets of numbers are made by the first one, and follow the docs f
   );
 });
 
-test('tables: longs are numbers in facets where a number is exact, else text', () => {
+test('tables: longs in facets are numbers if exact, otherwise strings', () => {
   const values: Json[] = ['5', 5, '9007199254740993'];
   assert.deepEqual(
     facetCounts(fieldOf('long', values), values),
@@ -60,7 +60,7 @@ test('tables: longs are numbers in facets where a number is exact, else text', (
   );
 });
 
-test('tables: a facet that is given up leaves what it made to the next one', () => {
+test('tables: an abandoned facet leaves its work to the next one', () => {
   const values = Array.from({ length: 100 }, (_, at) => [at, at + 1]);
   const field = fieldOf('integer[]', values);
   const { clock } = workBudget;
@@ -84,7 +84,7 @@ test('tables: a facet that is given up leaves what it made to the next one', () 
   assert.equal(counts.get(25), 2);
 });
 
-/** Goes on with the first facet of a field until it pauses twice within one doc: it makes room for more values. */
+/** Continues the first facet of a field until it pauses twice within one doc: it is growing its tables. */
 function untilRoomIsMade(field: Field, values: readonly Json[]): number {
   let readAtPause = -1;
   let read = 0;
@@ -100,7 +100,7 @@ function untilRoomIsMade(field: Field, values: readonly Json[]): number {
   return read;
 }
 
-test('tables: the first facet makes room for many values in steps; given up there, it leaves them to what comes next', (context) => {
+test('tables: the first facet grows its tables in steps; if abandoned there, the next query continues', (context) => {
   const { clock } = workBudget;
   context.after(() => {
     workBudget.clock = clock;
@@ -113,7 +113,7 @@ test('tables: the first facet makes room for many values in steps; given up ther
     const field = fieldOf(type, values);
     workBudget.clock = () => true;
     const read = untilRoomIsMade(field, values);
-    assert.ok(read < values.length, `${type}: no room was made in steps`);
+    assert.ok(read < values.length, `${type}: the tables did not grow in steps`);
     workBudget.clock = clock;
     for (const doc of [3, read - 1]) {
       const value = valueAt(-doc);
@@ -127,7 +127,7 @@ test('tables: the first facet makes room for many values in steps; given up ther
   }
 });
 
-test('tables: a value that is read in steps is one that counts', () => {
+test('tables: a value that is read in steps is counted', () => {
   const values: Json[] = [1, 2, 2];
   const field = fieldOf('double', values);
   function* reading(doc: number): Steps<Json> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TextArena } from '../../../src/search/shard/text-arena.ts';
 
-test('text arena: texts survive any order of changes, and the arena stays about as large as they are', () => {
+test('text arena: strings survive any order of changes, and the arena stays about as large as they are', () => {
   const arena = new TextArena(1000);
   const texts = new Map<number, string>();
   let seed = 7;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { absentOrder } from '../../../src/search/sort/order.ts';
 
-test('order: to a field that no doc has all docs are equal, and have no value', () => {
+test('order: a field that no doc has makes all docs equal, without a value', () => {
   const keys = new Float64Array(3);
   assert.equal(absentOrder.keys(new Int32Array(3), 0, 3, keys), 3);
   assert.deepEqual([...keys], Array(3).fill(Number.POSITIVE_INFINITY));

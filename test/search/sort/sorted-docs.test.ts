@@ -6,7 +6,7 @@ import { KeptOrder, type SortedDocs, scansPerSort } from '../../../src/search/so
 const everything = { low: -Infinity, high: Infinity };
 const all = { isDescending: false, limit: Number.POSITIVE_INFINITY, after: null };
 
-/** How often a scan is asked for before there is an order, and the order. */
+/** Number of scans before there is a sorted order, and the order. */
 function untilSorted(order: KeptOrder, values: Float64Array): { scans: number; docs: SortedDocs } {
   for (let scans = 0; ; scans += 1) {
     const docs = atOnce(order.asked(values));
@@ -14,7 +14,7 @@ function untilSorted(order: KeptOrder, values: Float64Array): { scans: number; d
   }
 }
 
-test('sorted docs: docs are sorted once scans have cost as much, and stay so', () => {
+test('sorted docs: docs are sorted once scans have cost as much, and stay sorted', () => {
   const order = new KeptOrder();
   const values = Float64Array.of(3, Number.NaN, 1, 2);
   const { scans, docs } = untilSorted(order, values);
@@ -24,7 +24,7 @@ test('sorted docs: docs are sorted once scans have cost as much, and stay so', (
   assert.equal(order.bytes, 3 * 4);
 });
 
-test('sorted docs: an order that many changes wore is given up, and scans come first again', () => {
+test('sorted docs: an order worn by many changes is dropped, and queries scan again', () => {
   const order = new KeptOrder();
   const values = Float64Array.from({ length: 10_000 }, (_, at) => at);
   untilSorted(order, values);
@@ -33,7 +33,7 @@ test('sorted docs: an order that many changes wore is given up, and scans come f
     values[doc] = -doc;
   };
   for (let doc = 0; doc < 200; doc += 1) move(doc);
-  assert.equal(untilSorted(order, values).scans, 0, 'a few changes are noted beside it');
+  assert.equal(untilSorted(order, values).scans, 0, 'a few changes are recorded beside it');
   for (let doc = 200; doc < 400; doc += 1) move(doc);
   assert.equal(order.bytes, 0);
   const { scans, docs } = untilSorted(order, values);
@@ -41,7 +41,7 @@ test('sorted docs: an order that many changes wore is given up, and scans come f
   assert.deepEqual([...atOnce(docs.first(values, { low: -399, high: -398 }, all)).docs], [399, 398]);
 });
 
-test('sorted docs: an order is sorted in steps; what a query leaves halfway is begun again', () => {
+test('sorted docs: an order is sorted in steps; an abandoned sort is restarted', () => {
   const order = new KeptOrder();
   const values = Float64Array.from({ length: 100_000 }, (_, at) => (at * 7_919) % 100_003);
   for (let scan = 0; scan < scansPerSort; scan += 1) assert.equal(atOnce(order.asked(values)), null);

@@ -7,7 +7,7 @@ import { runs } from '../../support/runs.ts';
 
 const runCount = runs(500);
 
-test('text order: text is ordered by code points, and its prefix never contradicts that', () => {
+test('text order: strings are ordered by code points, and prefix keys never contradict that', () => {
   const any = fc.string({
     unit: fc.constantFrom('a', 'b', 'é', '中', '\uffee', '\ud83d', '\ude00', '😀', '\ue000', '\u0000'),
     maxLength: 8,
@@ -34,7 +34,7 @@ function compareArrays(a: number[], b: number[]): number {
   return (a[at] ?? -1) - (b[at] ?? -1);
 }
 
-test('text order: texts of megabytes that differ late are ordered as short ones', () => {
+test('text order: strings of megabytes that differ late are ordered like short ones', () => {
   const long = 'é'.repeat(1_000_000);
   assert.ok(compareText(`${long}\uffff`, `${long}😀`) < 0);
   assert.ok(compareText(`${long}b`, `${long}a`) > 0);

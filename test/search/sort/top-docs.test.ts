@@ -9,11 +9,11 @@ import type { Ranking } from '../../../src/search/sort/order.ts';
 import { topDocs } from '../../../src/search/sort/top-docs.ts';
 import { filled } from '../support/columns.ts';
 
-// Equal in their first six bytes, which are what keys hold.
+// Equal in their first six bytes, which are all that keys contain.
 const text = fc.option(fc.constantFrom('prefix', 'prefix a', 'prefix b', 'other'));
 const doc = fc.record({ text, number: fc.option(fc.nat(2)) });
 
-/** By text, then by number descending, then by doc id. */
+/** By string, then by number descending, then by doc id. */
 function rankingOf(
   docs: readonly { readonly text: string | null; readonly number: number | null }[],
 ): Ranking {
@@ -36,7 +36,7 @@ function placeOf({ orders }: Ranking, id: number): RowPlace {
   return { values: orders.map((order) => order.value(id)), originId: String(id), sourceId: 's' };
 }
 
-test('top docs: pages behind one another are the whole order', () => {
+test('top docs: consecutive pages are the whole order', () => {
   fc.assert(
     fc.property(
       fc.array(doc, { minLength: 1, maxLength: 40 }),
@@ -72,7 +72,7 @@ test('top docs: pages behind one another are the whole order', () => {
   );
 });
 
-test('top docs: a field that no doc has, and no docs at all, are in order too', () => {
+test('top docs: a field that no doc has, and an empty set of docs, are ordered too', () => {
   const list = { docs: new Int32Array(3), keys: new Float64Array(3), count: 0 };
   assert.equal(atOnce(topDocs(rankingOf([]), list, 10, null)).length, 0);
 });

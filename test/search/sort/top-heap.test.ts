@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { TopHeap } from '../../../src/search/sort/top-heap.ts';
 
-test('top heap: the first items in order, as sorting all of them says', () => {
+test('top heap: the first items in order equal those of a full sort', () => {
   const keys = fc.array(fc.constantFrom(-1, 0, 1, 2, 3, Number.POSITIVE_INFINITY), { maxLength: 40 });
   fc.assert(
     fc.property(keys, fc.nat(45), (offered, capacity) => {

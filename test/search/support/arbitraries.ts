@@ -1,4 +1,4 @@
-/** Random indexes, items and queries; values come from small sets, so that they meet. */
+/** Random indexes, items and queries. Values come from small sets, so that they match each other. */
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
@@ -17,7 +17,7 @@ const scalarTypes = [
 ] as const;
 const rangeTypes = ['integerRange', 'longRange', 'floatRange', 'doubleRange', 'dateRange'] as const;
 
-/** One field of each type there is, named like its type. */
+/** One field of each type, named like its type. */
 export const allTypes: ReadonlyMap<string, FieldType> = new Map<string, FieldType>([
   ...scalarTypes.map((type): [string, FieldType] => [type, type]),
   ...scalarTypes.map((type): [string, FieldType] => [`${type}[]`, `${type}[]`]),
@@ -61,7 +61,7 @@ const oddWords = [
 ];
 const word = fc.constantFrom(...words, ...oddWords);
 export const text = fc.array(word, { maxLength: 4 }).map((parts) => parts.join(' '));
-/** Now and then with halves of surrogate pairs, which JSON can carry. */
+/** Sometimes with unpaired surrogates, which JSON can contain. */
 const anyText = fc.oneof(
   { weight: 6, arbitrary: text },
   {
@@ -201,7 +201,7 @@ const pattern = fc
   .map((parts) => parts.join(''));
 const misfits: readonly Json[] = ['no such value', 12345.678, true, '1'];
 
-/** A value of another type. Text on a field of numbers or booleans is read as one, or is a mistake. */
+/** A value of another type. A string on a numeric or boolean field is parsed as one, or is an error. */
 function misfitOf(type: FieldType): fc.Arbitrary<Json> {
   const isReadText = /^(integer|long|float|double|boolean)/.test(type);
   return fc.constantFrom(...misfits.filter((value) => !isReadText || typeof value !== 'string'));
@@ -332,7 +332,7 @@ function ranges(field: string): fc.Arbitrary<Json> {
   return fc.array(range, { maxLength: 5 });
 }
 
-/** A number that orders like a date or a number as it may be sent. */
+/** A number that sorts like a date or a number as it may be sent. */
 function placeOf(kind: string, value: Json): number | bigint {
   if (kind !== 'date') return typeof value === 'string' ? BigInt(value) : Number(value);
   return typeof value === 'string' && value.includes('T') && !/(Z|\+01:00)$/.test(value)

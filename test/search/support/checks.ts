@@ -12,7 +12,7 @@ export function errorsOf(body: Json, rules: QueryRules = closed): readonly strin
   return result.ok ? [] : result.errors;
 }
 
-/** A query that has no mistake, checked. */
+/** A valid query, checked. */
 export function queryOf(body: Json, rules: QueryRules = closed): CheckedQuery {
   const result = checkQuery(body, rules);
   assert.ok(result.ok, result.ok ? '' : result.errors.join('\n'));

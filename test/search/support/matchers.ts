@@ -1,4 +1,4 @@
-/** Makes matchers from sets of docs, and runs them. */
+/** Builds matchers from sets of docs, and runs them. */
 
 import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { Bitmap } from '../../../src/search/bitmap.ts';

@@ -75,7 +75,7 @@ function startOf(interval: string, epochMs: number): string {
   return day.toISOString();
 }
 
-// Statistics, in exact fractions of integers
+// Statistics, in exact fractions of integers.
 
 const unit = 2n ** 1074n;
 

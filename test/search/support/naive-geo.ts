@@ -1,4 +1,4 @@
-/** Places as one would compare them without caring for speed; see `naive.ts`. */
+/** Geo comparisons as one would write them without caring for speed; see `naive.ts`. */
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 
 interface Place {
@@ -16,13 +16,13 @@ export function naivePlaces(type: string, value: Json): Place[] {
   });
 }
 
-/** Metres from the nearest of the places, by the angle between vectors; null for none. */
+/** Distance in metres from the nearest of the points, by the angle between vectors; null for none. */
 export function naiveDistance(from: Place, places: readonly Place[]): number | null {
   if (places.length === 0) return null;
   return Math.min(...places.map((place) => metres(from, place)));
 }
 
-/** Rounded to a micrometre, so that what is equally far is equal. */
+/** Rounded to a micrometre, so that equal distances are equal. */
 function metres(a: Place, b: Place): number {
   const [u, v] = [vectorOf(a), vectorOf(b)];
   const cross = Math.hypot(u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]);
@@ -41,7 +41,7 @@ export function isWithin(place: Place, operator: string, asked: JsonObject): boo
   }
   const { north, south, east, west } = asked as Record<string, number>;
   if (place.lat > Number(north) || place.lat < Number(south)) return false;
-  // Goes east from the west edge, in thousandths of a degree. A full turn on is the same meridian.
+  // Goes east from the west edge, in thousandths of a degree. A full turn later it is the same meridian.
   const [from, to, at] = [Number(west), Number(east), place.lon].map((lon) => Math.round(lon * 1000));
   const turn = 360_000;
   const width = (to ?? 0) - (from ?? 0) + (Number(east) < Number(west) ? turn : 0);

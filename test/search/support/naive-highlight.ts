@@ -16,7 +16,7 @@ interface NaivePlace {
   readonly end: number;
 }
 
-/** The words of a text with the least part of the text that each comes from. */
+/** The words of a text with the smallest part of the text that each comes from. */
 export function naivePlaces(text: string): NaivePlace[] {
   const units: number[] = [];
   let visible = '';
@@ -37,7 +37,7 @@ export function naivePlaces(text: string): NaivePlace[] {
   return runsIn(visible).flatMap(placesOf);
 }
 
-/** A run may be split wherever its halves, normalised alone, are the normalised run. */
+/** A run may be split where normalizing the halves separately gives the normalized run. */
 function placesInRun(text: string): NaivePlace[] {
   const normal = text.normalize('NFKC');
   const splits: [source: number, normal: number][] = [];
@@ -53,7 +53,7 @@ function placesInRun(text: string): NaivePlace[] {
   });
 }
 
-/** How the words of a text are read; absent: as they are. */
+/** How the words of a text are analyzed; absent: unchanged. */
 export interface NaiveReading {
   readonly rules: TextRules;
   readonly synonyms: IndexTexts['synonyms'];
@@ -61,7 +61,7 @@ export interface NaiveReading {
 
 const plain: NaiveReading = { rules: { language: null, foldAccents: false }, synonyms: [] };
 
-/** The places of a text that a search finds. Those that overlap are one. */
+/** The positions of a text that a search finds. Overlapping ones are merged. */
 export function naiveMatches(
   text: string,
   search: NaiveSearch,
@@ -107,7 +107,7 @@ export function naiveMarked(
   return marked;
 }
 
-/** How many different words of a search stand in a part of a text. */
+/** How many different words of a search are in a part of a text. */
 export function naiveWordCount(text: string, search: NaiveSearch): number {
   const words = naiveWords(text);
   return naiveAsked(search, plain.rules, []).filter(({ roleOf }) =>

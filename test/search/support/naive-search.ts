@@ -1,4 +1,4 @@
-/** A search as one would write it without caring for speed: each word of the query against each word of the item. */
+/** A search as one would write it without caring for speed: each word of the query is compared with each word of the item. */
 import snowball from 'snowball-stemmers';
 import type { Json } from '../../../src/contract/json.ts';
 import { type IndexTexts, plainTexts, type TextRules } from '../../../src/schemas/definition/index-texts.ts';
@@ -25,7 +25,7 @@ function wordsOfText(text: string): readonly string[] {
     .map(({ run }) => run.toLowerCase());
 }
 
-/** False for a character without a sign, and for one that encloses another. U+200B separates. */
+/** False for an invisible character, and for an enclosing mark. U+200B separates. */
 export function isSeen(character: string): boolean {
   return character === '\u200b' || !/[\p{DI}\p{Me}]/u.test(character);
 }
@@ -52,7 +52,7 @@ export function naiveRunWords(normal: string): NaiveRun[] {
   });
 }
 
-/** Distances of the beginnings of `second`, the last of which is its whole, to `first`. */
+/** Distances of all prefixes of `second`, the whole string last, to `first`. */
 function naiveDistances(first: string, second: string): number[] {
   const a = [...first];
   const b = [...second];
@@ -81,7 +81,7 @@ export function naiveDistance(first: string, second: string): number {
   return naiveDistances(first, second).at(-1) ?? Number.NaN;
 }
 
-/** Least distance of a word to a beginning of another. */
+/** Smallest distance of a word to a prefix of another. */
 export function naiveBeginningDistance(word: string, other: string): number {
   return Math.min(...naiveDistances(word, other));
 }
@@ -113,12 +113,12 @@ export interface NaiveRole {
   readonly factor: number;
 }
 
-/** A distinct word of the query as a field has it. */
+/** A distinct word of the query as a field analyzes it. */
 interface NaiveWord {
   readonly word: string;
-  /** The distinct words of the query that it stands for. */
+  /** The distinct words of the query that it represents. */
   readonly sources: readonly string[];
-  /** Of the words of a text that stand next to each other; null: they do not match. */
+  /** Of adjacent words of a text; null: they do not match. */
   readonly roleOf: (words: readonly string[]) => NaiveRole | null;
 }
 
@@ -211,7 +211,7 @@ function naiveWordScorer(
   const wordIn = ({ words }: Field, source: string) => words.find(({ sources }) => sources.includes(source));
   const sources = [...new Set(naiveWords(search.value))];
   const asked = sources.filter((source) => fields.some((field) => wordIn(field, source) !== undefined));
-  // A word that some field leaves out need not match.
+  // A word that some field drops need not match.
   const needed = sources.filter((source) => fields.every((field) => wordIn(field, source) !== undefined));
   const known = new Map(fields.map((field) => [field, new Map<IndexItem, (readonly string[])[]>()]));
   const wordsOf = (item: IndexItem, field: Field) => {
@@ -304,7 +304,7 @@ export function naiveFold(text: string, folding: TextRules['foldAccents'] = true
     .normalize('NFC');
 }
 
-/** The words of a text as a field has them. */
+/** The words of a text as a field analyzes them. */
 export function naiveAnalyzed(text: string, { foldAccents }: TextRules): string[] {
   return naiveWords(text)
     .map((word) => (foldAccents ? naiveFold(word, foldAccents) : word))
@@ -313,7 +313,7 @@ export function naiveAnalyzed(text: string, { foldAccents }: TextRules): string[
 
 const longestPhrase = 4;
 
-/** The words of a text, and what stands next to each other in it. */
+/** The words of a text, and the pairs of adjacent words. */
 function runsOf(words: readonly string[]): string[][] {
   return words.flatMap((_, at) => {
     const lengths = Array.from(
@@ -356,7 +356,7 @@ export function naiveAsked(
         if (means.includes(other)) roles.push({ tier: 0, factor: 75 });
         if (!other.includes(' ')) {
           if (own !== null && stem(other) === own) roles.push({ tier: 0, factor: 50 });
-          // A word whose length differs by more is out of reach.
+          // A word whose length differs by more cannot match.
           const isFar = Math.abs([...other].length - length) > allowed;
           const distance = isFar ? Number.POSITIVE_INFINITY : naiveDistance(word, other);
           if (distance <= allowed) roles.push({ tier: distance, factor: [100, 60, 30][distance] ?? 0 });
@@ -370,7 +370,7 @@ export function naiveAsked(
     });
 }
 
-/** What a word of the query also finds: the synonyms of the texts that it is a part of. */
+/** What a word of the query also finds: the synonyms of the phrases that it is a part of. */
 function naiveSynonyms(
   query: readonly string[],
   word: string,
@@ -394,7 +394,7 @@ function naiveSynonyms(
   return found;
 }
 
-/** Large data has the same words again and again. */
+/** Large data repeats the same words many times. */
 function remembered(roleOf: (other: string) => NaiveRole | null): (other: string) => NaiveRole | null {
   const known = new Map<string, NaiveRole | null>();
   return (other) => {

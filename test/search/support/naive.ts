@@ -1,6 +1,6 @@
 /**
- * The index as one would write it without caring for speed: every query looks at every item. It shares no code with
- * `src/search` and reads queries as they are sent, so that what the two have in common is the documented behaviour alone.
+ * The index as one would write it without caring for speed: every query reads every item. It shares no code with `src/search`
+ * and reads queries as they are sent, so that the two have only the documented behavior in common.
  */
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { type IndexTexts, plainTexts } from '../../../src/schemas/definition/index-texts.ts';
@@ -17,7 +17,7 @@ export interface NaiveRow {
 
 export interface NaiveAnswer {
   readonly total: number;
-  /** All that match, in order. */
+  /** All matches, in order. */
   readonly rows: readonly NaiveRow[];
   readonly page: readonly NaiveRow[];
   readonly facets: readonly NaiveFacet[];
@@ -78,7 +78,7 @@ export function naiveQuery(
   };
 }
 
-/** Of each value the first row, and every row without one. */
+/** The first row of each value, and every row without one. */
 function firstOfEach(rows: readonly NaiveRow[], field: string, types: Types): NaiveRow[] {
   const type = typeOf(types, field);
   const seen = new Set<string>();
@@ -95,7 +95,7 @@ function exactText(value: Num): string {
   return typeof value === 'number' && !Number.isInteger(value) ? String(value) : String(BigInt(value));
 }
 
-/** The filter with empty groups in place of the conditions on a field. */
+/** The filter with empty groups instead of the conditions on a field. */
 function withoutConditions(group: JsonObject | null, field: string): JsonObject | null {
   if (group === null) return null;
   const kind = group.and ? 'and' : 'or';
@@ -268,7 +268,7 @@ function liesIn(type: string, range: JsonObject, asked: Json): boolean {
   return above && (high.at === null || (high.closed ? number <= high.at : number < high.at));
 }
 
-/** Whether the range and the half line of the operator have a value in common. */
+/** Whether the range and the half line of the operator overlap. */
 function overlaps(type: string, range: JsonObject, operator: string, number: Num): boolean {
   const [low, high] = boundsOf(type, range);
   const closed = operator.endsWith('Equals');
@@ -363,7 +363,7 @@ function comparisonBy(
   };
 }
 
-/** What a row is sorted by: a text, or a number that orders as its value does. */
+/** The sort key of a row: a string, or a number that sorts like its value. */
 function sortValue(row: NaiveRow, field: string, isDescending: boolean, type: string): Num | string | null {
   if (field === '_score') return row.score;
   const value = valueOfField(row.item, field);
@@ -390,7 +390,7 @@ function naiveGroups(
     const keys = new Set<Json>();
     for (const each of items) {
       const shown = facetValue(type, each);
-      // A date is its moment, named by the first of its notations.
+      // A date is its timestamp, named by the first of its notations.
       const key = type.startsWith('date') ? Number(asNumber(type, each)) : shown;
       const group = counts.get(key) ?? { value: shown, count: 0 };
       if (type.startsWith('date') && compareNotations(shown, group.value) < 0) group.value = shown;
@@ -415,7 +415,7 @@ function compareFacetValues(type: string, a: Json, b: Json): number {
   return Number(asNumber(type, a)) - Number(asNumber(type, b));
 }
 
-/** Numbers before texts. */
+/** Numbers before strings. */
 function compareNotations(a: Json, b: Json): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   if (typeof a === 'number' || typeof b === 'number') return typeof a === 'number' ? -1 : 1;

@@ -7,7 +7,7 @@ interface Snapshotable {
   restore(from: PartReader): Promise<void>;
 }
 
-/** Restores an empty structure from the parts of another one, as through a file. */
+/** Restores an empty structure from the parts of another one, as from a file. */
 export async function restoredFrom<T extends Snapshotable>(from: T, empty: T): Promise<T> {
   const parts = [...from.parts()];
   await empty.restore({

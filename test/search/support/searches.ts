@@ -1,6 +1,6 @@
 import type { CheckedSearch } from '../../../src/search/checked-query.ts';
 
-/** A checked search in one field, with the defaults of all that is not said. */
+/** A checked search in one field, with defaults for all other options. */
 export function searchIn(field: string, value: string, more: Partial<CheckedSearch> = {}): CheckedSearch {
   const usual = {
     literal: false,

@@ -46,7 +46,7 @@ export function applyToMap(items: Map<string, IndexItem>, change: Change): void 
   }
 }
 
-/** Adds the statistics of all shards, which several shards need for scoring. */
+/** Adds the statistics of all shards, which scoring needs if there are several. */
 export function withStats(shards: readonly Shard[], query: CheckedQuery): CheckedQuery {
   const { search } = query;
   if (search === null || search.stats !== null || shards.length === 1) return query;
@@ -154,7 +154,7 @@ export function assertAsScan(
   assert.deepEqual(asJson(answer.facets), asJson(expected.facets), JSON.stringify(body.facets));
 }
 
-/** Converts as a response does: JSON has only one zero. */
+/** Converts like a response: JSON has only one zero. */
 export function asJson<T>(facets: T): T {
   return JSON.parse(JSON.stringify(facets));
 }

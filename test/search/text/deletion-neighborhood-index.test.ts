@@ -39,7 +39,7 @@ function termIdsNear(
   return found;
 }
 
-test('deletion neighborhood index: the buckets of a word have every term within the distance, and every beginning where they say so', () => {
+test('deletion neighborhood index: the buckets of a word contain every term within the distance, and every prefix where they claim to', () => {
   fc.assert(
     fc.property(
       fc.array(word, { minLength: 1, maxLength: 40 }),
@@ -54,7 +54,7 @@ test('deletion neighborhood index: the buckets of a word have every term within 
         for (const [termId, term] of terms.entries()) {
           const isNear = naiveDistance(asked, term) <= bound;
           const isBegun = isForBeginnings && naiveBeginningDistance(asked, term) <= bound;
-          // An empty term has no letters to look for, and no dictionary has it.
+          // An empty term has no letters to index, and no dictionary contains it.
           if (term === '') continue;
           if (isNear) assert.ok(found.has(termId), `${asked} finds ${term}`);
           if (isBegun) assert.ok(begun.has(termId), `${asked} begins ${term}`);
@@ -65,7 +65,7 @@ test('deletion neighborhood index: the buckets of a word have every term within 
   );
 });
 
-test('deletion neighborhood index: the buckets of a word have next to none of the terms that are far from it', () => {
+test('deletion neighborhood index: the buckets of a word contain almost no distant terms', () => {
   const letters = 'abcdefghijklmnopqrstuvwxyz';
   const terms = Array.from({ length: 20_000 }, (_, at) =>
     Array.from({ length: 8 }, (_letter, nth) => letters[(at * 7919 + at * at * (nth + 3)) % 26]).join(''),
@@ -74,7 +74,7 @@ test('deletion neighborhood index: the buckets of a word have next to none of th
   assert.ok(termIdsNear(index, terms[777] ?? '', 2).size < terms.length / 20);
 });
 
-test('deletion neighborhood index: terms that go while the index is made spoil nothing', () => {
+test('deletion neighborhood index: terms that are removed while the index is built do no harm', () => {
   const terms: (string | undefined)[] = ['house', 'mouse', 'garden', 'houses', 'gardens'];
   const builder = new DeletionNeighborhoodIndexBuilder(terms, terms.length);
   assert.equal(builder.advance(terms.length), null);

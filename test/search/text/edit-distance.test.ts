@@ -9,7 +9,7 @@ const runCount = runs(500);
 
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'é', '😀', '𝒜'), maxLength: 9 });
 
-test('edit distance: the distance is optimal string alignment, cut at its bound', () => {
+test('edit distance: the distance is optimal string alignment, capped at its bound', () => {
   const distance = new EditDistance();
   fc.assert(
     fc.property(word, word, fc.integer({ min: 0, max: 2 }), (a, b, bound) => {
@@ -22,7 +22,7 @@ test('edit distance: the distance is optimal string alignment, cut at its bound'
   assert.equal(distance.within('abc', 2), 3, 'no part is edited twice');
 });
 
-test('edit distance: the distance to a beginning is that to the nearest one, cut at its bound', () => {
+test('edit distance: the distance to a prefix is that to the nearest one, capped at its bound', () => {
   const distance = new EditDistance();
   fc.assert(
     fc.property(word, word, fc.integer({ min: 0, max: 2 }), (a, b, bound) => {

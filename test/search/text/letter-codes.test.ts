@@ -30,7 +30,7 @@ function codeOf(term: string): { first: number; second: number } {
   return { first: batch.first[0] ?? 0, second: batch.second[0] ?? 0 };
 }
 
-test('letter codes: codes are no farther from each other than their words, and just as far where they are sharp', () => {
+test('letter codes: codes are no farther from each other than their words, and exactly as far if they are sharp', () => {
   const distance = new CodeDistance();
   fc.assert(
     fc.property(
@@ -52,7 +52,7 @@ test('letter codes: codes are no farther from each other than their words, and j
   );
 });
 
-test('letter codes: a code is sharp when all letters are of a to z, and coded', () => {
+test('letter codes: a code is sharp if all letters are from a to z, and encoded', () => {
   assert.ok(isSharpCode(codeOf('abcdefghijkl').first));
   for (const term of ['abcdefghijklm', 'abcdé', 'abc1']) assert.ok(!isSharpCode(codeOf(term).first), term);
 });

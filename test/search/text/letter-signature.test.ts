@@ -13,7 +13,7 @@ const runCount = runs(2_000);
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'z', 'é', '😀'), minLength: 1, maxLength: 8 });
 const long = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 28, maxLength: 36 });
 
-test('letter signature: the signatures of all terms that are near pass, and no signature of a term that is gone', () => {
+test('letter signature: the signatures of all near terms pass, and those of removed terms do not', () => {
   fc.assert(
     fc.property(
       fc.oneof(word, long),
@@ -31,7 +31,7 @@ test('letter signature: the signatures of all terms that are near pass, and no s
   );
 });
 
-test('letter signature: a term with more other letters than there are edits does not pass, on either side', () => {
+test('letter signature: a term with more differing letters than edits does not pass, on either side', () => {
   const passes = (asked: string, term: string, bound: number) =>
     new LetterSignatureFilter(asked, bound, false).passes(letterSignatureOf(term));
   assert.ok(passes('abcd', 'abxy', 2));
@@ -40,6 +40,6 @@ test('letter signature: a term with more other letters than there are edits does
   assert.ok(!passes('aaaa', 'aaaaaaa', 2));
   assert.ok(
     new LetterSignatureFilter('aaaa', 2, true).passes(letterSignatureOf('aaaaaaaxyz')),
-    'it may go on in any way',
+    'the term can continue in any way',
   );
 });

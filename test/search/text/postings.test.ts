@@ -15,7 +15,7 @@ const step = fc.oneof(
   }),
 );
 
-/** Small ones, and those that no posting has room for. */
+/** Small values, and values too large for a posting. */
 function frequencyOf(doc: number): number {
   return doc % 5 === 0 ? 30 + (doc % 7) : 1 + (doc % 3);
 }
@@ -30,7 +30,7 @@ function addTimes(postings: Postings, termId: number, doc: number, frequency: nu
   for (let time = 0; time < frequency; time += 1) assert.equal(postings.add(termId, doc), time === 0);
 }
 
-test('postings: lists are what arrays would be, whatever is added and taken out', () => {
+test('postings: lists equal plain arrays after any additions and removals', () => {
   fc.assert(
     fc.property(fc.array(step, { size: 'max', maxLength: 3000 }), (steps) => {
       const postings = new Postings();
@@ -55,7 +55,7 @@ test('postings: lists are what arrays would be, whatever is added and taken out'
   );
 });
 
-test('postings: a list that is longer than a page is whole, and so are those beside it', () => {
+test('postings: a list longer than a page is complete, and so are its neighbors', () => {
   const postings = new Postings();
   const long = 300_000;
   for (let doc = 0; doc < long; doc += 1) {
@@ -72,7 +72,7 @@ test('postings: a list that is longer than a page is whole, and so are those bes
   assert.ok(postings.bytes < 4 * 4 * long, `${postings.bytes} bytes`);
 });
 
-test('postings: memory that a list gives back is used by others', () => {
+test('postings: memory freed by a list is reused by others', () => {
   const postings = new Postings();
   const fill = () => {
     for (let termId = 0; termId < 1000; termId += 1) {
@@ -86,7 +86,7 @@ test('postings: memory that a list gives back is used by others', () => {
   assert.equal(postings.bytes, bytes);
 });
 
-test('postings: terms that are renumbered keep their lists', () => {
+test('postings: renumbered terms keep their lists', () => {
   const postings = new Postings();
   for (const [termId, doc] of [
     [3, 1],
@@ -99,7 +99,7 @@ test('postings: terms that are renumbered keep their lists', () => {
   assert.deepEqual([docsAt(postings, 0), docsAt(postings, 1), docsAt(postings, 2)], [[1], [2, 3], []]);
 });
 
-test('postings: a snapshot has the frequencies', async () => {
+test('postings: a snapshot contains the frequencies', async () => {
   const before = new Postings();
   for (let doc = 0; doc < 200; doc += 1) addTimes(before, doc % 3, doc, frequencyOf(doc));
   const after = await restoredFrom(before, new Postings());

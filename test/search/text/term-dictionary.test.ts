@@ -15,7 +15,7 @@ const word = fc.string({
   maxLength: 9,
 });
 
-test('term dictionary: the dictionary finds every term within the distance and no other, also after terms were removed', () => {
+test('term dictionary: finds every term within the distance and no other, also after removals', () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(word, { maxLength: 60 }),
@@ -43,7 +43,7 @@ test('term dictionary: the dictionary finds every term within the distance and n
   );
 });
 
-test('term dictionary: a large dictionary, which indexes its terms while it is asked, finds the same as a look at all', () => {
+test('term dictionary: a large dictionary, which indexes its terms while it is queried, finds the same as a linear search', () => {
   const pool = [...new Set(fc.sample(word, { seed: 22, numRuns: 20_000 }))];
   const asked = fc.sample(word, { seed: 23, numRuns: 100 });
   const dictionary = new TermDictionary();
@@ -83,7 +83,7 @@ test('term dictionary: a large dictionary, which indexes its terms while it is a
     });
     check();
   } while (cursor !== null);
-  assert.ok(dictionary.clearAway(), 'most terms are gone');
+  assert.ok(dictionary.clearAway(), 'most terms are removed');
   check();
   grow(3_000);
   check();

@@ -10,7 +10,7 @@ import { naiveDistance } from '../support/naive-search.ts';
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 4 });
 const texts = fc.array(fc.uniqueArray(word, { maxLength: 5 }), { maxLength: 20 });
 
-test('text index: terms near a word come with their docs, the nearest first; swept docs are in none', () => {
+test('text index: terms near a word are returned with their docs, the nearest first, without swept docs', () => {
   fc.assert(
     fc.property(texts, word, fc.nat(2), fc.nat(), (docs, asked, bound, seed) => {
       const index = new TextIndex();
@@ -39,7 +39,7 @@ test('text index: terms near a word come with their docs, the nearest first; swe
   );
 });
 
-test('text index: an index of swept docs alone is empty', () => {
+test('text index: an index with only swept docs is empty', () => {
   const index = new TextIndex();
   for (const each of ['a', 'b', 'b']) index.add(1, each);
   assert.equal(index.postingCount, 2);

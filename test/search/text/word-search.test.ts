@@ -50,7 +50,7 @@ function scores(search: CheckedSearch, fields: readonly SearchedField[]): Record
   return found;
 }
 
-/** Compares a search with one that looks at each item. @returns what it found */
+/** Compares a search with one that reads each item. @returns what it found */
 function found(
   value: string,
   more: Partial<CheckedSearch> = {},
@@ -72,16 +72,16 @@ function found(
 
 const literal = { literal: true };
 
-test('word search: a doc with more of the words comes first, then one that has a word more often', () => {
+test('word search: a doc with more of the words is first, then one with more occurrences', () => {
   assert.deepEqual(found('red house'), ['red house', 'house house', 'red hause', 'rad']);
 });
 
-test('word search: a literal search takes words as they are', () => {
+test('word search: a literal search matches words exactly', () => {
   assert.deepEqual(found('rad hause', literal).sort(), ['rad', 'red hause']);
   assert.deepEqual(found('!?', literal), []);
 });
 
-test('word search: of all words each must match; fuzziness takes the place of what the length allows', () => {
+test('word search: with `all` each word must match; fuzziness replaces the default for the length', () => {
   assert.deepEqual(found('red house', { mode: 'all' }), ['red house', 'red hause']);
   assert.deepEqual(found('red nowhere', { mode: 'all' }), []);
   assert.deepEqual(found('rad', { fuzziness: 0 }), ['rad']);
@@ -89,14 +89,14 @@ test('word search: of all words each must match; fuzziness takes the place of wh
   assert.deepEqual(found('gorene', { fuzziness: 2 }), ['green']);
 });
 
-test('word search: the last word also matches what begins with it, before what is misspelt', () => {
+test('word search: the last word also matches as a prefix, ranked above typos', () => {
   assert.deepEqual(found('hou', { prefix: true }), ['house house', 'red house', 'red hause']);
   assert.deepEqual(found('hou', { prefix: true, literal: true }), ['house house', 'red house']);
   assert.deepEqual(found('gre red', { prefix: true, literal: true }).sort(), ['red hause', 'red house']);
   assert.deepEqual(found('rad', { prefix: true })[0], 'rad');
 });
 
-test('word search: the fields add up, times their weights; all words may lie in different fields', () => {
+test('word search: the fields add up by weight; all words may be in different fields', () => {
   const both = [
     { ...f, weight: 2 },
     { ...g, weight: 0.5 },
@@ -107,7 +107,7 @@ test('word search: the fields add up, times their weights; all words may lie in 
   assert.deepEqual(found('rad', literal, least), ['rad']);
 });
 
-test('word search: a field that no item here has asks for words as any', () => {
+test('word search: a field that no item has does not change the scores', () => {
   const absent = { text: null, analyzer: plainAnalyzer, weight: 1 };
   const search = {
     ...searchIn('f', 'red house'),

@@ -1,7 +1,6 @@
 /**
- * Virtual time: nothing waits, and all clocks return the simulated time. Timers, and all else that
- * the simulation puts off, happen one after the other in the order of their time; those of the same moment in the order
- * in which they were asked for.
+ * Virtual time: nothing waits, and all clocks return the simulated time. Timers, and everything else that the simulation
+ * delays, run one after the other in the order of their time; those with the same time in the order of their creation.
  */
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { performance } from 'node:perf_hooks';
@@ -12,12 +11,12 @@ interface Event {
   act: (() => void) | null;
 }
 
-/** What the code under test put off to the end of this very moment. */
+/** What the code under test deferred to the end of the current time. */
 interface Immediate {
   act: (() => void) | null;
 }
 
-/** What the code under test holds as a timer. */
+/** The timer handle of the code under test. */
 class VirtualTimer {
   event: Event | null = null;
 
@@ -59,7 +58,7 @@ export class VirtualClock {
     return this.#nowMs;
   }
 
-  /** What the clock of Redis says, which can be set. */
+  /** The clock of Redis, which can be set. */
   get redisMs(): number {
     return this.#nowMs + this.#redisAheadMs;
   }
@@ -99,8 +98,8 @@ export class VirtualClock {
   }
 
   /**
-   * Lets things happen until the promise is settled.
-   * @throws what it throws; Error when nothing is left to happen, or it takes longer than `limitMs`
+   * Runs events until the promise is settled. @throws what it throws; Error if no events are left, or it takes longer than
+   * `limitMs`
    */
   async run<T>(promise: Promise<T>, limitMs: number): Promise<T> {
     const endMs = this.#nowMs + limitMs;
@@ -124,7 +123,7 @@ export class VirtualClock {
     return promise;
   }
 
-  /** Everything that follows from the last event at this very moment happens: what was promised, then the immediates. */
+  /** Runs everything that follows from the last event without a delay: promises, then the immediates. */
   #finishMoment(): void {
     runPromises();
     while (this.#immediates.length > 0) {
@@ -135,12 +134,12 @@ export class VirtualClock {
     }
   }
 
-  /** Forgets everything that was still to happen. */
+  /** Drops all pending events. */
   clear(): void {
     this.#heap.length = 0;
   }
 
-  /** Takes the place of the clock and the timers of this process. @returns puts them back */
+  /** Replaces the clock and the timers of this process. @returns restores them */
   install(): () => void {
     const promises = require('node:timers/promises') as { setTimeout: unknown; setImmediate: unknown };
     const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate } = globalThis;
@@ -205,10 +204,10 @@ export class VirtualClock {
   }
 }
 
-/** Runs everything that promises and `process.nextTick` have put off: as Node does it between two timers. */
+/** Runs all deferred promise reactions and `process.nextTick` callbacks, like Node between two timers. */
 const runPromises = (process as unknown as { _tickCallback(): void })._tickCallback;
 
-/** Acts in a turn of the real event loop, where no promise is being served: else none could be served meanwhile. */
+/** Runs in a turn of the real event loop outside of promise reactions, because otherwise none could run meanwhile. */
 function ownTurn(act: () => void): Promise<void> {
   return new Promise((resolve, reject) => {
     immediate(() => {

@@ -1,6 +1,6 @@
-/** What a schedule may break. */
+/** The faults of a schedule. */
 
-/** What breaks, as often as it stands here. */
+/** The faults, each as frequent as it is listed. */
 const plainFaults = [
   'crash',
   'crash',
@@ -14,7 +14,7 @@ const plainFaults = [
   'lease',
   'lease',
 ] as const;
-/** Following another configuration takes longer than all else, so in one seed of four alone it changes. */
+/** Applying another configuration takes longer than everything else, so it changes only in one seed of four. */
 const faultsAmidChange = [
   ...plainFaults,
   'link',
@@ -27,7 +27,7 @@ const faultsAmidChange = [
 ] as const;
 export type Fault = (typeof faultsAmidChange)[number];
 
-/** As a seed says. */
+/** Determined by the seed. */
 export function faultsOfSeed(seed: number): readonly [Fault, ...Fault[]] {
   return Math.floor(seed / 4) % 4 === 0 ? faultsAmidChange : plainFaults;
 }

@@ -1,6 +1,6 @@
 /**
- * The jobs of the simulated platform. What they do is real (`src/jobs/rebuild-job.ts`); a list stands in for BullMQ's queue,
- * which keeps them until they are done and gives them to any jobs process, even to several at once.
+ * The jobs of the simulated platform. Their work is real (`src/jobs/rebuild-job.ts`); a list replaces BullMQ's queue, which
+ * keeps jobs until they are done and gives them to any jobs process, even to several at the same time.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PacedPortions } from '../../../src/jobs/backpressure.ts';
@@ -21,14 +21,14 @@ function jobId({ generation, partition }: RebuildTask): string {
   return `${generation}-${partition}`;
 }
 
-/** Where the jobs of each generation are. */
+/** The positions of the jobs of each generation. */
 export class JobList {
   readonly #saved = new Map<string, RebuildProgress>();
   readonly #done = new Set<string>();
 
   constructor(private readonly partitions: number) {}
 
-  /** Those of a generation that are not done. */
+  /** Unfinished ones of a generation. */
   open(generation: number): RebuildTask[] {
     const tasks = Array.from({ length: this.partitions }, (_, partition) => ({ generation, partition }));
     return tasks.filter((task) => !this.#done.has(jobId(task)));
@@ -60,7 +60,7 @@ export class JobsMember {
     private readonly onTrouble: (message: string, error: unknown) => void,
   ) {}
 
-  /** @param store of its own, on a connection of its host */
+  /** @param store with its own connection to its host */
   static async start(
     host: string,
     store: Store,
@@ -74,13 +74,13 @@ export class JobsMember {
     return member;
   }
 
-  /** Breaks off what is under way; whoever comes next takes it up. */
+  /** Aborts the work in progress; the next process resumes it. */
   async stop(): Promise<void> {
     this.#end();
     await this.store.close();
   }
 
-  /** To be called when its host is off the network: whatever it still does has no effect. */
+  /** Call it when its host is off the network, so that whatever it still does has no effect. */
   crash(): void {
     this.#end();
     this.store.client.disconnect();

@@ -1,4 +1,4 @@
-/** A worker process of the simulation: the real actors over a store, a configuration and a list of items of their own. */
+/** A worker process of the simulation: the real actors with their own store, configuration and list of items. */
 import { Worker } from '../../../src/actors/worker.ts';
 import type { Configuration } from '../../../src/config/configuration.ts';
 import { ActiveConfiguration } from '../../../src/store/configuration/active-configuration.ts';
@@ -8,7 +8,7 @@ import type { Store } from '../../../src/store/store.ts';
 import { RecordingSink } from '../../actors/support/fleet.ts';
 import { loadOnce } from './site.ts';
 
-/** Three ticks: who is paused for longer than that loses what it has. */
+/** Three ticks: a longer pause loses what the worker owns. */
 const leaseMs = 1_600;
 
 export class Member {
@@ -41,7 +41,7 @@ export class Member {
     return this.worker.id;
   }
 
-  /** What it knows of the lookup layouts, and of the configuration. */
+  /** Its state of the lookup layouts, and of the configuration. */
   get layouts(): LayoutStates {
     return this.configuration.layouts;
   }
@@ -50,7 +50,7 @@ export class Member {
     return this.configuration.current;
   }
 
-  /** @param store of its own, on a connection of its host */
+  /** @param store with its own connection to its host */
   static async start(
     host: string,
     store: Store,
@@ -70,7 +70,7 @@ export class Member {
     await this.store.close();
   }
 
-  /** To be called when its host is off the network: whatever it still does has no effect. */
+  /** Call it when its host is off the network, so that whatever it still does has no effect. */
   crash(): void {
     this.store.client.disconnect();
     this.stop().catch(() => {});

@@ -1,6 +1,6 @@
 /**
- * A platform on which schedules happen: fronts write, workers work, and chance decides when who breaks. Everything runs in
- * this process and in virtual time; a seed gives the same schedules again.
+ * A platform that runs schedules: fronts write, workers work, and chance decides what fails when. Everything runs in this
+ * process and in virtual time; a seed reproduces the same schedules.
  */
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { publishConfiguration } from '../../../src/store/configuration/published-configuration.ts';
@@ -27,13 +27,13 @@ import { Writes } from './writes.ts';
 export interface Plan {
   readonly seed: number;
   readonly partitions: number;
-  /** How many schedules follow one another, each on what the one before left; absent: one. */
+  /** How many schedules follow one another, each on the state of the previous one; absent: one. */
   readonly schedules?: number;
-  /** What may break; absent: as the seed says. */
+  /** The faults; absent: determined by the seed. */
   readonly faults?: readonly [Fault, ...Fault[]];
-  /** A mistake in scripts: gives the text of a script in place of its own. */
+  /** A bug in scripts: returns the source that replaces the given one. */
   plant?(script: string, source: string): string;
-  /** Told of every command that was answered at once, with the time of Redis; scripts with their text. */
+  /** Called for every command that was answered immediately, with the time of Redis; scripts with their source. */
   onCommand?(command: readonly string[], reply: Reply, nowMs: number): void;
 }
 
@@ -43,26 +43,26 @@ function tagIn([key = '']: readonly string[]): string {
   return key.slice(0, key.indexOf('}') + 1);
 }
 
-/** A schedule that is not over by then never will be. */
+/** A schedule that has not ended by then never will. */
 const scheduleMaxMs = 120_000;
-/** Whatever broke: so long after all comes through again nothing is left to do. */
+/** Whatever failed: this long after all connections work again, no work is left. */
 const settleMaxMs = 30_000;
 const pollMs = 20;
-/** About as many scripts as a request brings; when none comes for so long nothing is under way. */
+/** About as many scripts as a request causes; if none runs for that long, nothing is in progress. */
 const scriptsAhead = 16;
 const idleMs = 60;
 const againMs = 20;
-/** Workers hear what Redis' clock says twice a second. */
+/** Workers read the clock of Redis twice a second. */
 const clockNoticedMs = 2_000;
 const require = createRequire(import.meta.url);
 
-/** A schedule after which something does not hold. */
+/** A schedule that violated an invariant. */
 export class ScheduleError extends Error {
   override readonly name = 'ScheduleError';
 
   constructor(
     readonly seed: number,
-    /** Those that were over before. */
+    /** Those that ended before. */
     readonly schedules: number,
     readonly log: readonly string[],
     cause: unknown,
@@ -73,7 +73,7 @@ export class ScheduleError extends Error {
   }
 }
 
-/** How often a leaf of an ordered list was cut into two, and two became one. */
+/** How often a leaf of an ordered list was split, and how often two were merged. */
 export interface LeafChanges {
   readonly cut: number;
   readonly joined: number;
@@ -97,27 +97,27 @@ export class Simulation {
   readonly redis: SimulatedRedis;
   readonly network: Network;
   readonly members = new Set<Member>();
-  /** What happened, for whoever looks into a schedule. */
+  /** The events, for debugging a schedule. */
   readonly log: string[] = [];
   readonly #fencing: FencingCheck;
   readonly #leases: LeaseCheck;
   readonly #layouts: LayoutsCheck;
   readonly #jobList: JobList;
   #jobs: JobsMember | null = null;
-  /** Processes that were thought to be gone, and go on beside another. */
+  /** Processes that counted as gone, and continue next to their replacements. */
   readonly #formerJobs: JobsMember[] = [];
-  /** As it was published last, and its generation. */
+  /** As last published, and its generation. */
   #site: Site = siteWithout([]);
   readonly #leftOut = new Set<Part>();
-  /** Ids of workers that crashed and are still thought to live. */
+  /** Ids of workers that crashed and still count as live. */
   readonly #crashed: string[] = [];
   #generation = 0;
   #hosts = 0;
-  /** A fault that waits for some scripts to run; the script that brought the last one, and where it ran. */
+  /** A fault that waits for some scripts to run; the script that triggered the last one, and where it ran. */
   #afterScripts: AfterScripts | null = null;
   #struckTag = '';
   #struckScript = '';
-  /** Schedules that are over. */
+  /** Schedules that have ended. */
   schedules = 0;
   leaves: LeafChanges = { cut: 0, joined: 0 };
 
@@ -147,7 +147,7 @@ export class Simulation {
     this.network = new Network(this.clock, this.dice, (send) => this.redis.accept(send));
   }
 
-  /** @throws ScheduleError when an invariant does not hold */
+  /** @throws ScheduleError if an invariant is violated */
   static async run(plan: Plan): Promise<Simulation> {
     const simulation = new Simulation(plan);
     const restore = [simulation.clock.install(), simulation.network.install(), simulation.#installChance()];
@@ -161,7 +161,7 @@ export class Simulation {
     }
   }
 
-  /** Ids that are made up decide orders: they come from the seed too. @returns puts it back */
+  /** Random ids determine orders, so they depend on the seed too. @returns restores it */
   #installChance(): () => void {
     const crypto = require('node:crypto') as { randomBytes: unknown };
     const former = crypto.randomBytes;
@@ -190,7 +190,7 @@ export class Simulation {
     const check = new StoreCheck(this.redis.keyspace, store.partitions, writes, this.#isLikeCluster);
     for (let schedule = 1; schedule <= (this.plan.schedules ?? 1); schedule += 1) {
       this.#note(`schedule ${schedule}`);
-      // At once, so that they want the same partitions.
+      // Concurrently, so that they want the same partitions.
       const missing = Math.max(0, 2 - this.members.size);
       await Promise.all(Array.from({ length: missing }, () => this.#addMember()));
       this.#jobs ??= await this.#addJobs();
@@ -225,8 +225,8 @@ export class Simulation {
   }
 
   /**
-   * Sets Redis' clock, mostly back. Nothing may follow from it: no moment comes twice. A worker goes by the former clock until
-   * it looks again, so no moment may come meanwhile.
+   * Sets Redis' clock, mostly back. It must have no effect: no scheduled time is processed twice. A worker uses the old clock
+   * until it reads it again, so no scheduled time may be due meanwhile.
    */
   async #setClock({ worlds }: Writes): Promise<void> {
     const nextMs = nextMoment(this.redis.keyspace);
@@ -249,7 +249,7 @@ export class Simulation {
     }
   }
 
-  /** In every third one no claim moves with a commit. */
+  /** In every third one no claim changes with a commit. */
   get #isLikeCluster(): boolean {
     return this.plan.seed % 3 === 0;
   }
@@ -264,7 +264,7 @@ export class Simulation {
   async #addMember(): Promise<void> {
     this.#hosts += 1;
     const host = `worker-${this.#hosts}`;
-    // Every other one does as in a cluster, where claims are put before the commit.
+    // Every other one works as in a cluster, where claims are written before the commit.
     const claimsPerCommit = this.#isLikeCluster || this.#hosts % 2 === 0 ? 0 : 100;
     const member = await Member.start(host, await this.#open(host), claimsPerCommit, (message, error) =>
       this.#note(`${host}: ${message}: ${error}`),
@@ -282,13 +282,13 @@ export class Simulation {
     );
   }
 
-  /** Those of the last configuration; those of former ones end when they hear of it. */
+  /** Those of the last configuration; those of earlier ones end when they are notified. */
   #openJobs(): string | null {
     const open = this.#jobList.open(this.#generation).map(({ partition }) => partition);
     return open.length === 0 ? null : `jobs ${open} of generation ${this.#generation} are not done`;
   }
 
-  /** Makes the site the active one, however often that has to be tried. */
+  /** Activates the site, with as many attempts as needed. */
   async #publish(store: Store): Promise<void> {
     for (;;) {
       try {
@@ -308,7 +308,7 @@ export class Simulation {
     await member.stop();
   }
 
-  /** What it sent may still arrive in part; nothing that it does afterwards reaches anybody. */
+  /** What it sent may still arrive in part; nothing that it does afterwards has an effect. */
   #crash(member: Member): void {
     this.members.delete(member);
     this.#crashed.push(member.id);
@@ -316,7 +316,7 @@ export class Simulation {
     member.crash();
   }
 
-  /** Jobs that are under way break off; another process begins them again, or does them beside one that still does. */
+  /** Running jobs are aborted; another process restarts them, or runs them in parallel with one that continues. */
   async #breakJobs(): Promise<void> {
     const { dice } = this;
     const jobs = this.#jobs;
@@ -338,7 +338,7 @@ export class Simulation {
     this.#jobs = await this.#addJobs();
   }
 
-  /** Right after the jobs have noted something: what they do next comes late, and by what they knew. */
+  /** Right after the jobs have recorded something: what they do next is late and uses outdated state. */
   async #holdJobs(): Promise<void> {
     await this.#amidWork({ script: 'fill', left: this.dice.below(this.plan.partitions), waitMs: 800 });
     if (this.#jobs !== null) this.network.stall(this.#jobs.host, this.dice.below(400));
@@ -371,7 +371,7 @@ export class Simulation {
     }
   }
 
-  /** Right after one of the next scripts, or when none comes for a while. */
+  /** Right after one of the next scripts, or if none runs for a while. */
   async #amidWork({ script, left, waitMs }: Pick<AfterScripts, 'left'> & AmidWork): Promise<void> {
     this.#struckTag = '';
     this.#struckScript = '';
@@ -392,14 +392,14 @@ export class Simulation {
     waiting.resolve();
   }
 
-  /** By the commands of `parts/ordered-lists.lua` that nothing else uses so. */
+  /** By the commands that only `parts/ordered-lists.lua` uses in this way. */
   #countLeaves(name: string, [key = '']: readonly string[]): void {
     const { cut, joined } = this.leaves;
     if (name === 'COPY') this.leaves = { cut: cut + 1, joined };
     if (name === 'DEL' && key.includes(':leaf:')) this.leaves = { cut, joined: joined + 1 };
   }
 
-  /** Who is struck: mostly whoever owns the partition in which the last script ran. */
+  /** The victim: usually the owner of the partition in which the last script ran. */
   #victim(): Member | undefined {
     const { dice } = this;
     const members = [...this.members];
@@ -467,7 +467,7 @@ export class Simulation {
     }
   }
 
-  /** Leaves out another part of the site, or brings it back. */
+  /** Omits another part of the site, or restores it. */
   async #configure(store: Store): Promise<void> {
     for (const part of parts) {
       if (!this.dice.chance(40)) continue;
@@ -477,7 +477,7 @@ export class Simulation {
     await this.#publish(store);
   }
 
-  /** Mostly what a longer pause would bring is done at once: it loses what it owns, and wakes up when others have it. */
+  /** Usually the effect of a longer pause is simulated immediately: it loses what it owns, and resumes when others have it. */
   #stall({ host, worker }: Member, tags: readonly string[]): void {
     const { dice, redis } = this;
     this.network.stall(host, dice.below(dice.chance(90) ? 900 : 2_500));
@@ -487,14 +487,14 @@ export class Simulation {
     }
   }
 
-  /** As if its owner had not been heard of for long. */
+  /** As if its owner had been silent for a long time. */
   #endLease(tag: string): void {
     this.#leases.forget(tag);
     const key = keys.owner(tag);
     if (this.redis.keyspace.has(key)) this.redis.execute(['HSET', key, 'leaseUntilMs', '0'], 0, () => {});
   }
 
-  /** As if another worker had taken a partition and crashed at once, before or after it fenced the owner before. */
+  /** As if another worker had taken a partition and crashed immediately, before or after it fenced the previous owner. */
   #usurp(tags: readonly string[], partition: number): void {
     const { redis, dice } = this;
     const owner = keys.owner(tags[partition] ?? '');
@@ -508,7 +508,7 @@ export class Simulation {
     for (const tag of tags) send('HSET', keys.fence(tag), String(partition), epoch);
   }
 
-  /** Mostly what time would do is done at once: seconds in which nothing happens but the ends of leases. */
+  /** Usually the effect of waiting is simulated immediately: seconds in which only leases expire. */
   #heal(store: Store): void {
     this.#note('nothing breaks any more');
     this.network.up();
@@ -523,7 +523,7 @@ export class Simulation {
     }
   }
 
-  /** Entries that come twice, from further back, or in another order. */
+  /** Entries that are repeated, from further back, or out of order. */
   #disturb(
     key: string,
     entries: readonly StreamEntryReply[],

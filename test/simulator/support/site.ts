@@ -1,6 +1,6 @@
 /**
- * What the simulated platform serves: the schemas of the actors' world, two tenants in one environment. A change of the
- * configuration leaves out some of it, or brings it back.
+ * The content of the simulated platform: the schemas of the actors' world, two tenants in one environment. A change of the
+ * configuration omits some of it, or restores it.
  */
 
 import type { ConfigDocuments, Configuration, Tenant } from '../../../src/config/configuration.ts';
@@ -15,15 +15,15 @@ export type TenantAlias = (typeof tenants)[number];
 export const environmentId = 'env-1';
 
 /**
- * What may be left out: a schema with its routes and a lookup, an index, and lookups of a schema, without which other
- * lookup indexes are needed.
+ * The optional parts: a schema with its routes and a lookup, an index, and lookups of a schema, without which other lookup
+ * indexes are needed.
  */
 export const parts = ['schema product', 'index pages', 'lookup tagged', 'lookup products'] as const;
 export type Part = (typeof parts)[number];
 
-/** One configuration, and what a naive recomputation makes of a world under it. */
+/** One configuration, and the naive recomputation of a world with it. */
 export interface Site {
-  /** As they are published. */
+  /** As published. */
   readonly documents: ConfigDocuments;
   readonly configuration: Configuration;
   readonly loadedTenants: readonly Tenant[];
@@ -49,7 +49,7 @@ const properties: Readonly<Partial<Record<Part, string>>> = {
   'lookup tagged': 'tagged',
   'lookup products': 'products',
 };
-/** Always left out: a schema whose many lookups would make up most of the work of a schedule. */
+/** Always omitted: a schema whose many lookups would dominate the work of a schedule. */
 const summary = /schemas\/summary\.json$/;
 
 const sites = new Map<string, Site>();
@@ -119,7 +119,7 @@ function without(view: Json, gone: readonly string[]): Json {
 
 const loaded = new Map<string, LoadOutcome>();
 
-/** As `loadingStored`: equal documents are loaded once, however many simulated processes ask for them. */
+/** Like `loadingStored`: equal documents are loaded once, however many simulated processes read them. */
 export function loadOnce(
   tenants: ReadonlyMap<string, TenantTexts>,
   former: Configuration | null = null,

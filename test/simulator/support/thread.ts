@@ -1,4 +1,4 @@
-/** A thread that runs schedules: of each task several seeds one after another, until one fails. */
+/** A thread that runs schedules: the seeds of each task one after another, until one fails. */
 import { parentPort } from 'node:worker_threads';
 import { mistakes } from './checks/mistakes.ts';
 import { type LeafChanges, ScheduleError, Simulation } from './simulation.ts';

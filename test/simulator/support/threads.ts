@@ -1,5 +1,5 @@
 /**
- * Schedules run in threads: all processors take part, and the test runner, which follows every promise of its own thread,
+ * Schedules run in threads, so that all processors are used, and the test runner, which tracks every promise of its own thread,
  * does not see the millions of a simulation. A thread that has run schedules runs the next ones faster.
  */
 import { once } from 'node:events';
@@ -13,33 +13,33 @@ export interface Task {
   readonly seeds: readonly number[];
   /** Of each seed, one after another on one platform. */
   readonly schedules: number;
-  /** Name of a planted mistake. */
+  /** Name of a planted bug. */
   readonly mistake: string | null;
 }
 
 export interface Verdict {
-  /** That were run to their end, and after which everything held. */
+  /** Those that completed without a violation. */
   readonly schedules: number;
   /** In seeds without a failure. */
   readonly leaves: LeafChanges;
   readonly failure: { readonly message: string; readonly log: readonly string[] } | null;
 }
 
-/** New objects live briefly; with little room for them most of the time would go into moving them. */
+/** New objects are short-lived; with little room for them, moving them would take most of the time. */
 const youngMegabytes = 64;
 
-// Thousands of functions run a few thousand times each: to compile them all as well as can be cost more than it brought.
+// Thousands of functions run a few thousand times each: optimizing all of them cost more than it saved.
 setFlagsFromString('--always-sparkplug');
 setFlagsFromString('--interrupt-budget=300000');
 
-/** As many threads as there are processors, for as long as a test runs. */
+/** As many threads as there are processors, while a test runs. */
 export class Threads {
   readonly count = availableParallelism();
   readonly #idle: Worker[] = [];
   readonly #waiting: ((thread: Worker) => void)[] = [];
   readonly #all: Worker[] = [];
 
-  /** Begins when a thread is free. @throws what the thread throws */
+  /** Starts when a thread is free. @throws what the thread throws */
   async run(task: Task): Promise<Verdict> {
     const thread = await this.#take();
     try {
@@ -51,7 +51,7 @@ export class Threads {
     }
   }
 
-  /** Seeds from a first one on, shared out to all threads. */
+  /** Seeds from a first one on, distributed over all threads. */
   async runSeeds(first: number, seeds: number, schedules: number): Promise<Verdict> {
     const verdicts = await Promise.all(
       Array.from({ length: Math.min(seeds, this.count) }, (_, thread) => {

@@ -1,6 +1,6 @@
 /**
- * What clients of the simulated platform write: random changes of few entities that have much to do with each other. What
- * they are answered must be what was to be done.
+ * The writes of the clients of the simulated platform: random changes of a few entities with many dependencies. The responses
+ * must report what had to be done.
  */
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
@@ -22,7 +22,7 @@ import { type TenantAlias, tenants } from './site.ts';
 const entityCount = 6;
 const againMs = 20;
 
-/** Last sequences of the streams, as Redis has them at this moment. */
+/** Last sequences of the streams in Redis at this time. */
 export type StreamEnds = () => readonly number[];
 
 interface SaveRequest {
@@ -33,11 +33,11 @@ interface SaveRequest {
 }
 
 export class Writes {
-  /** The entities of each tenant as they were last acknowledged. */
+  /** The entities of each tenant as last acknowledged. */
   readonly worlds = new Map<TenantAlias, World>(
     tenants.map((tenant) => [tenant, new World(() => this.clock.redisMs)]),
   );
-  /** Tenants of which that has changed since it was emptied last. */
+  /** Tenants with changes in it since it was last emptied. */
   readonly changed = new Set<TenantAlias>(tenants);
   /** Since when pages of a tenant have their URLs. */
   readonly ages = new Map<TenantAlias, ClaimAges>(tenants.map((tenant) => [tenant, new ClaimAges()]));
@@ -50,7 +50,7 @@ export class Writes {
     private readonly note: (what: string) => void,
   ) {}
 
-  /** One request, sent until it is acknowledged, as a client does. */
+  /** One request, sent until it is acknowledged, like by a client. */
   async change(): Promise<void> {
     const { dice } = this;
     const tenant = dice.of<TenantAlias>(['acme', 'acme', 'acme', 'other']);
@@ -69,7 +69,7 @@ export class Writes {
         sourceId,
         originIds: [originId],
       });
-      // Of two attempts the first may have done it.
+      // The first of two attempts may have been applied.
       if (attempt === 1) assert.deepEqual(removed, [wasThere], `deleting ${originId} tells what was there`);
       this.#checkVersion(before, version, removed[0] === true ? [originId] : [], sourceId);
     });
@@ -106,14 +106,14 @@ export class Writes {
     this.#keep(request, attempts === 1);
   }
 
-  /** @param isExact everything was done in one go, in its order */
+  /** @param isExact everything was done in one step, in order */
   #keep({ tenant, sourceId, force, entities }: SaveRequest, isExact: boolean): void {
     const known = this.#of(tenant, sourceId);
     const ages = this.ages.get(tenant);
     ages?.beginRequest(isExact);
     for (const entity of entities) {
       const before = known.get(entity.originId);
-      // A state that is there already goes on through its moments.
+      // An unchanged state continues through its scheduled times.
       if (isRefused(before, entity, force) || isDeepStrictEqual(before, entity)) continue;
       if (sourceId === 'src-cms') ages?.save(before, entity);
       known.set(entity.originId, entity);
@@ -132,7 +132,7 @@ export class Writes {
     });
   }
 
-  /** A request's place in the streams lies behind what it announced, and behind what was there before. */
+  /** A request's position in the streams is after what it announced, and after what existed before. */
   #checkVersion(
     before: readonly number[],
     version: VersionVector,
@@ -159,7 +159,7 @@ export class Writes {
     return world.of(sourceId);
   }
 
-  /** @returns how many attempts it took */
+  /** @returns the number of attempts */
   async #insist(act: (attempt: number) => Promise<unknown>): Promise<number> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -204,7 +204,7 @@ export class Writes {
     };
   }
 
-  /** Moments that have come already, or come soon, or while nothing else happens. */
+  /** Times that have passed, or come soon, or while nothing else happens. */
   #randomTimes(): PublishTimes {
     const { dice } = this;
     const nowMs = Math.floor(this.clock.redisMs);

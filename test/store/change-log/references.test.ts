@@ -23,7 +23,7 @@ function view(alias: string, number: number): LoggedView {
   return { sourceId: 'cms', alias, originId: `${alias}:${number}` };
 }
 
-/** As a cluster does it: what is added before a commit, then what is dropped behind it. */
+/** As in a cluster: references are added before a commit, and dropped after it. */
 async function write(store: Store, action: 'add' | 'drop', target: LoggedView, referrers: LoggedView[]) {
   const changes = new ReferenceChanges();
   for (const referrer of referrers) changes[action](scope, referrer, referenceText(referrer, target));
@@ -42,7 +42,7 @@ function originIds(views: readonly LoggedView[]): string[] {
   return views.map(({ originId }) => originId).sort();
 }
 
-test('references: a view comes back from its reference, of its own source and of another one', () => {
+test('references: a view is restored from its reference, in its own source and in another one', () => {
   const id = fc.stringMatching(/^[a-z0-9-]{1,12}$/);
   fc.assert(
     fc.property(id, id, id, fc.string(), (ownSource, sourceId, alias, originId) => {
@@ -70,11 +70,15 @@ test('references: referrers are found until they are dropped, however many a vie
     assert.deepEqual(await referrersOf(store, target), originIds(referrers.slice(count / 2)));
     await write(store, 'drop', target, referrers);
     assert.deepEqual(await referrersOf(store, target), []);
-    assert.equal(await store.client.exists(referrersKey(store, scope, target)), 0, 'none leaves no key');
+    assert.equal(
+      await store.client.exists(referrersKey(store, scope, target)),
+      0,
+      'the key is deleted with the last referrer',
+    );
   }
 });
 
-test('references: references to many views come in portions, each of them once', async () => {
+test('references: references to many views are read in portions, each exactly once', async () => {
   const store = await redis.openEmptyStore(2);
   const targets = Array.from({ length: 700 }, (_, number) => view('card', number));
   const expected: string[] = [];
@@ -91,7 +95,7 @@ test('references: references to many views come in portions, each of them once',
   assert.deepEqual([...found].sort(), expected.sort());
 });
 
-test('references: the few referrers that most views have lie in one piece of memory', async () => {
+test('references: the few referrers of a typical view are stored in one block of memory', async () => {
   const store = await redis.openEmptyStore(2);
   const target = view('card', 1);
   await write(

@@ -1,4 +1,4 @@
-/** Trimming the log of a removed environment, and that a reader misses no changes if the environment returns. */
+/** Trimming the log of a removed environment. A reader misses no changes if the environment returns. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LogReader } from '../../../src/store/change-log/entries.ts';
@@ -24,10 +24,14 @@ async function owned(): Promise<{ store: Store; lease: TakenLease }> {
   return { store, lease };
 }
 
-async function tell(store: Store, lease: TakenLease, note: (told: ReportedViews) => void): Promise<void> {
-  const told = new ReportedViews();
-  note(told);
-  await commit(store, lease, new PartitionWrites(), announcement, null, { reported: told });
+async function report(
+  store: Store,
+  lease: TakenLease,
+  note: (reported: ReportedViews) => void,
+): Promise<void> {
+  const reported = new ReportedViews();
+  note(reported);
+  await commit(store, lease, new PartitionWrites(), announcement, null, { reported: reported });
 }
 
 async function readAll(reader: LogReader) {
@@ -36,41 +40,41 @@ async function readAll(reader: LogReader) {
     100,
   );
   assert.ok(portion !== undefined);
-  const told = portion.entries.map(({ subject }) => subject.kind === 'view' && subject.view.alias);
-  return { told, horizon: portion.horizon, sequences: portion.entries.map(({ sequence }) => sequence) };
+  const reported = portion.entries.map(({ subject }) => subject.kind === 'view' && subject.view.alias);
+  return { reported, horizon: portion.horizon, sequences: portion.entries.map(({ sequence }) => sequence) };
 }
 
-test('trim: an environment that is gone leaves its horizon alone, and its numbers are given anew', async () => {
+test('trim: a removed environment keeps only its horizon, and can return', async () => {
   const { store, lease } = await owned();
   const reader = new LogReader(store, scope);
-  await tell(store, lease, (told) => told.changed(scope, view('first')));
-  await tell(store, lease, (told) => told.removed(scope, view('first'), was));
+  await report(store, lease, (reported) => reported.changed(scope, view('first')));
+  await report(store, lease, (reported) => reported.removed(scope, view('first'), was));
   const before = await readAll(reader);
-  assert.deepEqual([before.told, before.horizon], [['first'], 0]);
+  assert.deepEqual([before.reported, before.horizon], [['first'], 0]);
   await forgetLogs(store, ({ tenant }) => tenant === 'acme');
   assert.deepEqual(await store.client.keys('*:acme:*'), []);
-  assert.deepEqual(await readAll(reader), { told: [], horizon: before.sequences[0], sequences: [] });
-  await tell(store, lease, (told) => told.changed(scope, view('second')));
-  assert.deepEqual((await readAll(reader)).told, ['second']);
+  assert.deepEqual(await readAll(reader), { reported: [], horizon: before.sequences[0], sequences: [] });
+  await report(store, lease, (reported) => reported.changed(scope, view('second')));
+  assert.deepEqual((await readAll(reader)).reported, ['second']);
 });
 
-test('trim: an environment that is not gone, or in which views stand, loses nothing', async () => {
+test('trim: an environment that still exists, or still has views, loses nothing', async () => {
   const { store, lease } = await owned();
   const other = { tenant: 'other', environmentId: 'env' };
   for (const each of [scope, other]) {
-    await tell(store, lease, (told) => {
-      told.changed(each, view('stays'));
-      told.changed(each, view('goes'));
+    await report(store, lease, (reported) => {
+      reported.changed(each, view('stays'));
+      reported.changed(each, view('goes'));
     });
-    await tell(store, lease, (told) => told.removed(each, view('goes'), was));
+    await report(store, lease, (reported) => reported.removed(each, view('goes'), was));
   }
-  await tell(store, lease, (told) => told.removed(other, view('stays'), was));
+  await report(store, lease, (reported) => reported.removed(other, view('stays'), was));
   await forgetLogs(store, ({ tenant }) => tenant === 'acme');
-  assert.deepEqual((await readAll(new LogReader(store, scope))).told, ['stays', 'goes']);
-  assert.deepEqual((await readAll(new LogReader(store, other))).told, ['goes', 'stays']);
+  assert.deepEqual((await readAll(new LogReader(store, scope))).reported, ['stays', 'goes']);
+  assert.deepEqual((await readAll(new LogReader(store, other))).reported, ['goes', 'stays']);
 });
 
-test('trim: types are forgotten of which there are no entities', async () => {
+test('trim: types without entities are removed', async () => {
   const { store, lease } = await owned();
   const { tag } = lease;
   const list = async (change: ListChange) => {

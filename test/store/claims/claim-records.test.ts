@@ -9,7 +9,7 @@ import { runs } from '../../support/runs.ts';
 const text = fc.string({ unit: 'grapheme' });
 const goesTo = fc.oneof(
   fc.constant({ kind: 'page' as const, redirect: null }),
-  // A redirect that is only dropped does not say where it goes.
+  // A redirect that is only dropped does not contain its target.
   fc.option(text).map((redirect) => ({ kind: 'redirect' as const, redirect })),
 );
 const claimed = fc
@@ -32,7 +32,7 @@ const claimed = fc
     return { field, claim };
   });
 
-test('claim records: any claim comes back, alone and as the record of its field', () => {
+test('claim records: any claim round-trips, alone and in the record of its field', () => {
   fc.assert(
     fc.property(claimed, ({ field, claim }) => {
       const stored = packClaim(field, claim);
@@ -43,7 +43,7 @@ test('claim records: any claim comes back, alone and as the record of its field'
   );
 });
 
-test('claim records: the claims of a contested field come back, and whether there are more', () => {
+test('claim records: the claims of a contested field round-trip, with the flag for further claims', () => {
   fc.assert(
     fc.property(fc.array(claimed, { maxLength: 4 }), fc.boolean(), (all, hasMore) => {
       const field = 'u:/here';
@@ -59,7 +59,7 @@ test('claim records: the claims of a contested field come back, and whether ther
   );
 });
 
-test('claim records: a page that is written as its field, on all hosts, takes little more than its view and its age', () => {
+test('claim records: a page that is stored in its field, for all hosts, takes little more than its view and its age', () => {
   const view = { sourceId: '1f0923db-39e0-4bb9-89bc-8fc1c4346018', alias: 'city', originId: '128252' };
   const page: Claim = {
     host: null,

@@ -79,14 +79,14 @@ async function urls(store: Store): Promise<string[]> {
   return page.entries.map(({ url }) => url);
 }
 
-test('claims: the latest claim is served; when it goes, the one before it is served again', async () => {
+test('claims: the latest claim is served; when it is dropped, the previous one is served again', async () => {
   const store = await redis.openEmptyStore(4);
   const [a, b, c] = ['a', 'b', 'c'].map((originId, index) => ({ url: '/x', originId, since: index + 1 }));
   assert.ok(a && b && c);
   await write(store, put(b));
   await write(store, put(c));
   await write(store, put(a));
-  assert.deepEqual(await onPath(store, '/x'), ['c', 'b', 'a'], 'by age, not by the order of writing');
+  assert.deepEqual(await onPath(store, '/x'), ['c', 'b', 'a'], 'by age, not in the order of writing');
   await write(store, drop(c));
   assert.deepEqual(await onPath(store, '/x'), ['b', 'a']);
   await write(store, drop(a), drop(b));
@@ -113,7 +113,7 @@ test('claims: a page wins over a redirect of any age', async () => {
   );
 });
 
-test('claims: claims of one age are ordered by their ids, so that no layout decides', async () => {
+test('claims: claims of the same age are ordered by id, so the order does not depend on the partitioning', async () => {
   const orders = [];
   for (const count of [1, 7]) {
     const store = await redis.openEmptyStore(count);
@@ -127,14 +127,14 @@ test('claims: claims of one age are ordered by their ids, so that no layout deci
   ]);
 });
 
-test('claims: writing claims twice is writing them once', async () => {
+test('claims: writing the same claims twice is idempotent', async () => {
   const store = await redis.openEmptyStore(4);
   const writes = [put({ url: '/x', originId: 'a', since: 1 }), put({ url: '/x', originId: 'b', since: 2 })];
   await write(store, ...writes);
   const place = Number(await changesEnd(store));
   await write(store, ...writes, ...writes);
   assert.deepEqual(await onPath(store, '/x'), ['b', 'a']);
-  assert.equal(await changesEnd(store), place, 'and announces nothing the second time');
+  assert.equal(await changesEnd(store), place, 'the second write announces nothing');
   await write(
     store,
     drop({ url: '/x', originId: 'b', since: 2 }),
@@ -152,7 +152,7 @@ async function changesEnd(store: Store): Promise<number> {
   return ends.reduce((sum, end) => sum + end, 0);
 }
 
-test('claims: what changed is announced by the digest of the URL or handle', async () => {
+test('claims: a change is announced by the digest of its URL or handle', async () => {
   const store = await redis.openEmptyStore(1);
   const source = openStreamSource(store);
   const reader = new StreamReader(source, keys.changes(store.partitions.tag(0)), 0);
@@ -171,7 +171,7 @@ test('claims: what changed is announced by the digest of the URL or handle', asy
   source.close();
 });
 
-test('claims: the time of a route is that of the state of its entity that was processed last', async () => {
+test('claims: the time of a route is that of the last processed state of its entity', async () => {
   const store = await redis.openEmptyStore(4);
   await write(store, put({ url: '/x', originId: 'a', since: 1_000 }));
   const times = async () => {
@@ -182,14 +182,14 @@ test('claims: the time of a route is that of the state of its entity that was pr
     );
     return entries.map(({ updatedAtMs }) => updatedAtMs);
   };
-  assert.deepEqual(await times(), [1], 'nothing was processed: since when it is claimed');
+  assert.deepEqual(await times(), [1], 'nothing was processed: the time of the claim');
   const tag = store.partitions.tag(store.partitions.ofEntity('s', 'a'));
   const processed = encodeProcessed({ stamp: 99_999, type: 't', lookups: [], outputs: [] });
   await store.client.hset(keys.processed(tag, 'acme', 's'), 'a', processed);
   assert.deepEqual(await times(), [99]);
 });
 
-test('claims: handles are claimed as URLs are, and are no routes', async () => {
+test('claims: handles are claimed like URLs, and are not routes', async () => {
   const store = await redis.openEmptyStore(4);
   await write(store, putHandle('news', 'a', 1), putHandle('news', 'b', 2), putHandle('/x', 'c', 3));
   const handles = ['news', '/x', 'none'].map(claimField.handle);
@@ -201,7 +201,7 @@ test('claims: handles are claimed as URLs are, and are no routes', async () => {
   assert.deepEqual(await urls(store), []);
 });
 
-test('claims: a URL of one environment or tenant is nothing to another', async () => {
+test('claims: the URLs of an environment or tenant do not affect another one', async () => {
   const store = await redis.openEmptyStore(4);
   await write(store, put({ url: '/x', originId: 'a', since: 1 }));
   for (const other of [
@@ -217,7 +217,7 @@ test('claims: a URL of one environment or tenant is nothing to another', async (
   }
 });
 
-test('claims: one path may be claimed for several hosts, and each host has a route of its own', async () => {
+test('claims: a path can be claimed for several hosts, and each host has its own route', async () => {
   const store = await redis.openEmptyStore(4);
   const a = { url: 'https://a.com/x', originId: 'a', since: 1 };
   const b = { url: 'https://b.com/x/', originId: 'b', since: 2 };
@@ -228,7 +228,7 @@ test('claims: one path may be claimed for several hosts, and each host has a rou
   assert.deepEqual(await urls(store), ['https://b.com/x/']);
 });
 
-test('claims: redirects of one entity from one path on two hosts are two claims', async () => {
+test('claims: redirects of one entity from the same path on two hosts are two claims', async () => {
   const store = await redis.openEmptyStore(4);
   const a = { url: 'https://a.com/old', originId: 'p', since: 1, redirectTo: '/new' };
   const b = { ...a, url: 'https://b.com/old' };
@@ -238,7 +238,7 @@ test('claims: redirects of one entity from one path on two hosts are two claims'
   assert.deepEqual(await urls(store), ['https://b.com/old']);
 });
 
-test('claims: a redirect is no route where a page answers on every host', async () => {
+test('claims: a redirect is not a route where a page answers on every host', async () => {
   const store = await redis.openEmptyStore(4);
   await write(store, put({ url: 'https://a.com/x', originId: 'r', since: 2, redirectTo: '/y' }));
   assert.deepEqual(await urls(store), ['https://a.com/x']);
@@ -246,7 +246,7 @@ test('claims: a redirect is no route where a page answers on every host', async 
   assert.deepEqual(await urls(store), ['/x']);
 });
 
-test('claims: clashes are counted while they last', async () => {
+test('claims: conflicts are counted while they last', async () => {
   const store = await redis.openEmptyStore(4);
   const [a, b] = [
     { url: '/x', originId: 'a', since: 1 },
@@ -260,7 +260,7 @@ test('claims: clashes are counted while they last', async () => {
   assert.equal(await countClashes(store, scope), 0);
 });
 
-test('claims: routes are listed by URL in code-point order, both ways, astral characters last', async () => {
+test('claims: routes are listed by URL in code-point order, in both directions, astral characters last', async () => {
   const store = await redis.openEmptyStore(5);
   const sorted = [
     '/',
@@ -321,7 +321,7 @@ const wishes = fc
     ...(redirectTo === undefined ? {} : { redirectTo }),
   }));
 
-/** Every claim as a text that sorts as it is served: a second way that shares nothing with the script. */
+/** Every claim as a string that sorts in serving order: a second implementation that shares nothing with the script. */
 function modelOrder({ claim }: ClaimWrite): string {
   const age = String(1_000_000 - claim.sinceStamp).padStart(9, '0');
   return `${claim.kind === 'page' ? 0 : 1} ${age} ${claim.view.originId} ${claim.host ?? ''}`;
@@ -334,7 +334,7 @@ function modelRoutes(claims: readonly ClaimWrite[]): string[] {
       .filter(({ field }) => field === path)
       .sort((a, b) => (modelOrder(a) < modelOrder(b) ? -1 : 1));
     for (const host of new Set(here.map(({ claim }) => claim.host))) {
-      // What a request on this host alone is answered with: its own pages, pages everywhere, then redirects.
+      // What a request to this host gets: pages of this host first, then pages for all hosts, then redirects.
       const mine = here.filter(({ claim }) => claim.host === host);
       const isPage = mine[0]?.claim.kind === 'page';
       const pageEverywhere = here.some(({ claim }) => claim.host === null && claim.kind === 'page');
@@ -344,7 +344,7 @@ function modelRoutes(claims: readonly ClaimWrite[]): string[] {
   return [...routes].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
 }
 
-test('claims: whatever is put and dropped, claims and routes are those of a naive model', async () => {
+test('claims: after any puts and drops, claims and routes equal those of a naive model', async () => {
   const store = await redis.openEmptyStore(1);
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(fc.boolean(), wishes), { maxLength: 25 }), async (steps) => {
@@ -375,7 +375,7 @@ test('claims: whatever is put and dropped, claims and routes are those of a naiv
   );
 });
 
-test('claims: paging while routes come and go skips and repeats none that stayed, in both directions', async () => {
+test('claims: paging while routes come and go neither skips nor repeats a route that stayed, in both directions', async () => {
   const store = await redis.openEmptyStore(4);
   const stays = Array.from({ length: 60 }, (_, index) => `/stay/${String(index).padStart(3, '0')}`);
   await write(store, ...stays.map((url) => put({ url, originId: url, since: 1 })));
@@ -409,7 +409,7 @@ test('claims: paging while routes come and go skips and repeats none that stayed
         }
         const stayed = seen.filter((url) => /^\/stay\/\d+$/.test(url));
         assert.deepEqual(stayed, direction === 'ascending' ? stays : [...stays].reverse());
-        assert.equal(new Set(seen).size, seen.length, 'nothing twice');
+        assert.equal(new Set(seen).size, seen.length, 'no duplicates');
       },
     ),
     { numRuns: runs(15) },

@@ -1,4 +1,4 @@
-/** Fields that very many views claim: what a claim costs, and that a naive model says the same of everything. */
+/** Fields with very many claims: the cost of a claim, and a comparison with a naive model. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -27,7 +27,7 @@ const caller = { partition: 0, epoch: 1 };
 const scope: EnvironmentScope = { tenant: 'acme', environmentId: 'env' };
 
 interface Wish {
-  /** A URL, or a handle when it begins with neither `/` nor `http`. */
+  /** A URL, or a handle if it begins with neither `/` nor `http`. */
   readonly text: string;
   readonly originId: string;
   readonly since: number;
@@ -54,7 +54,7 @@ function write(
 
 const many = 20_000;
 
-/** Time that Redis takes for the scripts of a write, in microseconds: the median of many. */
+/** Median time that Redis spends in the scripts of a write, in microseconds. */
 async function costOf(store: Store, writes: readonly ClaimWrite[]): Promise<number> {
   const costs: number[] = [];
   for (const one of writes) {
@@ -90,13 +90,13 @@ const contests: readonly { what: string; wish(n: number): Wish; recordBytesMax: 
   },
 ];
 
-/** A page that answers on every host comes and goes. */
+/** A page that answers on every host is put and dropped. */
 const everywhere: readonly ClaimWrite[] = (['put', 'drop'] as const).map((action) =>
   write(action, { text: '/x', originId: 'everywhere', since: 5 }),
 );
 
 for (const { what, wish, recordBytesMax } of contests) {
-  test(`competing claims: of ${many} claims on ${what} each costs about what it costs where there is no other`, async (context) => {
+  test(`competing claims: each of ${many} claims on ${what} costs about as much as a single one`, async (context) => {
     const store = await redis.openEmptyStore(4);
     const writes = Array.from({ length: many }, (_, n) => write('put', wish(n)));
     await writeClaims(store, caller, writes);
@@ -118,8 +118,8 @@ for (const { what, wish, recordBytesMax } of contests) {
     for (const [which, ones] of Object.entries(among)) {
       const cost = await costOf(store, ones);
       context.diagnostic(`${which}: ${cost} µs, where there is no other ${alone} µs`);
-      // As one record they took a thousand times as long: it was read, sorted and written as a whole.
-      assert.ok(cost <= 25 * alone, `${which}: ${cost} µs, where there is no other ${alone} µs`);
+      // When all claims were one record, this took a thousand times as long: each write read, sorted and rewrote it.
+      assert.ok(cost <= 25 * alone, `${which}: ${cost} µs, with a single claim ${alone} µs`);
     }
     const tag = claimTag(store, scope, field);
     const bytes = await store.client.hstrlen(keys.claims(tag, scope.tenant, scope.environmentId), field);
@@ -131,7 +131,7 @@ for (const { what, wish, recordBytesMax } of contests) {
   });
 }
 
-test('competing claims: redirects that a page hides on every host are no routes, and are again when it goes', async () => {
+test('competing claims: redirects hidden by a page on every host are not routes, and are routes again when it goes', async () => {
   const store = await redis.openEmptyStore(4);
   const hidden = 1_200;
   const redirects = Array.from({ length: hidden }, (_, n) =>
@@ -156,7 +156,7 @@ test('competing claims: redirects that a page hides on every host are no routes,
   assert.deepEqual([page.entries.length, page.total, page.hasMore], [500, hidden + 1, true]);
 });
 
-/** More hosts than a record holds. */
+/** More hosts than fit in one record. */
 const hosts = Array.from({ length: 45 }, (_, n) => `h${n}.example.com`);
 const someHosts = ['', '', '', 'a.com', 'a.com:8080', 'a.com.au', ...hosts.slice(0, 5)];
 const urlOf = (host: string, path: string) => (host === '' ? path : `https://${host}${path}`);
@@ -172,7 +172,7 @@ const oneWish = fc.record({
   redirect: fc.constantFrom(null, null, '/target'),
 });
 
-/** Claims of one call: mostly one, now and then one on every host. */
+/** Claims of one call: usually one, sometimes one on every host. */
 const step = fc.record({
   action: fc.constantFrom('put' as const, 'put' as const, 'drop' as const),
   wishes: fc.oneof(
@@ -194,7 +194,7 @@ const clients: readonly (readonly Domain[])[] = [
 ];
 const askedHosts = [null, 'a.com', 'h1.example.com', 'h40.example.com', 'h41.example.com', 'elsewhere.com'];
 
-/** All claims, in the order in which they were put; a claim that is put again is another one. */
+/** All claims, in the order in which they were put. A claim that is put again moves to the end. */
 class Model {
   readonly #claims = new Map<string, ClaimWrite>();
 
@@ -220,7 +220,7 @@ class Model {
       .sort((a, b) => (place(a) < place(b) ? -1 : 1));
   }
 
-  /** What requests can see: of each host the first, but no redirect where a page answers everywhere. */
+  /** The claims that requests can see: the first of each host, but no redirect where a page answers on every host. */
   served(field: string): Claim[] {
     const claims = this.claims(field);
     const isPageEverywhere = claims.some(({ host, kind }) => host === null && kind === 'page');
@@ -265,7 +265,7 @@ async function checkField(store: Store, model: Model, field: string): Promise<vo
   }
 }
 
-test('competing claims: whatever is put and dropped, what is served, listed, counted and announced is what a naive model says', async () => {
+test('competing claims: after any puts and drops, what is served, listed, counted and announced equals a naive model', async () => {
   const store = await redis.openEmptyStore(1);
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
@@ -284,8 +284,9 @@ test('competing claims: whatever is put and dropped, what is served, listed, cou
         for (const [index, field] of fields.entries()) {
           const isChanged = JSON.stringify(model.served(field)) !== before[index];
           const isTold = heard.has(digestOf(claimSubject(scope, field)).toString('hex'));
-          assert.ok(isTold || !isChanged, `${field} changed and nobody was told`);
-          if (writes.length === 1) assert.equal(isTold, isChanged, `${field}: told of what has not changed`);
+          assert.ok(isTold || !isChanged, `${field} changed and was not announced`);
+          if (writes.length === 1)
+            assert.equal(isTold, isChanged, `${field}: announced although it did not change`);
           touched.add(field);
         }
       }
@@ -319,7 +320,7 @@ test('competing claims: whatever is put and dropped, what is served, listed, cou
       const left = (await store.client.keys('*')).filter((key) =>
         /:(claims|ranks|routes|leaf|lengths|hidden|clashes)(:|$)/.test(key),
       );
-      assert.deepEqual(left, [], 'nothing is left of claims that went');
+      assert.deepEqual(left, [], 'dropped claims leave nothing in Redis');
     }),
     { numRuns: runs(80) },
   );

@@ -1,4 +1,4 @@
-/** Pages of routes whose URLs are in partitions unevenly. */
+/** Pages of routes whose URLs are distributed unevenly over the partitions. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClaimWrite } from '../../../src/store/claims/claim-records.ts';
@@ -11,7 +11,7 @@ import { TestRedis } from '../../support/redis.ts';
 const redis = await TestRedis.start();
 const scope = { tenant: 'acme', environmentId: 'env' };
 
-test('routes: a page is whole though most of its URLs lie in one partition', async () => {
+test('routes: a page is full even if most of its URLs are in one partition', async () => {
   const store = await redis.openEmptyStore(4);
   const isWanted = (path: string, at: number) =>
     partitionOf(store, scope, claimField.url(path)) === 0 || at % 10 === 0;

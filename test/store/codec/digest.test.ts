@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { digestBytes, digestOf } from '../../../src/store/codec/digest.ts';
 
-test('digest: digests are 8 bytes that stay the same for ever', () => {
+test('digest: digests have 8 bytes and never change', () => {
   assert.equal(digestOf('').length, digestBytes);
   assert.equal(
     digestOf('acme:env:u:/a').toString('hex'),

@@ -47,7 +47,7 @@ const longNames = (number: number): JsonObject => ({
   anotherNameThatIsAsLongAsAWholeSentence: [`${number}`],
 });
 
-test('name lists: records of many entities with equal names leave them out, and give them back', async () => {
+test('name lists: the records of many entities with equal names omit the names, and reading restores them', async () => {
   const store = await redis.openEmptyStore(2);
   const sent = originIds.map((originId, number) => entity(originId, longNames(number)));
   await accept(store, sent);
@@ -59,12 +59,12 @@ test('name lists: records of many entities with equal names leave them out, and 
   const sizes = Object.values(await store.client.hgetallBuffer(keys.entities(tag, tenant, sourceId))).map(
     ({ length }) => length,
   );
-  assert.ok(Math.max(...sizes) > Math.min(...sizes) + 60, 'the first ones have their names themselves');
+  assert.ok(Math.max(...sizes) > Math.min(...sizes) + 60, 'the first records contain their names');
   const lists = await store.client.hvals(keys.names(tag, tenant, sourceId));
   assert.deepEqual(lists, [JSON.stringify(Object.keys(longNames(0)))]);
 });
 
-test('name lists: names of which no two entities have the same stay in their records', async () => {
+test('name lists: names that no two entities share stay in their records', async () => {
   const store = await redis.openEmptyStore(2);
   const sent = originIds.map((originId) => entity(originId, { [`only of ${originId}`]: 1 }));
   await accept(store, sent);
@@ -77,7 +77,7 @@ test('name lists: names of which no two entities have the same stay in their rec
   }
 });
 
-test('name lists: the names go with the last entity of their source and what was made of it, and not before', async () => {
+test('name lists: a list is deleted with the last entity of its source and everything derived from it, not earlier', async () => {
   const store = await redis.openEmptyStore(1);
   const [tag = ''] = store.partitions.tags;
   const place = { tag, tenant, sourceId };
@@ -96,7 +96,7 @@ test('name lists: the names go with the last entity of their source and what was
   assert.equal(await store.client.exists(keys.names(tag, tenant, sourceId)), 0);
 });
 
-test('name lists: an entity that a purge takes away while it is read, before its names are, is gone', async () => {
+test('name lists: an entity that is purged between the reads of its record and of its names counts as deleted', async () => {
   const store = await redis.openEmptyStore(1);
   const reader = await redis.openStore(1);
   const [tag = ''] = store.partitions.tags;
@@ -109,14 +109,14 @@ test('name lists: an entity that a purge takes away while it is read, before its
     await forgetNames(store, { tag, tenant, sourceId });
   });
   const found = await storedProperties(reader);
-  // The first ones have their names themselves.
+  // The first records contain their names.
   assert.ok(found.includes(undefined));
   for (const [at, properties] of found.entries()) {
     if (properties !== undefined) assert.deepEqual(properties, { 'read by nobody yet': originIds[at] });
   }
 });
 
-test('name lists: an entity whose names alone are lost is damage, and not gone', async () => {
+test('name lists: an entity whose list of names is lost is corrupt, not deleted', async () => {
   const store = await redis.openEmptyStore(1);
   const [tag = ''] = store.partitions.tags;
   await accept(
@@ -127,7 +127,7 @@ test('name lists: an entity whose names alone are lost is damage, and not gone',
   await assert.rejects(storedProperties(store), InvariantError);
 });
 
-test('name lists: two sources may have different lists under one digest: each gets its own', async () => {
+test('name lists: two sources can have different lists under the same digest, and each gets its own', async () => {
   const store = await redis.openStore(1);
   const tag = store.partitions.tag(0);
   const digest = Buffer.from('8 bytes.');
@@ -151,14 +151,14 @@ test('name lists: two sources may have different lists under one digest: each ge
   }
 });
 
-/** The record of an entity, open, and the names that it leaves out. */
+/** The decoded record of an entity, and the names that it omits. */
 function opened(properties: JsonObject): { open: OpenRecord; names: NameList | null } {
   const encoded = encodeEntity(entity('e', properties));
   const { body, names } = encoded.encode();
   return { open: openRecord(Buffer.concat([...recordHeadsOf([encoded]), body])), names };
 }
 
-test('name lists: any properties come back in their order, with their names in the record or without', () => {
+test('name lists: any properties round-trip in their order, with their names in the record or without', () => {
   const names = fc.oneof(
     fc.string(),
     fc.string({ unit: 'binary' }),
@@ -182,7 +182,7 @@ test('name lists: any properties come back in their order, with their names in t
   );
 });
 
-test('name lists: lists whose names make one text when they are joined are told apart', () => {
+test('name lists: lists whose names are equal when joined are different lists', () => {
   const lists: JsonObject[] = [{ 'a\0b': 1, c: 2 }, { a: 1, 'b\0c': 2 }, { 'a\0b\0c': 1 }];
   for (let times = 0; times < 70; times += 1) {
     for (const properties of lists) {

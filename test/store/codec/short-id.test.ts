@@ -12,7 +12,7 @@ const ids = fc.oneof(
   fc.string().map((text) => `~${text}`),
 );
 
-test('short id: an id comes back from its short form, and no two ids have one form', () => {
+test('short id: an id round-trips through its short form, and no two ids share one', () => {
   fc.assert(
     fc.property(ids, ids, (one, other) => {
       assert.equal(longId(shortId(one)), one);

@@ -26,7 +26,7 @@ function documents(title: string): Map<string, string> {
   });
 }
 
-/** Its API keys are its own. */
+/** Each tenant has its own API keys. */
 const otherTenant = JSON.parse(JSON.stringify(siteTenant()).replaceAll('-key"', '-key-2"'));
 
 async function publish(
@@ -35,11 +35,11 @@ async function publish(
   options: PublishOptions = {},
 ): Promise<number> {
   const loaded = loadConfiguration(files);
-  assert.ok(loaded.ok, 'the documents are sound');
+  assert.ok(loaded.ok, 'the documents are valid');
   return publishConfiguration(store, files, loaded.configuration, options);
 }
 
-test('active configuration: a published configuration comes back as it was, with a generation', async () => {
+test('active configuration: a published configuration is read back unchanged, with a generation', async () => {
   const store = await redis.openEmptyStore(1);
   assert.equal(await readPublished(store), null);
   const files = documents('{p.title}');
@@ -49,7 +49,7 @@ test('active configuration: a published configuration comes back as it was, with
   assert.deepEqual([...(published?.tenants.keys() ?? [])], ['acme']);
 });
 
-test('active configuration: publishing what is active already is no new generation', async () => {
+test('active configuration: publishing the active configuration again creates no new generation', async () => {
   const store = await redis.openEmptyStore(1);
   assert.equal(await publish(store, documents('{p.title}')), 1);
   assert.equal(await publish(store, documents('{p.title}')), 1);
@@ -57,7 +57,7 @@ test('active configuration: publishing what is active already is no new generati
   assert.equal(await publish(store, documents('{p.title}')), 3);
 });
 
-test('active configuration: a publication sends, and every process reads, only the documents of tenants that changed', async (context) => {
+test('active configuration: publishing sends, and each process reads, only the documents of changed tenants', async (context) => {
   const store = await redis.openEmptyStore(1);
   const megabyte = 1024 * 1024;
   const long = Array.from({ length: 200 }, (_, at) => [`text${at}`, 'x'.repeat(40_000)]);
@@ -74,25 +74,25 @@ test('active configuration: a publication sends, and every process reads, only t
   await active.start();
   const publisher = await redis.openStore(1);
   assert.equal(await publish(publisher, files('{p.title}')), 1);
-  await until('the first is followed', () => active.generation === 1);
+  await until('the first is received', () => active.generation === 1);
   const other = active.current.tenants.get('other');
   const before = await bytesMoved(publisher.client);
   assert.equal(await publish(publisher, files('{p.name}'), { after: 1 }), 2);
-  await until('the second is followed', () => active.generation === 2);
+  await until('the second is received', () => active.generation === 2);
   const moved = (await bytesMoved(publisher.client)) - before;
   assert.ok(moved < megabyte, `${moved} bytes went to and from Redis`);
   assert.equal(active.current.tenants.get('other'), other);
   assert.deepEqual((await readPublished(store))?.documents, files('{p.name}'));
 });
 
-test('active configuration: documents of former configurations are not kept', async () => {
+test('active configuration: documents of earlier configurations are not kept', async () => {
   const store = await redis.openEmptyStore(1);
   for (const title of ['{p.title}', '{p.name}', '{p.title}']) await publish(store, documents(title));
   const fields = await store.client.hkeys(keys.configuration);
   assert.equal(fields.filter((field) => field.startsWith('documents')).length, 1, fields.join(' '));
 });
 
-test('active configuration: a store that has the documents of all tenants in one field is split as it is opened', async () => {
+test('active configuration: opening a store with the documents of all tenants in one field splits the field', async () => {
   const store = await redis.openEmptyStore(1);
   const files = hashKeys(
     new Map([...documents('{p.title}'), ...documentsOf({ 'tenants/other/tenant.json': otherTenant })]),
@@ -127,7 +127,7 @@ test('active configuration: a store that has the documents of all tenants in one
   assert.equal(await publish(store, files), 7);
 });
 
-test('active configuration: a full Redis takes another configuration of nobody, and who starts with the active one goes on', async (context) => {
+test('active configuration: a full Redis accepts no new configuration, and a process that starts with the active one keeps running', async (context) => {
   const store = await redis.openEmptyStore(1);
   assert.equal(await publish(store, documents('{p.title}')), 1);
   await store.client.config('SET', 'maxmemory', '1mb');
@@ -137,7 +137,7 @@ test('active configuration: a full Redis takes another configuration of nobody, 
   await store.client.config('SET', 'maxmemory', '0');
 });
 
-test('active configuration: every process follows what is published, in order, with the one before', async (context) => {
+test('active configuration: every process receives each publication in order, with the previous one', async (context) => {
   const store = await redis.openEmptyStore(1);
   const active = new ActiveConfiguration(store);
   context.after(() => active.close());
@@ -148,9 +148,9 @@ test('active configuration: every process follows what is published, in order, w
   active.onChange((current, former) => heard.push([current, former]));
   const other = await redis.openStore(1);
   await publish(other, documents('{p.title}'));
-  await until('the first is followed', () => active.generation === 1);
+  await until('the first is received', () => active.generation === 1);
   await publish(other, documents('{p.name}'));
-  await until('the second is followed', () => active.generation === 2);
+  await until('the second is received', () => active.generation === 2);
   assert.deepEqual(
     heard.map(([current, former]) => [current.tenants.has('acme'), former]),
     [
@@ -161,7 +161,7 @@ test('active configuration: every process follows what is published, in order, w
   assert.equal(active.current, heard[1]?.[0]);
 });
 
-test('active configuration: a process that starts later runs what is active', async (context) => {
+test('active configuration: a process that starts later runs the active configuration', async (context) => {
   const store = await redis.openEmptyStore(1);
   await publish(store, documents('{p.title}'));
   const active = new ActiveConfiguration(store);
@@ -171,7 +171,7 @@ test('active configuration: a process that starts later runs what is active', as
   assert.equal(active.generation, 1);
 });
 
-test('active configuration: a configuration that was published while Redis was away from us is found afterwards', async (context) => {
+test('active configuration: a configuration published while this process had no Redis is found afterwards', async (context) => {
   const store = await redis.openEmptyStore(1);
   await publish(store, documents('{p.title}'));
   const active = new ActiveConfiguration(store);
@@ -181,5 +181,5 @@ test('active configuration: a configuration that was published while Redis was a
   await redis.startServer();
   const other = await redis.openStore(1);
   await publish(other, documents('{p.name}'));
-  await until('it is followed', () => active.generation === 2);
+  await until('it is received', () => active.generation === 2);
 });

@@ -13,7 +13,7 @@ import { until } from '../../support/until.ts';
 
 const redis = await TestRedis.start();
 
-test('jobs queue: a job that is seen as done is seen with all that it saved', async (context) => {
+test('jobs queue: a job that is reported as done is read with everything that it saved', async (context) => {
   const store = await redis.openEmptyStore(1);
   const queue = new JobQueue<object, { readonly saved: string }>(store, 'steps');
   let letEnd = () => {};
@@ -34,7 +34,7 @@ test('jobs queue: a job that is seen as done is seen with all that it saved', as
   context.after(() => Promise.all([runner.stop(), queue.close()]));
   await queue.add([{ id: 'step', task: {} }]);
   await until('it has saved a part', async () => (await queue.statuses(['step']))[0]?.progress != null);
-  // Of so many questions each takes long enough for the job to end in the middle of some.
+  // With so many polls, the job ends in the middle of some of them.
   const asked = queue.statuses(new Array<string>(3_000).fill('step'));
   letEnd();
   const statuses = await asked;
@@ -47,7 +47,7 @@ test('jobs queue: a job that is seen as done is seen with all that it saved', as
   }
 });
 
-test('jobs queue: each job is added so that BullMQ keeps 1,000 failed ones for at most 7 days', async (context) => {
+test('jobs queue: BullMQ is asked to keep at most 1,000 failed jobs, for at most 7 days', async (context) => {
   const store = await redis.openEmptyStore(1);
   const queue = new JobQueue<object, object>(store, 'kept');
   const connection = connectForJobs(store.address);
@@ -61,7 +61,7 @@ test('jobs queue: each job is added so that BullMQ keeps 1,000 failed ones for a
   assert.deepEqual(job?.opts.removeOnFail, { age: 7 * 24 * 3600, count: 1_000 });
 });
 
-test('jobs queue: where commands have a time limit, every question ends in it while Redis stands still', async (context) => {
+test('jobs queue: with a command timeout, every poll ends within it while Redis hangs', async (context) => {
   await redis.flush();
   const wire = await FaultyRedis.start(redis.port);
   context.after(() => wire.stop());
@@ -89,10 +89,10 @@ test('jobs queue: where commands have a time limit, every question ends in it wh
   wire.goOn();
   const later = new JobQueue<object, object>(impatient, 'away');
   context.after(() => later.close());
-  await until('it is asked again', async () => (await later.statuses(['job']).catch(() => []))[0] != null);
+  await until('it is polled again', async () => (await later.statuses(['job']).catch(() => []))[0] != null);
 });
 
-/** @throws when it does not settle in time */
+/** @throws if the promise does not settle in time */
 async function within<T>(ms: number, name: string, asked: Promise<T>): Promise<T> {
   const late = new AbortController();
   const over = sleep(ms, undefined, { signal: late.signal }).then(() => {

@@ -12,7 +12,7 @@ const redis = await TestRedis.start();
 const place = { tenant: 'acme', sourceId: 'src' };
 const partitions = [0, 1, 2];
 
-/** A configuration whose lookups read the entities of one source by a property; null: that has no lookups. */
+/** A configuration whose lookups read the entities of one source by a property; null: without lookups. */
 async function publish(store: Store, property: string | null): Promise<[number, Configuration]> {
   const files = new Map<string, Json>([
     [
@@ -47,7 +47,7 @@ function wantedBy(configuration: Configuration) {
   return configuration.tenants.get('acme')?.lookupLayouts.get('src') ?? null;
 }
 
-test('layouts: the layouts of the first configuration are whole, those of later ones are not', async () => {
+test('layouts: the layouts of the first configuration are complete, those of later ones are not', async () => {
   const store = await redis.openEmptyStore(partitions.length);
   const [, first] = await publish(store, 'a');
   assert.deepEqual((await readLayouts(store)).wholeOf(place), wantedBy(first));
@@ -58,7 +58,7 @@ test('layouts: the layouts of the first configuration are whole, those of later 
   assert.deepEqual(layouts.keptOf(place, wantedBy(first)), [wantedBy(first)]);
 });
 
-test('layouts: a layout is read once every partition is filled for the same generation, and the former one is kept until it is retired', async () => {
+test('layouts: a layout is read once every partition is filled for one generation, and the old one is kept until it is retired', async () => {
   const store = await redis.openEmptyStore(partitions.length);
   const [, first] = await publish(store, 'a');
   const [generation, second] = await publish(store, 'b');
@@ -92,7 +92,7 @@ test('layouts: a layout is read once every partition is filled for the same gene
   assert.ok(retired.version > filled.version);
 });
 
-test('layouts: no second layout takes the place of one before the former one is retired', async () => {
+test('layouts: a second layout waits until the previous one is retired', async () => {
   const store = await redis.openEmptyStore(partitions.length);
   await publish(store, 'a');
   const fill = async (property: string | null) => {

@@ -11,7 +11,7 @@ import {
   type UrlFormState,
 } from '../../../src/store/configuration/url-forms.ts';
 
-test('URL forms: readers are told of a form before claims come to it, and look first where claims leave', () => {
+test('URL forms: readers learn a form before claims use it, and still read it until claims have left it', () => {
   const steps: UrlFormState[] = [];
   for (let state = nextStep(exactUrls, 'folded'); state !== null; state = nextStep(state, 'folded'))
     steps.push(state);
@@ -21,7 +21,7 @@ test('URL forms: readers are told of a form before claims come to it, and look f
   ]);
 });
 
-test('URL forms: a mind that is changed on the way leads back, and no claim is ever where nobody looks', () => {
+test('URL forms: a conversion can be reversed halfway, and no claim is ever in a form that is not read', () => {
   const forms: readonly UrlForm[] = ['exact', 'folded'];
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.constantFrom(...forms), fc.boolean()), { maxLength: 12 }), (wishes) => {
@@ -35,7 +35,7 @@ test('URL forms: a mind that is changed on the way leads back, and no claim is e
           for (const form of stored) assert.ok(state.read.includes(form), formatUrlForms(state));
         }
         assert.equal(state.written, wanted);
-        assert.equal(state.read.at(-1), wanted, 'claims come to the form that is read last');
+        assert.equal(state.read.at(-1), wanted, 'claims move to the form that is read last');
         if (!isMovedToEnd) continue;
         stored = new Set([wanted]);
         state = { written: wanted, read: [wanted] };

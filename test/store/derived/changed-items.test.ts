@@ -9,7 +9,7 @@ function change(index: string, originId: string, isThere = true): ItemChange {
   return { scope, index, sourceId: 's', originId, item };
 }
 
-test('changed items: items that several commits changed are named once, by their index', () => {
+test('changed items: an item that several commits changed is named once, by its index', () => {
   const lists = [
     packItemNames([
       change('schema:things', 'a'),

@@ -34,7 +34,7 @@ test('item record: decodes to the same item, and equal items have equal bytes', 
   );
 });
 
-test('item record: leaves out names that are in the order of its list, and decodes to the same item', () => {
+test('item record: omits names that are in the order of its list, and decodes to the same item', () => {
   const name = fc.oneof(fc.constantFrom('__proto__', '7', 'a', 'b', 'c', '\ud800'), fc.string());
   let [leftOut, kept] = [0, 0];
   fc.assert(
@@ -62,10 +62,10 @@ test('item record: leaves out names that are in the order of its list, and decod
     ),
     { numRuns: runCount },
   );
-  assert.ok(leftOut > runCount / 2 && kept > runCount / 10, `${leftOut} left out, ${kept} kept`);
+  assert.ok(leftOut > runCount / 2 && kept > runCount / 10, `${leftOut} omitted, ${kept} kept`);
 });
 
-/** An object with some of the names, in their order. */
+/** An object with some of the names, in the order of the list. */
 function namedFields(names: readonly string[], values: Iterable<unknown>): JsonObject {
   const given = values[Symbol.iterator]();
   const members = names.flatMap((name) => {
@@ -108,7 +108,7 @@ test('item record: equals a JSON string exactly when its fields serialize to it'
     }),
     { numRuns: 5 * runCount },
   );
-  assert.ok(same > runCount && others > runCount, `${same} the same, ${others} others`);
+  assert.ok(same > runCount && others > runCount, `${same} equal, ${others} different`);
 });
 
 test('item record: differs from a JSON string with any byte changed, or truncated anywhere', () => {

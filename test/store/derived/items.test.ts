@@ -39,7 +39,7 @@ async function scanAll(store: Store, index: string): Promise<StoredItem[]> {
   return [...found.values()].sort((a, b) => (a.originId < b.originId ? -1 : 1));
 }
 
-test('items: a scan gives items that leave their names out, each with the names of its own list', async () => {
+test('items: a scan returns items that omit their names, each with the names of its own list', async () => {
   const store = await redis.openEmptyStore(1);
   const tag = store.partitions.tag(0);
   const index = indexName.schema('listed');
@@ -65,7 +65,7 @@ test('items: a scan gives items that leave their names out, each with the names 
   assert.deepEqual(await readItems(store, 0, { scope, index }, 'source', asked), [items[1], null, items[0]]);
 });
 
-test('items: items that a purge takes away while they are read, before their names are, are gone', async () => {
+test('items: items that are purged between the reads of their records and of their names count as deleted', async () => {
   const store = await redis.openEmptyStore(1);
   const reader = await redis.openStore(1);
   const tag = store.partitions.tag(0);
@@ -96,7 +96,7 @@ test('items: items that a purge takes away while they are read, before their nam
   }
 });
 
-test('items: a scan finds every item once it is read to the end, small and large ones, in bounded portions', async () => {
+test('items: a complete scan returns every item once, small and large ones, in bounded portions', async () => {
   const store = await redis.openEmptyStore(1);
   const items = Array.from({ length: 700 }, (_, number) => ({
     sourceId: 'source',
@@ -114,7 +114,7 @@ test('items: a scan finds every item once it is read to the end, small and large
   assert.ok(largestBytes < 8 * 1024 * 1024, `${largestBytes}`);
 });
 
-test('items: an index of a partition is listed with its scope, bars in its name included', async () => {
+test('items: an index of a partition is listed with its scope, even with bars in its name', async () => {
   const store = await redis.openEmptyStore(1);
   const name = indexName.auto('cms', 'odd|type:x');
   await putItems(store, name, []);
@@ -122,7 +122,7 @@ test('items: an index of a partition is listed with its scope, bars in its name 
   assert.deepEqual(await scanAll(store, name), []);
 });
 
-test('items: the first type of a field holds for every process', async () => {
+test('items: the first type of a field applies to every process', async () => {
   const store = await redis.openEmptyStore(4);
   const [first, second] = [new AutoFields(store), new AutoFields(await redis.openStore(4))];
   const candidates = (entries: [string, FieldType][]) => new Map(entries);
@@ -137,7 +137,7 @@ test('items: the first type of a field holds for every process', async () => {
   assert.equal(later?.get('size'), 'double');
 });
 
-test('items: an entity type is known from its first entity on, fields or not, and only for its tenant and source', async () => {
+test('items: an entity type is known after its first entity, with or without fields, and only in its tenant and source', async () => {
   const store = await redis.openEmptyStore(4);
   const worker = new AutoFields(store);
   const front = new AutoFields(store);
@@ -148,7 +148,7 @@ test('items: an entity type is known from its first entity on, fields or not, an
   assert.equal(await front.read('acme', 't', 'page'), null);
 });
 
-test('items: a front sees fields that a worker decided after it had read', async () => {
+test('items: a front sees fields that a worker decided after the front had read them', async () => {
   const store = await redis.openEmptyStore(4);
   const worker = new AutoFields(store);
   const front = new AutoFields(store);
@@ -159,7 +159,7 @@ test('items: a front sees fields that a worker decided after it had read', async
   assert.equal(front.known('acme', 's', 'page')?.size, 2);
 });
 
-test('items: deciding what is decided already asks Redis nothing', async () => {
+test('items: deciding the type of a field again sends nothing to Redis', async () => {
   const store = await redis.openEmptyStore(1);
   const worker = new AutoFields(store);
   const candidates = new Map<string, FieldType>([['title', 'keywordText']]);

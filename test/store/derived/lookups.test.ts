@@ -48,7 +48,7 @@ async function candidates(store: Store, ...lookupKeys: string[]) {
   return found.sort((a, b) => (a.originId < b.originId ? -1 : 1));
 }
 
-test('lookups: what stands under a key is found under it, with its projection, until it is dropped', async () => {
+test('lookups: an entry is found under its key, with its projection, until it is dropped', async () => {
   const store = await redis.openEmptyStore(4);
   await touch(
     store,
@@ -66,13 +66,13 @@ test('lookups: what stands under a key is found under it, with its projection, u
   assert.equal(
     (await candidates(store, 'k', 'l', 'none')).length,
     3,
-    'one under several keys comes several times',
+    'an entry with several keys is returned several times',
   );
   await touch(store, [entry('k', '1', null), entry('k', '2', '["new"]')], []);
   assert.deepEqual(await candidates(store, 'k'), [{ originId: '2', values: ['new'] }]);
 });
 
-test('lookups: a whole type is read in portions, each entry at least once, and so are many keys', async () => {
+test('lookups: a whole type is read in portions, each entry at least once; many keys are too', async () => {
   const store = await redis.openEmptyStore(4);
   const count = 20_000;
   const all = Array.from({ length: count }, (_, number) => entry('all', `o${number}`, `[${number}]`));
@@ -115,7 +115,7 @@ test('lookups: entries of megabytes are written a few at a time', async () => {
   }
 });
 
-test('lookups: entries of megabytes are read one at a time, beside the small ones', async () => {
+test('lookups: entries of megabytes are read one at a time, and small ones together', async () => {
   const store = await redis.openEmptyStore(4);
   const large = JSON.stringify([Array.from({ length: 200_000 }, (_, at) => [at % 10])]);
   const small = ['1', '2', '3'].map((originId) => entry('k', originId, '[0]'));
@@ -132,7 +132,7 @@ test('lookups: entries of megabytes are read one at a time, beside the small one
   assert.deepEqual(portions.sort(), [['1', '2', '3'], ['a'], ['b']]);
 });
 
-test('lookups: entries of another layout, source or tenant are not seen', async () => {
+test('lookups: entries of another layout, source or tenant are not visible', async () => {
   const store = await redis.openEmptyStore(4);
   await touch(store, [entry('k', '1', '[]', 'other')], []);
   await touch(store, [{ ...entry('k', '2', '[]'), tenant: 'other' }], []);
@@ -140,7 +140,7 @@ test('lookups: entries of another layout, source or tenant are not seen', async 
   assert.deepEqual(await candidates(store, 'k'), []);
 });
 
-test('lookups: a touch tells the dependents of the touched keys, and of no others', async () => {
+test('lookups: a touch invalidates the dependents of the touched keys, and no others', async () => {
   const store = await redis.openEmptyStore(4);
   await register(store, 'add', 'k', 'view-1', 'view-2');
   await register(store, 'add', 'l', 'view-3');
@@ -148,10 +148,10 @@ test('lookups: a touch tells the dependents of the touched keys, and of no other
   assert.deepEqual(await touch(store, [], [key('k'), key('l')]), ['view-1', 'view-2', 'view-3']);
   await register(store, 'drop', 'k', 'view-1');
   assert.deepEqual(await touch(store, [], [key('k')]), ['view-2']);
-  assert.deepEqual(await touch(store, [entry('m', '1', '[]')], []), [], 'a write asks nobody');
+  assert.deepEqual(await touch(store, [entry('m', '1', '[]')], []), [], 'a write reads no dependents');
 });
 
-test('lookups: registering twice is registering once, dropping what is not there is nothing', async () => {
+test('lookups: registering twice is idempotent, and dropping a missing entry does nothing', async () => {
   const store = await redis.openEmptyStore(4);
   await register(store, 'add', 'k', 'a', 'a');
   await register(store, 'add', 'k', 'a');
@@ -159,7 +159,7 @@ test('lookups: registering twice is registering once, dropping what is not there
   assert.deepEqual(await touch(store, [], [key('k')]), ['a']);
 });
 
-test('lookups: of a change and a computation that race one always sees the other', async () => {
+test('lookups: when a change and a computation race, one of them always sees the other', async () => {
   const store = await redis.openEmptyStore(4);
   for (let round = 0; round < 200; round += 1) {
     const lookupKey = `race-${round}`;
@@ -175,7 +175,7 @@ test('lookups: of a change and a computation that race one always sees the other
   }
 });
 
-test('lookups: many thousand dependents and entries of one key are all told and found', async () => {
+test('lookups: many thousand dependents and entries of one key are all invalidated and found', async () => {
   const store = await redis.openEmptyStore(2);
   const members = Array.from({ length: 3500 }, (_, index) => `v|e|list|s|${index}`);
   await register(store, 'add', 'k', ...members);
@@ -186,7 +186,7 @@ test('lookups: many thousand dependents and entries of one key are all told and 
   assert.equal((await candidates(store, 'k')).length, 3500);
 });
 
-test('lookups: a thousand touched keys are asked, each of them', async () => {
+test('lookups: all of a thousand touched keys are checked', async () => {
   const store = await redis.openEmptyStore(3);
   const names = Array.from({ length: 1000 }, (_, index) => `k${index}`);
   await Promise.all(names.map((name) => register(store, 'add', name, `of-${name}`)));

@@ -15,10 +15,10 @@ import { runs } from '../../support/runs.ts';
 
 const sourceId = '0b0d6e1c-8a9b-4c57-9d8c-0a1b2c3d4e5f';
 
-/** Stands in JSON for a reference. */
+/** Placeholder for a reference in the JSON. */
 const mark = 'a reference stands here';
 
-/** The body of a view, cut at the marks. */
+/** The body of a view, split at the placeholders. */
 function bodyOf(view: Json): ViewBody {
   const texts = JSON.stringify(view).split(JSON.stringify(mark));
   const references = texts.slice(1).map((_, at): ReferencePiece => {
@@ -32,7 +32,7 @@ function bodyOf(view: Json): ViewBody {
 
 const encoded = (view: Json): Buffer => finish(encodeBody(bodyOf(view), sourceId));
 
-/** The stored form of a view after so many views with its names that the names are left out; null if they never are. */
+/** The stored form of a view after enough views with the same names that they are omitted; null if they never are. */
 function shared(body: Buffer): NamelessBody | null {
   for (let times = 0; times < 70; times += 1) {
     const nameless = withoutNames(body);
@@ -49,7 +49,7 @@ const names = fc.oneof(
 const values = fc.oneof(fc.jsonValue(), fc.constant(mark), fc.array(fc.constantFrom(mark, 1, '}]"\\')));
 const views = fc.dictionary(names, values, { maxKeys: 12 }).map((view) => ({ ...view }) as JsonObject);
 
-test('nameless body: a view that leaves its names out comes back as it was, byte for byte', () => {
+test('nameless body: a view that omits its names round-trips byte for byte', () => {
   fc.assert(
     fc.property(views, (view) => {
       const body = encoded(view);
@@ -66,18 +66,18 @@ test('nameless body: a view that leaves its names out comes back as it was, byte
   );
 });
 
-test('nameless body: views that are no objects, are empty or are large keep all they have', () => {
+test('nameless body: views that are not objects, are empty or are large are stored unchanged', () => {
   const large = { text: 'x'.repeat(5_000) };
   for (const view of [{}, [], [1, { a: 2 }], 'text', '{"a":1}', 7, null, mark, large]) {
     assert.equal(shared(encoded(view)), null, JSON.stringify(view).slice(0, 20));
   }
 });
 
-test('nameless body: names of which no two views have the same stay in them', () => {
+test('nameless body: names that no two views share stay in the body', () => {
   for (let at = 0; at < 200; at += 1) assert.equal(withoutNames(encoded({ [`only of ${at}`]: 1 })), null);
 });
 
-test('nameless body: a view without its names is smaller by nearly all of them', () => {
+test('nameless body: a view without its names is smaller by almost all of their bytes', () => {
   const body = encoded({ population: 2_800_000, timezone: 'Europe/Rome', country: mark });
   const nameless = shared(body);
   assert.ok(nameless);

@@ -21,7 +21,7 @@ const name = fc.stringMatching(/^[A-Za-z0-9-]{1,12}$/);
 
 const stamp = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
 
-/** Of few: what a record says twice is written in another way. */
+/** Drawn from few values: a repeated value of a record has a shorter encoding. */
 const url = fc.constantFrom('/', '/a', '/a:b', 'handle');
 
 const field = fc.oneof(
@@ -43,7 +43,7 @@ const claims = fc.record(
 
 const entity = fc.record({ sourceId: name, originId: text }, plain);
 
-/** What most outputs have none of. */
+/** What most outputs omit. */
 const further = fc.record(
   {
     references: fc.array(text, { minLength: 1, maxLength: 2 }),
@@ -87,7 +87,7 @@ const records: fc.Arbitrary<ProcessedRecord> = fc.record(
   plain,
 );
 
-test('processed record: a processed record comes back as it was stored, with equal bytes when it is stored again', () => {
+test('processed record: a stored record is read back unchanged, and storing it again gives equal bytes', () => {
   fc.assert(
     fc.property(records, (record) => {
       const stored = encodeProcessed(record);
@@ -101,10 +101,10 @@ test('processed record: a processed record comes back as it was stored, with equ
   );
 });
 
-/** Records that have these names come in this number before they leave them out. */
+/** Number of records with the same names before the names are omitted. */
 const metBefore = 64;
 
-test('processed record: a processed record of names that many have leaves them out, and comes back with them', () => {
+test('processed record: a record with frequent names omits them, and is read back with them', () => {
   fc.assert(
     fc.property(records, (record) => {
       for (let met = 1; met < metBefore; met += 1) processedNamesOf(record);

@@ -1,4 +1,4 @@
-/** Processed records as they are read with the lists of names that they leave out. */
+/** Processed records, read with the lists of names that they omit. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { processedPortion, readProcessed } from '../../../src/store/derived/processed.ts';
@@ -12,10 +12,10 @@ import { TestRedis } from '../../support/redis.ts';
 
 const redis = await TestRedis.start();
 const [tenant, sourceId] = ['acme', 'src-1'];
-/** More than those before which records have their names themselves. */
+/** More than the number of records that still contain their names. */
 const recordsMet = 64;
 
-test('processed: a record whose list of names was lost counts as lost, and comes back with it', async () => {
+test('processed: a record whose list of names was lost counts as lost, and can be read once the list is back', async () => {
   const store = await redis.openStore(1);
   const tag = store.partitions.tag(0);
   const record: ProcessedRecord = {

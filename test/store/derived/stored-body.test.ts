@@ -31,7 +31,7 @@ const bodies: fc.Arbitrary<ViewBody> = fc
       .map((texts) => ({ texts, references })),
   );
 
-test('stored body: a view comes back from its stored form with the same texts and references', () => {
+test('stored body: a view is restored from its stored form with the same strings and references', () => {
   fc.assert(
     fc.property(bodies, name, (body, sourceId) => {
       const stored = decodeBody(encoded(body, sourceId), sourceId);
@@ -61,7 +61,7 @@ test('stored body: a reference within the source of the view does not repeat its
   assert.deepEqual(decodeBody(across, 'another').references, expected);
 });
 
-test('stored body: references of earlier versions to sources with a colon are not taken for views that there are', () => {
+test('stored body: references of earlier versions to sources with a colon do not match existing views', () => {
   const references = [
     { sourceId: 's:page', alias: 'x', originId: 'y' },
     { sourceId: 's', alias: 'page', originId: 'x:y' },
@@ -74,7 +74,7 @@ test('stored body: references of earlier versions to sources with a colon are no
   assert.equal(identities[1], viewTarget({ sourceId: 's', alias: 'page', originId: 'x:y' }).identity);
 });
 
-test('stored body: equal views have equal bytes, however often they were made', () => {
+test('stored body: equal views have equal bytes, however often they were built', () => {
   fc.assert(
     fc.property(bodies, (body) => {
       const again = structuredClone(body);

@@ -21,7 +21,7 @@ const idOf = (number: number, alias?: string) => formatViewId({ environmentId: '
 const range = (count: number) => Array.from({ length: count }, (_, at) => at);
 const nothing: AnswerParts = { views: [], viewIds: [], claimFields: [] };
 
-/** Numbers of what an answer was built from; they reach far enough that tags have to be widened. */
+/** Ids of what an answer was built from. They are large enough that tags have to be widened. */
 const anAnswer = fc.record({
   views: fc.uniqueArray(fc.nat(2000), { maxLength: 1000, size: 'max' }),
   viewIds: fc.uniqueArray(fc.nat(2000), { maxLength: 1000, size: 'max' }),
@@ -30,7 +30,7 @@ const anAnswer = fc.record({
   aliases: fc.constantFrom(5, 2000),
 });
 
-test('subjects: a change of anything that an answer was made of has one of its tags, however wide they are', () => {
+test('subjects: a change of anything that an answer was built from has one of its tags, at any tag width', () => {
   const widths = new Set<string>();
   fc.assert(
     fc.property(anAnswer, fc.nat(2000), ({ views, viewIds, handles, url, aliases }, number) => {
@@ -65,7 +65,7 @@ test('subjects: a change of anything that an answer was made of has one of its t
   assert.deepEqual([...widths].sort(), ['narrow', 'wide', 'widest']);
 });
 
-test('subjects: tags are narrow as long as they fit', () => {
+test('subjects: tags are narrow while they fit', () => {
   const tagsOf = (count: number) =>
     answerTags(scope, { ...nothing, views: range(count).map((of) => view(of)) });
   const most = range(1000).findLast((count) => tagsOf(count).length === count) ?? 0;
@@ -73,7 +73,7 @@ test('subjects: tags are narrow as long as they fit', () => {
   assert.equal(tagsOf(most + 1).length, 5);
 });
 
-test('subjects: an id that was asked for, and a reference to what is missing, have the tag of the view that may come', () => {
+test('subjects: a requested id, and a reference to a missing view, have the tag of the view that may appear', () => {
   const made = changeTags(scope, view(7), []);
   const [tag, ...others] = answerTags(scope, { ...nothing, viewIds: [idOf(7)] });
   assert.deepEqual([made.includes(tag ?? ''), others], [true, []]);
@@ -93,7 +93,7 @@ test('subjects: environments and tenants share no tag', () => {
   assert.equal(new Set(all).size, 3 * 6);
 });
 
-test('subjects: a handle cannot be chosen so that its changes purge the environment of another tenant', () => {
+test('subjects: no handle can be chosen so that its changes purge the environment of another tenant', () => {
   const victim = { tenant: 'victim', environmentId: '11111111-1111-4111-8111-111111111111' };
   const attacker = { tenant: 'attacker', environmentId: '33333333-3333-4333-8333-333333333333' };
   const ofVictim = `${victim.tenant}:${victim.environmentId}:e`;

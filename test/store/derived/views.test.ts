@@ -1,4 +1,4 @@
-/** Views as they are read with the lists of names that they leave out. */
+/** Views, read with the lists of names that they omit. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { finish } from '../../../src/lib/cooperative-yield.ts';
@@ -11,10 +11,10 @@ import { TestRedis } from '../../support/redis.ts';
 const redis = await TestRedis.start();
 const [tenant, environmentId, sourceId, alias] = ['acme', 'env-1', 'src-1', 'page'];
 const scope = { tenant, environmentId };
-/** More than those before which views have their names themselves. */
+/** More than the number of views that still contain their names. */
 const viewsMet = 64;
 
-test('views: a view whose list of names was lost counts as lost, and comes back with it', async () => {
+test('views: a view whose list of names was lost counts as lost, and can be read once the list is back', async () => {
   const store = await redis.openStore(1);
   const tag = store.partitions.tag(0);
   const texts = ['{"of a test that nobody else has":1,"card":', '}'];

@@ -15,7 +15,7 @@ async function sentBytes({ client }: Store): Promise<number> {
   return Number(/total_net_output_bytes:(\d+)/.exec(await client.info('stats'))?.[1]);
 }
 
-test('directory: a page of all types is in order, and does not read a page of each of them', async () => {
+test('directory: a page of all types is in order, without reading a page of each type', async () => {
   const store = await redis.openEmptyStore(1);
   const lease = await takeLease(store, 0, 'worker', 60_000);
   assert.ok(lease !== null);

@@ -30,12 +30,12 @@ async function take(store: Store, workerId: string, leaseMs = long, partition = 
   return lease;
 }
 
-/** Ends a lease as if its time were over. */
+/** Expires a lease. */
 async function endNow(store: Store, { tag }: Lease): Promise<void> {
   await store.client.hset(keys.owner(tag), 'leaseUntilMs', (await redisTimeMs(store.client)) - 1);
 }
 
-test('lease: a partition has one owner at a time, and everybody can see who', async () => {
+test('lease: a partition has one owner at a time, which everyone can see', async () => {
   const store = await redis.openEmptyStore(2);
   const lease = await take(store, 'a');
   assert.equal(lease.epoch, 1);
@@ -46,30 +46,30 @@ test('lease: a partition has one owner at a time, and everybody can see who', as
   assert.equal(free?.workerId, null);
 });
 
-test('lease: of many workers that reach for a partition at once one gets it', async () => {
+test('lease: of many workers that try to take a partition at the same time, one gets it', async () => {
   const store = await redis.openEmptyStore(1);
   const ids = Array.from({ length: 20 }, (_, index) => `w${index}`);
   const leases = await Promise.all(ids.map((id) => takeLease(store, 0, id, long)));
   assert.equal(leases.filter((lease) => lease !== null).length, 1);
 });
 
-test('lease: a lease ends by itself, by the clock of Redis, and the next owner has a higher epoch', async () => {
+test('lease: a lease expires by the clock of Redis, and the next owner has a higher epoch', async () => {
   const store = await redis.openEmptyStore(1);
   await take(store, 'a', 60);
   assert.equal(await takeLease(store, 0, 'b', long), null);
   let next: TakenLease | null = null;
-  await until('the lease ends', async () => {
+  await until('the lease expires', async () => {
     next = await takeLease(store, 0, 'b', long);
     return next !== null;
   });
   assert.equal((next as TakenLease | null)?.epoch, 2);
 });
 
-test('lease: a lease that was not renewed can be taken though it holds by the clock of Redis; the owner is fenced', async () => {
+test('lease: a lease that was not renewed can be taken even if the clock of Redis says it is valid; the owner is fenced', async () => {
   const store = await redis.openEmptyStore(1);
   const first = await take(store, 'a');
   const owner = keys.owner(first.tag);
-  // The clock was set back by an hour since it was renewed.
+  // The clock was set back by an hour after the renewal.
   await store.client.hset(owner, 'leaseUntilMs', (await redisTimeMs(store.client)) + 60 * long);
   const [seen] = await readOwners(store);
   assert.ok(seen?.holds);
@@ -78,10 +78,10 @@ test('lease: a lease that was not renewed can be taken though it holds by the cl
   const second = await takeLease(store, 0, 'b', long, seen);
   assert.equal(second?.epoch, 2);
   assert.equal(await renewLease(store, first, long), false);
-  assert.equal(await takeLease(store, 0, 'c', long, seen), null, 'what was seen is no more');
+  assert.equal(await takeLease(store, 0, 'c', long, seen), null, 'what was observed is outdated');
 });
 
-test('lease: a renewal makes what others have seen of the lease worthless, whatever the clock of Redis does', async () => {
+test('lease: a renewal invalidates what others observed of the lease, whatever the clock of Redis does', async () => {
   const store = await redis.openEmptyStore(1);
   const lease = await take(store, 'a');
   for (const stepMs of [60 * long, -60 * long]) {
@@ -96,7 +96,7 @@ test('lease: a renewal makes what others have seen of the lease worthless, whate
   }
 });
 
-test('lease: renewing keeps a lease; what is lost cannot be renewed', async () => {
+test('lease: renewing extends a lease; a lost lease cannot be renewed', async () => {
   const store = await redis.openEmptyStore(1);
   const lease = await take(store, 'a', long / 2);
   assert.equal(await renewLease(store, lease, long), true);
@@ -110,7 +110,7 @@ test('lease: renewing keeps a lease; what is lost cannot be renewed', async () =
   assert.equal(owner?.workerId, 'b');
 });
 
-test('lease: a lease that has ended but was taken by nobody can still be renewed', async () => {
+test('lease: an expired lease that nobody took can still be renewed', async () => {
   const store = await redis.openEmptyStore(1);
   const lease = await take(store, 'a');
   await endNow(store, lease);
@@ -118,7 +118,7 @@ test('lease: a lease that has ended but was taken by nobody can still be renewed
   assert.equal(await takeLease(store, 0, 'b', long), null);
 });
 
-test('lease: a released partition is free at once; an old release frees nothing', async () => {
+test('lease: a released partition is free immediately; a stale release frees nothing', async () => {
   const store = await redis.openEmptyStore(1);
   const first = await take(store, 'a');
   await releaseLease(store, first);
@@ -128,12 +128,12 @@ test('lease: a released partition is free at once; an old release frees nothing'
   assert.equal(await takeLease(store, 0, 'b', long), null);
 });
 
-test('lease: a take call sent twice is one take', async () => {
+test('lease: a take call that is sent twice takes once', async () => {
   const store = await redis.openEmptyStore(1);
   assert.deepEqual(await take(store, 'a'), await take(store, 'a'));
 });
 
-test('lease: a new owner goes on from the checkpoint and the commits of the one before', async () => {
+test('lease: a new owner continues from the checkpoint and the commits of the previous one', async () => {
   const store = await redis.openEmptyStore(1);
   const first = await take(store, 'a');
   const announcement = {
@@ -207,17 +207,17 @@ test('lease: after a takeover every effect of the old owner is refused, in every
   }
 });
 
-test('lease: an owner that fences after a newer one is told so', async () => {
+test('lease: an owner that fences after a newer one gets an error', async () => {
   const store = await redis.openEmptyStore(4);
   const old = await take(store, 'a');
   await releaseLease(store, old);
   const next = await take(store, 'b');
   assert.equal(await fenceOlderOwners(store, next), true);
   assert.equal(await fenceOlderOwners(store, old), false);
-  assert.equal(await fenceOlderOwners(store, next), true, 'and the newer one may do it again');
+  assert.equal(await fenceOlderOwners(store, next), true, 'the newer owner can fence again');
 });
 
-test('lease: a fence of one partition leaves the owners of the others alone', async () => {
+test('lease: a fence of one partition does not affect the owners of the others', async () => {
   const store = await redis.openEmptyStore(4);
   const other = await take(store, 'a', long, 1);
   const lease = await take(store, 'b', long, 0);
@@ -226,7 +226,7 @@ test('lease: a fence of one partition leaves the owners of the others alone', as
   await assert.doesNotReject(invalidate(store, outsideCaller, 2, 'acme', ['v|e|a|s|1']));
 });
 
-test('lease: the fence lies in each partition, so that it holds in every slot of a cluster', async () => {
+test('lease: the fence is stored in each partition, so that it applies in every slot of a cluster', async () => {
   const store = await redis.openEmptyStore(3);
   const lease = await take(store, 'a', long, 2);
   await fenceOlderOwners(store, lease);

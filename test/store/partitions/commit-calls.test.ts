@@ -1,4 +1,4 @@
-/** Commits of several partitions in one call, beside the same commits one by one. */
+/** Commits of several partitions in one call, compared with the same commits one by one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -68,7 +68,7 @@ async function scriptCalls(store: Store): Promise<number> {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-test('commit calls: commits that come together go in one call, each numbered and announced for itself', async () => {
+test('commit calls: concurrent commits share one call, and each is numbered and announced separately', async () => {
   const all = await owned();
   const { store, leases } = all;
   const before = await scriptCalls(store);
@@ -77,7 +77,7 @@ test('commit calls: commits that come together go in one call, each numbered and
   assert.deepEqual(await storedViews(all), [1, 1, 1]);
 });
 
-test('commit calls: large commits that come together go in several calls', async () => {
+test('commit calls: large concurrent commits are sent in several calls', async () => {
   const { store, leases } = await owned();
   const before = await scriptCalls(store);
   const send = (lease: TakenLease) => {
@@ -93,7 +93,7 @@ for (const [who, fault] of [
   ['a fenced owner', ({ leases: [, lease] }: Owned) => ({ ...lease, epoch: 0 })],
   ['an owner of another history', ({ leases: [, lease] }: Owned) => ({ ...lease, onlyIn: 'another' })],
 ] as const) {
-  test(`commit calls: the commit of ${who} is refused, and those that come with it are not`, async () => {
+  test(`commit calls: the commit of ${who} is refused, and those in the same call are not`, async () => {
     const all = await owned();
     const { store, leases } = all;
     const sent = leases.map((lease, at) => commitView(store, at === 1 ? { ...lease, ...fault(all) } : lease));
@@ -104,7 +104,7 @@ for (const [who, fault] of [
   });
 }
 
-test('commit calls: a commit that a damaged key ends does not end those that come with it', async () => {
+test('commit calls: a commit that fails on a corrupt key does not fail the others in its call', async () => {
   const all = await owned();
   const { store, leases } = all;
   const [, damaged] = leases;
@@ -118,7 +118,7 @@ test('commit calls: a commit that a damaged key ends does not end those that com
   assert.deepEqual(await storedViews(all), [1, 0, 1]);
 });
 
-test('commit calls: a commit that is sent again beside others is done once', async () => {
+test('commit calls: a commit that is resent with others is applied once', async () => {
   const all = await owned();
   const { store, leases } = all;
   const [first] = leases;
@@ -162,14 +162,14 @@ const made: fc.Arbitrary<Made> = fc.record({
   tells: fc.boolean(),
 });
 
-/** Views are named by the partition that commits them. */
+/** Views are named after the partition that commits them. */
 function besideOf(partition: number, { moves, refersTo, refersNoMore, tells }: Made): AlongsideCommit {
   const viewOf = (view: number) => ({ sourceId: 's', alias: 'page', originId: `${partition}.${view}` });
   const told = new ReportedViews();
   const claims = moves.map(({ action, path, view, host, redirect, since }): ClaimWrite => {
     if (tells && action === 'put') told.changed(scope, viewOf(view));
     const kind = redirect === null ? 'page' : 'redirect';
-    // As in an entity's URL: what claims of two hosts are listed under is never the same.
+    // As in an entity's URL: the claims of two hosts are never listed under the same string.
     const display = host === null ? path : `https://${host}${path}`;
     const claim = { host, kind, sinceStamp: since, view: viewOf(view), display, redirect } as const;
     return { action, scope, field: claimField.url(path), claim, isReported: tells && action === 'put' };
@@ -181,7 +181,7 @@ function besideOf(partition: number, { moves, refersTo, refersNoMore, tells }: M
   return { claims, references, reported: told };
 }
 
-/** All keys except those with times. */
+/** All keys except those that contain times. */
 async function stateOf({ client }: Store): Promise<Map<string, unknown>> {
   const state = new Map<string, unknown>();
   for (const key of (await client.keys('*')).sort()) {
@@ -211,7 +211,7 @@ async function toldOf({ store, leases }: Owned): Promise<Map<string, number>> {
   return told;
 }
 
-/** Which views are served, by path and host. */
+/** The views that are served, by path and host. */
 async function servedViews({ store }: Owned): Promise<Map<string, string>> {
   const fields = paths.map((path) => claimField.url(path));
   const records = await readServed(store, scope, fields);
@@ -222,7 +222,7 @@ async function servedViews({ store }: Owned): Promise<Map<string, string>> {
   );
 }
 
-/** Views that a round made win or lose a place, each as the ends of its entries. */
+/** Views that won or lost a path in a round, each as the suffixes of its entries. */
 function wonOrLost(before: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): string[][] {
   const places = [...new Set([...before.keys(), ...now.keys()])];
   return places
@@ -235,19 +235,19 @@ function wonOrLost(before: ReadonlyMap<string, string>, now: ReadonlyMap<string,
 
 const idle: Made = { moves: [], refersTo: [], refersNoMore: [], tells: false };
 
-/** A partition that puts one page on a path, of its first view. */
+/** A partition that puts a page of its first view on a path. */
 function putting(path: string, since: number): Made {
   const move = { action: 'put', path, view: 0, host: null, redirect: null, since } as const;
   return { ...idle, moves: [move] };
 }
 
-/** A view loses a path in the call that gives it another one, with a claim that is equal but for its path. */
+/** A view loses a path in the call that gives it another one, with a claim that differs only in its path. */
 const winsAndLoses = [
   [putting('/c', 1), idle, idle] as const,
   [putting('/a', 1), putting('/c', 2), putting('/a', 2)] as const,
 ].map((round) => [...round] as [Made, Made, Made]);
 
-test('commit calls: commits in one call make what the same commits make one by one, and tell of each view that won or lost', async () => {
+test('commit calls: commits in one call have the same effects as one by one, and report each view that won or lost', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(made, made, made), { minLength: 1, maxLength: 4 }), async (rounds) => {
       const [together, alone] = [await owned(0), await owned(1)];

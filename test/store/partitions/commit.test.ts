@@ -37,7 +37,7 @@ function changesLength(store: Store): Promise<number> {
   return store.client.xlen(keys.changes(store.partitions.tag(0)));
 }
 
-test('commit: a commit stores all writes, moves the checkpoint and announces it, numbered', async () => {
+test('commit: a commit stores all writes, moves the checkpoint and announces it with a number', async () => {
   const { store, lease } = await owned();
   const key = `${lease.tag}:views:acme:env`;
   await store.client.hset(key, 'gone', 'x');
@@ -56,7 +56,7 @@ test('commit: a commit stores all writes, moves the checkpoint and announces it,
   assert.equal(await changesLength(store), 1);
 });
 
-test('commit: a commit of many thousand fields is one commit', async () => {
+test('commit: a commit of many thousand fields is atomic', async () => {
   const { store, lease } = await owned();
   const writes = new PartitionWrites();
   const key = `${lease.tag}:views:acme:env`;
@@ -70,7 +70,7 @@ test('commit: a commit of many thousand fields is one commit', async () => {
   assert.equal(await store.client.hlen(key), 35_000);
 });
 
-test('commit: a commit sent twice is one commit', async () => {
+test('commit: a commit that is sent twice is applied once', async () => {
   const { store, lease } = await owned();
   const send = () => commit(store, lease, new PartitionWrites(), announcing({ checkpoint: 3 }), 0);
   assert.deepEqual(await Promise.all([send(), send()]), [1, 1]);
@@ -78,7 +78,7 @@ test('commit: a commit sent twice is one commit', async () => {
   assert.equal(await commit(store, lease, new PartitionWrites(), announcing({ checkpoint: 3 }), 1), 2);
 });
 
-test('commit: claims move with a commit, in all partitions, and not with one that is refused', async () => {
+test('commit: claims change with a commit, in all partitions, and not with a refused one', async () => {
   const { store, lease } = await owned();
   const scope = { tenant: 'acme', environmentId: 'env' };
   const paths = ['/a', '/b', '/c', '/d', '/e', '/f'];
@@ -105,11 +105,11 @@ test('commit: claims move with a commit, in all partitions, and not with one tha
   assert.equal(
     told.reduce((sum, count) => sum + count),
     1,
-    'the commit alone tells of them',
+    'only the commit announces them',
   );
 });
 
-test('commit: referrers move with a commit, in all partitions, and not with one that is refused', async () => {
+test('commit: referrers change with a commit, in all partitions, and not with a refused one', async () => {
   const { store, lease } = await owned();
   const scope = { tenant: 'acme', environmentId: 'env' };
   const targets = Array.from({ length: 8 }, (_, at) => ({
@@ -140,7 +140,7 @@ test('commit: referrers move with a commit, in all partitions, and not with one 
   assert.deepEqual(await referrers(), Array(8).fill([]));
 });
 
-test('commit: an owner whose store went back to an earlier state cannot skip what is no longer done', async () => {
+test('commit: an owner whose store was rolled back cannot skip work that is no longer done', async () => {
   const { store, lease } = await owned();
   for (const after of [0, 1, 2]) await commit(store, lease, new PartitionWrites(), announcing(), after);
   await store.client.hset(keys.owner(lease.tag), 'commits', 1, 'checkpoint', 1);
@@ -151,7 +151,7 @@ test('commit: an owner whose store went back to an earlier state cannot skip wha
   assert.equal(await store.client.hget(keys.owner(lease.tag), 'checkpoint'), '1');
 });
 
-test('commit: digests that are not whole are a mistake of ours and reach no reader', async () => {
+test('commit: an incomplete list of digests is an internal error and reaches no reader', async () => {
   const { store, lease } = await owned();
   const torn = announcing({ digests: Buffer.alloc(7) });
   await assert.rejects(commit(store, lease, new PartitionWrites(), torn), InvariantError);
@@ -170,7 +170,7 @@ test('commit: the stream is trimmed up to the checkpoint and no further', async 
   assert.deepEqual([left[0]?.sequence, left.length], [901, 100]);
 });
 
-test('commit: announcements are kept in a bounded number', async () => {
+test('commit: a bounded number of announcements is kept', async () => {
   const { store, lease } = await owned();
   for (let round = 0; round < changesKept * 2; round += 1) {
     await commit(store, lease, new PartitionWrites(), announcing());
@@ -179,7 +179,7 @@ test('commit: announcements are kept in a bounded number', async () => {
   assert.ok(length >= changesKept && length < changesKept * 2, String(length));
 });
 
-test('commit: the last invalidations that a partition sent are kept, per tenant and partition', async () => {
+test('commit: the last invalidations that a partition sent are stored, per tenant and partition', async () => {
   const { store, lease } = await owned();
   const caused = (tenant: string, partition: number, sequence: number) => ({ tenant, partition, sequence });
   await commit(
@@ -192,7 +192,7 @@ test('commit: the last invalidations that a partition sent are kept, per tenant 
   assert.deepEqual(await store.client.hgetall(keys.downstream(lease.tag)), { 'a:0': '9', 'b:1': '2' });
 });
 
-test('commit: waiting rebuilds come back to the next owner as they were', async () => {
+test('commit: the next owner reads the waiting rebuilds unchanged', async () => {
   const { store, lease } = await owned();
   const writes = new PartitionWrites();
   const pending = new Map([
@@ -206,7 +206,7 @@ test('commit: waiting rebuilds come back to the next owner as they were', async 
   assert.deepEqual(await readPendingRebuilds(store, lease.tag), pending);
 });
 
-test('commit: intents come back to the next owner until a commit deletes them', async () => {
+test('commit: the next owner reads intents until a commit deletes them', async () => {
   const { store, lease } = await owned();
   const claim: Suspect = {
     kind: 'claim',

@@ -22,7 +22,7 @@ function view(originId: string, name = 'page') {
   return { kind: 'view' as const, environmentId: 'env', name, sourceId: 's', originId };
 }
 
-test('intake: later changes of one entity in a portion are one turn', () => {
+test('intake: later changes of one entity in a portion are merged into one turn', () => {
   const [portion, ...more] = [
     ...portionsOf([changed(1, ['a', 'b']), changed(2, ['a']), changed(3, ['c', 'a'])]),
   ];
@@ -57,7 +57,7 @@ const entries = fc
     ),
   );
 
-test('intake: portions cover all that was read, in order, each of bounded size', () => {
+test('intake: portions contain everything that was read, in order and bounded in size', () => {
   fc.assert(
     fc.property(entries, (read) => {
       let done = 0;
@@ -70,7 +70,7 @@ test('intake: portions cover all that was read, in order, each of bounded size',
           invalidations.map(({ sequence }) => sequence),
           part.filter(({ kind }) => kind === 'invalidation').map((entry) => entry.sequence),
         );
-        // All but the last entry of a portion must have been too little.
+        // Without its last entry, each portion must have been below the bound.
         assert.ok(expected.size < 400 + 50);
         assert.ok(invalidations.reduce((sum, { dependents }) => sum + dependents.length, 0) < 2000 + 1000);
         done = sequence;
@@ -82,7 +82,7 @@ test('intake: portions cover all that was read, in order, each of bounded size',
   );
 });
 
-test('intake: dependents of one entity are rebuilt in one turn, and nothing else of it', () => {
+test('intake: dependents of one entity are rebuilt in one turn, and nothing else of the entity is', () => {
   const works = rebuildWorks(
     [view('a'), view('a', 'card'), view('b')].map((dependent) => ({
       tenant: 'acme',
@@ -98,7 +98,7 @@ test('intake: dependents of one entity are rebuilt in one turn, and nothing else
   );
 });
 
-test('intake: a turn for the whole entity takes in what was asked for a part of it', () => {
+test('intake: a turn for the whole entity includes the requested parts of it', () => {
   const mailboxes = new Mailboxes();
   mailboxes.addDependent('acme', view('a'));
   mailboxes.addDependent('acme', {
@@ -115,7 +115,7 @@ test('intake: a turn for the whole entity takes in what was asked for a part of 
   );
 });
 
-test('intake: entities of two tenants or sources with one id are two turns', () => {
+test('intake: entities of two tenants or sources with the same id are two turns', () => {
   const mailboxes = new Mailboxes();
   mailboxes.addEntity('acme', 's', '1');
   mailboxes.addEntity('other', 's', '1');
@@ -123,6 +123,6 @@ test('intake: entities of two tenants or sources with one id are two turns', () 
   assert.equal(mailboxes.size, 3);
 });
 
-test('intake: a dependent that names nothing makes no work', () => {
+test('intake: a dependent without a name causes no work', () => {
   assert.deepEqual(rebuildWorks([{ tenant: 'acme', dependent: 'nonsense' }]), []);
 });

@@ -27,7 +27,7 @@ const worker: ProcessBeat = {
   waitingFor: ['index items'],
 };
 
-/** A process on a connection of its own. */
+/** A process with its own connection. */
 async function startProcess(context: TestContext, first: ProcessBeat) {
   const store = await redis.openStore(1);
   let told = first;
@@ -47,14 +47,14 @@ async function startProcess(context: TestContext, first: ProcessBeat) {
 
 const idsIn = async (store: Store) => (await liveProcesses(store)).map(({ id }) => id).sort();
 
-test('registry: a process that beats is live, with all it tells, until it leaves', async (context) => {
+test('registry: a process that sends heartbeats is live, with everything it reports, until it leaves', async (context) => {
   const store = await redis.openEmptyStore(1);
   assert.deepEqual(await liveProcesses(store), []);
   const first = await startProcess(context, worker);
   await startProcess(context, { ...worker, id: 'w2', partitions: [] });
-  await until('both are heard of', async () => (await liveProcesses(store)).length === 2);
+  await until('both are known', async () => (await liveProcesses(store)).length === 2);
   first.tell({ ...worker, partitions: [1] });
-  await until('the news are heard', async () =>
+  await until('the change is received', async () =>
     (await liveProcesses(store)).some(({ partitions }) => isDeepStrictEqual(partitions, [1])),
   );
   const live = (await liveProcesses(store)).sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -66,19 +66,19 @@ test('registry: a process that beats is live, with all it tells, until it leaves
   await until('it is gone', async () => isDeepStrictEqual(await idsIn(store), ['w2']));
 });
 
-test('registry: who begins to listen knows at once who lives', async (context) => {
+test('registry: a new listener immediately knows which processes are live', async (context) => {
   const store = await redis.openEmptyStore(1);
   const ids = ['a', 'b', 'c', 'd'];
   for (const id of ids) await startProcess(context, { ...worker, id });
-  await until('all are heard of', async () => (await liveProcesses(store)).length === ids.length);
+  await until('all are known', async () => (await liveProcesses(store)).length === ids.length);
   for (let late = 0; late < 5; late += 1) assert.deepEqual(await idsIn(await redis.openStore(1)), ids);
 });
 
-test('registry: a process not heard of lately counts as gone, by the clock of the listener', async (context) => {
+test('registry: a process without recent heartbeats counts as gone, by the clock of the listener', async (context) => {
   const store = await redis.openEmptyStore(1);
   const stays = await startProcess(context, { ...worker, id: 'stays' });
   const falls = await startProcess(context, { ...worker, id: 'falls' });
-  await until('both are heard of', async () => (await liveProcesses(store)).length === 2);
+  await until('both are known', async () => (await liveProcesses(store)).length === 2);
   const silentMs = performance.now();
   falls.heartbeat.fallSilent();
   await until(
@@ -92,11 +92,11 @@ test('registry: a process not heard of lately counts as gone, by the clock of th
   await until('none is left', async () => (await liveProcesses(store)).length === 0, heartbeatLostMs * 3);
 });
 
-test('registry: processes tell their metrics to whoever asks', async (context) => {
+test('registry: processes send their metrics on request', async (context) => {
   const store = await redis.openEmptyStore(1);
   assert.deepEqual(await store.registry.metrics('front'), []);
   for (const id of ['front', 'worker', 'jobs']) await startProcess(context, { ...worker, id });
-  await until('all are heard of', async () => (await liveProcesses(store)).length === 3);
+  await until('all are known', async () => (await liveProcesses(store)).length === 3);
   const texts = await store.registry.metrics('front');
   assert.deepEqual(
     texts.sort((a, b) => (a.process < b.process ? -1 : 1)),
@@ -107,31 +107,31 @@ test('registry: processes tell their metrics to whoever asks', async (context) =
   );
 });
 
-test('registry: processes of two stores on one Redis do not hear each other', async (context) => {
+test('registry: processes of two stores on one Redis do not see each other', async (context) => {
   const store = await redis.openEmptyStore(1);
   const other = await redis.openEmptyStore(1, { database: 3 });
   await startProcess(context, worker);
-  await until('it is heard of', async () => (await liveProcesses(store)).length === 1);
+  await until('it is known', async () => (await liveProcesses(store)).length === 1);
   assert.deepEqual(await liveProcesses(other), []);
 });
 
-test('registry: nothing of it is stored, and an outage of Redis kills nobody', async (context) => {
+test('registry: nothing is stored, and processes survive an outage of Redis', async (context) => {
   const own = await TestRedis.open();
   context.after(() => own.stop());
   const store = await own.openEmptyStore(1);
   const before = await store.client.dbsize();
   const heartbeat = new Heartbeat(store, { beat: () => worker, metrics: async () => '' });
   context.after(() => heartbeat.close());
-  await until('it is heard of', async () => (await liveProcesses(store)).length === 1);
+  await until('it is known', async () => (await liveProcesses(store)).length === 1);
   assert.equal(await store.client.dbsize(), before);
   await own.killServer();
-  await until('nobody can tell who lives', async () => {
+  await until('nobody can say which processes are live', async () => {
     const outcome = await liveProcesses(store).catch((error: unknown) => error);
     return outcome instanceof StoreUnavailableError;
   });
   await new Promise((resolve) => setTimeout(resolve, heartbeatLostMs));
   await own.startServer();
-  await until('it is heard of again', async () => {
+  await until('it is known again', async () => {
     const live = await liveProcesses(store).catch(() => null);
     // Redis is reachable, and no process was ever missing.
     if (live !== null) assert.deepEqual(live, [worker]);
@@ -139,10 +139,10 @@ test('registry: nothing of it is stored, and an outage of Redis kills nobody', a
   });
 });
 
-test('registry: a connection that breaks and comes back is nothing that those who ask notice', async (context) => {
+test('registry: readers do not notice a connection that breaks and reconnects', async (context) => {
   const store = await redis.openEmptyStore(1);
   await startProcess(context, worker);
-  await until('it is heard of', async () => (await liveProcesses(store)).length === 1);
+  await until('it is known', async () => (await liveProcesses(store)).length === 1);
   for (let time = 0; time < 10; time += 1) {
     await store.client.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
     for (let look = 0; look < 20; look += 1) {
@@ -161,7 +161,7 @@ test('registry: the number of partitions is fixed when a store is first used', a
   await assert.rejects(openStore({ address, partitionCount: 5 }), PartitionCountError);
 });
 
-test('registry: a store that another version laid out in another way is refused', async () => {
+test('registry: a store that another version laid out differently is refused', async () => {
   const store = await redis.openEmptyStore(4);
   for (const older of [undefined, '1']) {
     await store.client.hdel(keys.layout, 'format');
@@ -174,7 +174,7 @@ test('registry: a store that another version laid out in another way is refused'
   }
 });
 
-test('registry: a store of format 10 or 11 is raised in place, also when it is full', async (context) => {
+test('registry: a store of format 10 or 11 is upgraded in place, even if it is full', async (context) => {
   const store = await redis.openEmptyStore(4);
   const raised = await store.client.hget(keys.layout, 'format');
   assert.ok(Number(raised) > 11);
@@ -193,7 +193,7 @@ test('registry: a store of format 10 or 11 is raised in place, also when it is f
   }
 });
 
-test('registry: a store that a newer version has taken is refused, and those who have it open notice', async () => {
+test('registry: a store that a newer version has upgraded is refused, and processes that have it open notice', async () => {
   const store = await redis.openEmptyStore(4);
   await store.client.hset(keys.layout, 'format', '99');
   const refused = /has format 99, .* start the version that wrote it, or a newer one/;
@@ -202,10 +202,10 @@ test('registry: a store that a newer version has taken is refused, and those who
   assert.equal(await store.client.hget(keys.layout, 'format'), '99');
 });
 
-test('registry: who asks over a Redis that takes longer than the time for answers still hears of all', async (context) => {
+test('registry: with a Redis slower than the reply timeout, a listener still learns of all processes', async (context) => {
   const store = await redis.openEmptyStore(1);
   await startProcess(context, worker);
-  await until('it is heard of', async () => (await liveProcesses(store)).length === 1);
+  await until('it is known', async () => (await liveProcesses(store)).length === 1);
   const wire = await SlowRedis.start(() => Number(new URL(redis.url).port));
   const far = await openStore({ address: { kind: 'single', url: wire.url }, partitionCount: 1 });
   context.after(async () => {
@@ -213,8 +213,8 @@ test('registry: who asks over a Redis that takes longer than the time for answer
     await wire.stop();
   });
   wire.delay(700);
-  // Unknown until the question has been delivered; then known, on the same connection.
-  await until('it is heard of from afar', () =>
+  // Unknown until the request has been delivered, then known, on the same connection.
+  await until('it is known over the slow connection', () =>
     idsIn(far).then(
       (ids) => ids.length === 1,
       (error: unknown) => {
@@ -228,7 +228,7 @@ test('registry: who asks over a Redis that takes longer than the time for answer
 test('registry: knows all processes again within 15 s of a stall, on the same connections', async (context) => {
   const store = await redis.openEmptyStore(1);
   await startProcess(context, worker);
-  await until('it is heard of', async () => (await liveProcesses(store)).length === 1);
+  await until('it is known', async () => (await liveProcesses(store)).length === 1);
   const wire = await SlowRedis.start(() => Number(new URL(redis.url).port));
   const address = { kind: 'single', url: wire.url } as const;
   const far = await openStore({ address, partitionCount: 1, commandTimeoutMs: 1_000 });
@@ -238,17 +238,17 @@ test('registry: knows all processes again within 15 s of a stall, on the same co
   });
   assert.deepEqual(await idsIn(far), [worker.id]);
   wire.stall();
-  await until('nobody can tell who lives', () =>
+  await until('nobody can say which processes are live', () =>
     idsIn(far).then(
       () => false,
       (error: unknown) => error instanceof StoreUnavailableError,
     ),
   );
-  // The question that was asked meanwhile has failed too.
+  // The request that was sent meanwhile has failed too.
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   wire.goOn();
   await until(
-    'it is heard of again',
+    'it is known again',
     () =>
       idsIn(far).then(
         (ids) => ids.length === 1,

@@ -8,7 +8,7 @@ import { SlowRedis } from '../../support/slow-redis.ts';
 
 const redis = await TestRedis.start();
 
-test('field reader: reads of one turn go out as one command for each hash, and each caller gets its own in order', async () => {
+test('field reader: reads in one turn are sent as one command per hash, and each caller gets its fields in order', async () => {
   const { client, fields } = await redis.openEmptyStore(4);
   for (const key of ['one', 'two']) {
     for (let field = 0; field < 5; field += 1) await client.hset(key, `f${field}`, `${key} ${field}`);
@@ -34,7 +34,7 @@ test('field reader: reads of one turn go out as one command for each hash, and e
   assert.match(await client.info('commandstats'), /cmdstat_hmget:calls=3,/);
 });
 
-test('field reader: more fields of a hash than fit one command are read by several', async () => {
+test('field reader: more fields of a hash than fit in one command are read with several', async () => {
   const { client, fields } = await redis.openEmptyStore(4);
   const names = Array.from({ length: 1_000 }, (_, number) => `f${number}`);
   await client.hset('many', Object.fromEntries(names.map((name) => [name, `value of ${name}`])));
@@ -45,7 +45,7 @@ test('field reader: more fields of a hash than fit one command are read by sever
   );
 });
 
-test('field reader: a command that fails fails those alone who asked for its hash', async () => {
+test('field reader: a failed command fails only the readers of its hash', async () => {
   const { client, fields } = await redis.openEmptyStore(4);
   await client.set('text', 'no hash');
   await client.hset('hash', 'field', 'value');
@@ -65,7 +65,7 @@ async function readOne(store: Store, key: string, field: string): Promise<string
   return value?.toString();
 }
 
-test('field reader: values of every size come as they are', async () => {
+test('field reader: values of every size are returned unchanged', async () => {
   const store = await redis.openEmptyStore(4);
   const values = new Map<string, Buffer>();
   for (const bytes of [0, 1, 500, 70_000, 3_000_000]) {
@@ -81,7 +81,7 @@ test('field reader: values of every size come as they are', async () => {
   }
 });
 
-test('field reader: what is sent behind reads is done behind them', async () => {
+test('field reader: commands sent after reads run after them', async () => {
   const store = await redis.openEmptyStore(4);
   await store.client.hset('hash', 'field', 'before');
   const reading = readOne(store, 'hash', 'field');
@@ -96,7 +96,7 @@ test('field reader: what is sent behind reads is done behind them', async () => 
   await assert.rejects(send('HGET', ['hash']), /wrong number of arguments/);
 });
 
-test('field reader: a read that gets no answer fails in time, and later ones get their own', async (context) => {
+test('field reader: a read without a reply times out, and later reads get their own replies', async (context) => {
   const wire = await SlowRedis.start(() => redis.port);
   const address = { kind: 'single', url: wire.url } as const;
   const store = await openStore({ address, partitionCount: 4, commandTimeoutMs: 200 });

@@ -1,4 +1,4 @@
-/** Ordered lists against a naive set of texts, on a real Redis. */
+/** Ordered lists compared with a naive set of strings, on a real Redis. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -20,7 +20,7 @@ import { runs } from '../../support/runs.ts';
 
 const redis = await TestRedis.start();
 const announcement = { checkpoint: 0, pendingRebuilds: new Map(), downstream: [], digests: Buffer.alloc(0) };
-/** As `scripts/parts/ordered-lists.lua` has them. */
+/** The values in `scripts/parts/ordered-lists.lua`. */
 const leafMax = 128;
 const smallLeaf = 32;
 const longText = 512;
@@ -48,7 +48,7 @@ async function write({ store, lease }: Owned, list: string, { change, texts }: S
   await commit(store, lease, writes, announcement);
 }
 
-/** Texts that begin with each other, numbers, letters of all lengths in UTF-8, bytes that come last, and very long ones. */
+/** Strings that are prefixes of each other, numbers, letters of all lengths in UTF-8, high bytes, and very long strings. */
 const kindsOfTexts: readonly ((number: number) => string)[] = [
   (number) => `/p/${number}`,
   (number) => `/p/${'a'.repeat(number % 97)}${number % 3}`,
@@ -70,7 +70,7 @@ function textOf(number: number): string {
 const textsMax = 1200;
 const someText = fc.nat(textsMax).map(textOf);
 
-/** Many texts, all over the list or side by side in it. */
+/** Many strings, spread over the list or next to each other. */
 const step: fc.Arbitrary<Step> = fc.record({
   change: fc.constantFrom('new', 'kept', 'removed'),
   texts: fc
@@ -104,18 +104,18 @@ function isLong(text: string): boolean {
   return Buffer.byteLength(text) > longText;
 }
 
-/** What `scripts/parts/ordered-lists.lua` says of leaves. */
+/** The invariants of leaves in `scripts/parts/ordered-lists.lua`. */
 async function checkLeaves({ store }: Owned, list: string, ordered: readonly string[]): Promise<void> {
   const leaves = await leavesOf(store.client, list);
   const sizes = [...leaves.values()].map(({ length }) => length);
-  assert.deepEqual([...leaves.values()].flatMap(inOrder), ordered, 'each text is in the leaf of its bound');
+  assert.deepEqual([...leaves.values()].flatMap(inOrder), ordered, 'each string is in the leaf of its bound');
   assert.ok(Math.max(0, ...sizes) <= leafMax && !sizes.includes(0), `sizes of leaves: ${sizes}`);
   const longs = [...leaves.values()].map((texts) => texts.filter(isLong).length);
-  assert.ok(Math.max(0, ...longs) <= 1, 'a leaf has one long text at most');
-  assert.equal((await store.client.keys('*:leaf:*')).length, leaves.size, 'no leaf is forgotten');
+  assert.ok(Math.max(0, ...longs) <= 1, 'a leaf has at most one long string');
+  assert.equal((await store.client.keys('*:leaf:*')).length, leaves.size, 'no leaf is lost');
 }
 
-/** Holds of lists that had no long text, which cuts leaves at any place. */
+/** Only for lists without a long string, because a long string splits a leaf at any position. */
 async function checkSizes({ store }: Owned, list: string): Promise<void> {
   const sizes = [...(await leavesOf(store.client, list)).values()].map(({ length }) => length);
   const small = sizes.filter((size, at) => size <= smallLeaf && (sizes[at + 1] ?? leafMax) <= smallLeaf);
@@ -128,7 +128,7 @@ async function readAll(store: Store, list: string): Promise<string[]> {
   return texts;
 }
 
-test('ordered lists: a list has what a naive set has, in the same order, and its length', async (context) => {
+test('ordered lists: a list has the same members, order and length as a naive set', async (context) => {
   const all = await owned();
   const { store, lease } = all;
   const list = keys.directory(lease.tag, 'acme', 'src', 'page');
@@ -163,17 +163,17 @@ test('ordered lists: a list has what a naive set has, in the same order, and its
           asked.map((text) => naive.has(text)),
         );
         await write(all, list, { change: 'removed', texts: ordered });
-        assert.deepEqual(await store.client.keys('*:acme:*'), [], 'nothing is left of an empty list');
+        assert.deepEqual(await store.client.keys('*:acme:*'), [], 'an empty list leaves nothing in Redis');
         assert.equal(await store.client.exists(keys.lengths(lease.tag)), 0);
       },
     ),
     { numRuns: runs(30) },
   );
   context.diagnostic(`up to ${leavesMax} leaves`);
-  assert.ok(leavesMax > 5, 'lists were long enough to be cut');
+  assert.ok(leavesMax > 5, 'lists were long enough to be split');
 });
 
-test('ordered lists: a list that shrinks text by text keeps no row of nearly empty leaves', async () => {
+test('ordered lists: a list that shrinks one string at a time keeps no series of nearly empty leaves', async () => {
   const all = await owned();
   const list = keys.directory(all.lease.tag, 'acme', 'src', 'page');
   const texts = Array.from({ length: 1000 }, (_, number) => `/p/${(number * 7919) % 1000}`);
@@ -185,7 +185,7 @@ test('ordered lists: a list that shrinks text by text keeps no row of nearly emp
   }
 });
 
-test('ordered lists: long texts are never read beside each other, in whatever order they came', async () => {
+test('ordered lists: long strings are never read together, in whatever order they were added', async () => {
   for (const direction of ['up', 'down', 'mixed'] as const) {
     const all = await owned();
     const list = keys.directory(all.lease.tag, 'acme', 'src', 'page');
@@ -205,7 +205,7 @@ test('ordered lists: long texts are never read beside each other, in whatever or
   }
 });
 
-test('ordered lists: leaves that long texts began go with them', async () => {
+test('ordered lists: leaves that begin with long strings are deleted with them', async () => {
   for (const direction of ['up', 'down', 'mixed'] as const) {
     const all = await owned();
     const list = keys.directory(all.lease.tag, 'acme', 'src', 'page');
@@ -221,7 +221,7 @@ test('ordered lists: leaves that long texts began go with them', async () => {
     await checkLeaves(all, list, inOrder(short));
     const leaves = await leavesOf(all.store.client, list);
     assert.ok(leaves.size <= (3 * short.length) / leafMax, `${direction}: ${leaves.size} leaves`);
-    // One long text after the other, each gone before the next one comes.
+    // One long string after another, each removed before the next is added.
     for (const text of long) {
       await write(all, list, { change: 'new', texts: [text] });
       await write(all, list, { change: 'removed', texts: [text] });
@@ -231,19 +231,19 @@ test('ordered lists: leaves that long texts began go with them', async () => {
   }
 });
 
-test('ordered lists: lists whose names begin alike, and whose texts go on with a name, share no leaf', async () => {
+test('ordered lists: lists with a common name prefix, and strings that continue like a name, share no leaf', async () => {
   const all = await owned();
   const whole = 'a:b:c';
   const lists = ['a', 'a:b', 'a:b:c'].map((type) => ({
     list: keys.directory(all.lease.tag, 'acme', 'src', type),
-    // Behind the name of its list, a text of each list is the same.
+    // After the name of its list, one string of each list is the same.
     texts: Array.from({ length: 300 }, (_, number) => `${whole.slice(type.length)}:${number}`),
   }));
   for (const { list, texts } of lists) await write(all, list, { change: 'new', texts });
   for (const { list, texts } of lists) assert.deepEqual(await readAll(all.store, list), inOrder(texts));
 });
 
-test('ordered lists: a page reads no more than its texts and two leaves', async () => {
+test('ordered lists: a page reads no more than its strings and two leaves', async () => {
   const { store, lease } = await owned();
   const list = keys.directory(lease.tag, 'acme', 'src', 'page');
   const texts = Array.from({ length: 3000 }, (_, number) => String(number));

@@ -8,7 +8,7 @@ import { until } from '../../support/until.ts';
 
 const redis = await TestRedis.start({ durable: true });
 
-/** A watch over a store behind a wire, what it reported, and work that needs Redis all the time. */
+/** A monitor on a store behind a faulty connection, its reports, and work that constantly needs Redis. */
 async function watched(context: TestContext) {
   const wire = await FaultyRedis.start(redis.port);
   const address = { kind: 'single', url: wire.url } as const;
@@ -32,10 +32,10 @@ async function watched(context: TestContext) {
   return { wire, reported, lost: `lost ${name}`, back: `back ${name}` };
 }
 
-/** Enough looks for a watch that reports more than once to do so. */
+/** Enough checks to detect a monitor that reports more than once. */
 const outageMs = 6_000;
 
-test('outages: a Redis that stands still is reported once, and once when it answers again', async (context) => {
+test('outages: a Redis that hangs is reported once, and once more when it replies again', async (context) => {
   const { wire, reported, lost, back } = await watched(context);
   for (let time = 1; time <= 2; time += 1) {
     const startedMs = performance.now();
@@ -48,7 +48,7 @@ test('outages: a Redis that stands still is reported once, and once when it answ
   assert.deepEqual(reported, [lost, back, lost, back]);
 });
 
-test('outages: a Redis that is killed and loads its file is reported once, and once when it answers again', async (context) => {
+test('outages: a Redis that is killed and loads its file is reported once, and once more when it replies again', async (context) => {
   const { reported, lost, back } = await watched(context);
   const startedMs = performance.now();
   await redis.killServer();

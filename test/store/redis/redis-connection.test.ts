@@ -1,4 +1,4 @@
-/** What becomes of those who wait for an answer when a store is closed while Redis is away. */
+/** What happens to pending commands when a store is closed while Redis is unavailable. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TestRedis } from '../../support/redis.ts';
@@ -6,7 +6,7 @@ import { until } from '../../support/until.ts';
 
 const redis = await TestRedis.start();
 
-test('Redis connection: a store that is closed while Redis is away leaves nobody waiting', async () => {
+test('Redis connection: closing a store while Redis is unavailable settles all pending commands', async () => {
   const store = await redis.openStore(2);
   await store.ping();
   const reading = store.client.xread('BLOCK', 60_000, 'STREAMS', 'nothing', '0').then(

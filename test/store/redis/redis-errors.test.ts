@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { InvariantError } from '../../../src/lib/assert.ts';
 import { StoreUnavailableError, storeError } from '../../../src/store/redis/redis-errors.ts';
 
-test('Redis errors: a slot on the move is no mistake of ours, in the words of any Redis', () => {
+test('Redis errors: a migrating slot is not an internal error, in the wording of any Redis', () => {
   for (const message of [
     'ERR Script attempted to access a non local key in a cluster node script: 7be3',
     "ERR Unable to execute command 'exists' in script because undeclared keys were accessed during rehashing of the slot script: bc7b",
@@ -12,7 +12,7 @@ test('Redis errors: a slot on the move is no mistake of ours, in the words of an
   }
 });
 
-test('Redis errors: a Redis that has no room for another connection is away, and no mistake of ours', () => {
+test('Redis errors: a Redis without room for another connection is unavailable, not an internal error', () => {
   for (const message of [
     'ERR max number of clients reached',
     'ERR max number of clients + cluster connections reached',
@@ -21,7 +21,7 @@ test('Redis errors: a Redis that has no room for another connection is away, and
   }
 });
 
-test('Redis errors: a mistake of ours never looks like a Redis that is away', () => {
+test('Redis errors: an internal error is never reported as an unavailable Redis', () => {
   for (const mistake of [
     new Error('ERR wrong number of arguments for command'),
     new InvariantError('the epoch only grows'),
@@ -31,14 +31,14 @@ test('Redis errors: a mistake of ours never looks like a Redis that is away', ()
   }
 });
 
-test('Redis errors: a connection that was lost is told in our words', () => {
+test('Redis errors: a lost connection is reported in our own words', () => {
   const lost = Object.assign(new Error('Reached the max retries per request limit (which is 1).'), {
     name: 'MaxRetriesPerRequestError',
   });
   assert.equal(storeError(lost).message, 'Redis: the connection was lost before it responded');
 });
 
-test('Redis errors: an error that was turned into one of ours stays as it is', () => {
+test('Redis errors: a converted error stays unchanged', () => {
   for (const text of ['OOM command not allowed', 'FENCED by another owner', 'Connection is closed.']) {
     const ours = storeError(new Error(text));
     assert.equal(storeError(ours), ours, text);

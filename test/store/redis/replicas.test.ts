@@ -13,7 +13,7 @@ import { RedisServer } from '../../system/support/processes/redis-server.ts';
 
 const redis = await TestRedis.start();
 
-test('a replica that hangs or lags counts as missing, and nothing is acknowledged without it', async (context) => {
+test('replicas: a replica that hangs or lags counts as missing, and nothing is acknowledged without it', async (context) => {
   const wire = await SlowRedis.start(() => redis.port);
   const replica = await RedisServer.start({ replicaOf: wire.port });
   const address = { kind: 'single', url: redis.url } as const;
@@ -31,8 +31,8 @@ test('a replica that hangs or lags counts as missing, and nothing is acknowledge
   });
   const isMissing = async () => (await findShortages(store)).missingReplicas === 1;
   const acknowledged = () => surviving(store.acknowledgements, [platformTag], async () => true);
-  await until('the replica is in step', async () => !(await isMissing()));
-  await until('an acknowledgement is given', () => acknowledged().catch(() => false));
+  await until('the replica is in sync', async () => !(await isMissing()));
+  await until('a write is acknowledged', () => acknowledged().catch(() => false));
   const replicas = async () => (await readServerState(store)).replicas;
   assert.equal(await replicas(), 1);
 
@@ -43,12 +43,12 @@ test('a replica that hangs or lags counts as missing, and nothing is acknowledge
   await until('it does not count as connected', async () => (await replicas()) === 0);
   assert.match(await store.client.info('replication'), /connected_slaves:1/);
   await replica.process.signal('SIGCONT');
-  await until('the replica is in step again', async () => !(await isMissing()));
+  await until('the replica is in sync again', async () => !(await isMissing()));
   await until('it counts again', async () => (await replicas()) === 1);
 
   wire.delay(1_500);
   assert.ok(await isMissing(), 'it lags');
   wire.delay(0);
-  await until('the replica is in step again', async () => !(await isMissing()));
-  await until('an acknowledgement is given again', () => acknowledged().catch(() => false));
+  await until('the replica is in sync again', async () => !(await isMissing()));
+  await until('a write is acknowledged again', () => acknowledged().catch(() => false));
 });

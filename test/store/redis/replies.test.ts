@@ -1,7 +1,7 @@
 /**
- * Every reply reaches the command that it belongs to, or none. Everything that talks to Redis runs at once, on a wire that
- * stalls, cuts replies at any byte, answers with errors, and whose Redis is killed while it loads. Each value names what it
- * was stored under. `MILLRACE_SECONDS` makes it longer.
+ * Every reply reaches its own command, or none. Everything that uses Redis runs at the same time, over a connection that
+ * stalls, cuts replies at any byte and answers with errors, with a Redis that is killed while it loads. Each value contains the
+ * name it was stored under. `MILLRACE_SECONDS` makes the test longer.
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -53,7 +53,7 @@ async function fill(): Promise<void> {
   for (let number = 0; number < streamCount; number += 1) {
     await store.client.xadd(streamKey(number), `${number + 1}-0`, 'of', streamKey(number));
   }
-  // Long enough for a restart to be asked many times whether it has loaded.
+  // Long enough to poll a restarting Redis many times.
   for (let number = 0; number < 3_000; number += 1) void store.client.hset('load', 'f', number);
   await store.client.xadd('log', '1-0', 'of', 'log 1');
 }
@@ -66,7 +66,7 @@ class Lanes {
   refused = 0;
   readonly mistakes: string[] = [];
 
-  /** @param act does one thing, and says what was wrong with the reply; null when it was right */
+  /** @param act does one thing, and returns what was wrong with the reply, or null */
   add(name: string, act: () => Promise<string | null>): void {
     this.#working.push(this.#work(name, act));
   }
@@ -142,7 +142,7 @@ function addLanes(lanes: Lanes, store: Store, name: string): void {
   });
 }
 
-/** Adds numbered entries to a stream, which a reader must see in order, each once and each with its number. */
+/** Adds numbered entries to a stream. A reader must see them in order, each once and each with its number. */
 function addLog(lanes: Lanes, direct: Store, store: Store): () => number {
   let written = 1;
   lanes.add('log', async () => {
@@ -174,7 +174,7 @@ function addLog(lanes: Lanes, direct: Store, store: Store): () => number {
   return () => written - read;
 }
 
-/** One fault after another until the time is over. */
+/** Injects one fault after another until the time is over. */
 async function disturb(endMs: number): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   while (performance.now() < endMs) {
@@ -185,7 +185,7 @@ async function disturb(endMs: number): Promise<Record<string, number>> {
       await sleep(random.between(50, 1_500));
       wire.goOn();
     } else if (kind === 'restarts') {
-      // In quick succession: it is killed while it loads, and what a client meant for one life comes in another.
+      // In quick succession: Redis is killed while it loads, so that what a client sent to one run arrives in another.
       for (let time = 0; time < 4; time += 1) {
         await redis.killServer();
         await sleep(random.between(0, 100));
@@ -200,7 +200,7 @@ async function disturb(endMs: number): Promise<Record<string, number>> {
     await sleep(random.between(0, 1_500));
   }
   wire.goOn();
-  await until('Redis answers', () => redis.answers());
+  await until('Redis replies', () => redis.answers());
   return counts;
 }
 
@@ -213,7 +213,7 @@ function failing(reply: Buffer): Fault {
   return random.chance(0.05) && !isMessage ? { bytes: Buffer.from(`${random.pick(errors)}\r\n`) } : null;
 }
 
-test('each reply reaches the command that asked for it, whatever happens to the connections', async (context) => {
+test('replies: each reply reaches its own command, whatever happens to the connections', async (context) => {
   await fill();
   const address = { kind: 'single', url: wire.url } as const;
   const direct = await redis.openStore(1);
@@ -269,12 +269,12 @@ test('each reply reaches the command that asked for it, whatever happens to the 
   const left = () => recoveredMs - (performance.now() - backMs);
   const adding = queue.add([{ id: 'last', task: { name } }]);
   await until(
-    'every process is heard of',
+    'every process is known',
     async () => (await liveProcesses(front).catch(() => [])).length === 2,
     left(),
   );
   await until(
-    'both tell their metrics',
+    'both report their metrics',
     async () => (await front.registry.metrics('nobody')).length === 2,
     left(),
   );
@@ -298,7 +298,7 @@ test('each reply reaches the command that asked for it, whatever happens to the 
   assert.deepEqual(lanes.mistakes.slice(0, 10), []);
 });
 
-test('a connection on which something comes that nobody asked for is closed', async () => {
+test('replies: a connection that receives an unsolicited reply is closed', async () => {
   const address = { kind: 'single', url: wire.url } as const;
   const store = await openStore({ address, partitionCount: 1, commandTimeoutMs: 1_000 });
   after(() => store.close());
@@ -306,8 +306,8 @@ test('a connection on which something comes that nobody asked for is closed', as
   const before = await idOf();
   const { joined } = wire;
   wire.say('$5\r\nstray\r\n');
-  // A command that waits for its reply just then would get this one.
-  await until('it connects again', () => wire.joined > joined, recoveredMs);
+  // A command that waits for its reply at that moment would get this one.
+  await until('it reconnects', () => wire.joined > joined, recoveredMs);
   await until(
     'there is another connection',
     async () => (await idOf().catch(() => before)) !== before,
@@ -316,7 +316,7 @@ test('a connection on which something comes that nobody asked for is closed', as
   assert.equal(String(await sendRaw(store.client, 'ECHO', ['mine'])), 'mine');
 });
 
-test('a connection whose database is refused is not used in another database', async () => {
+test('replies: a connection whose SELECT is refused is not used with another database', async () => {
   const address = { kind: 'single', url: `${redis.url}/99` } as const;
   await assert.rejects(
     openStore({ address, partitionCount: 1, commandTimeoutMs: 500 }),

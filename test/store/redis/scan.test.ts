@@ -34,7 +34,10 @@ const readers: Readonly<Record<string, PortionReader>> = {
   },
 };
 
-/** Scans a hash to its end. @param meanwhile called before each portion with its number @returns the fields seen, and how many portions */
+/**
+ * Scans a whole hash. @param meanwhile called before each portion with its number @returns the fields seen, and the number of
+ * portions
+ */
 async function scanned(
   read: PortionReader,
   store: Store,
@@ -62,7 +65,7 @@ for (const [what, read] of Object.entries(readers)) {
     assert.deepEqual(nothing, { fields: new Set(), portions: 1 });
   });
 
-  test(`scan: a scan of ${what} during which Redis is restarted, twice, skips nothing`, async () => {
+  test(`scan: a scan of ${what} skips nothing when Redis is restarted twice during it`, async () => {
     const store = await redis.openEmptyStore(1);
     const key = await filledHash(store);
     const { fields } = await scanned(read, store, key, async (portion) => {
@@ -74,7 +77,7 @@ for (const [what, read] of Object.entries(readers)) {
   });
 }
 
-test('scan: a place in a scan that an earlier process gave is not gone on from', async () => {
+test('scan: a cursor that an earlier process returned is not continued', async () => {
   const store = await redis.openEmptyStore(1);
   const key = await filledHash(store);
   const { next } = await hashPortion(store, key, null, portionFields);
@@ -86,7 +89,7 @@ test('scan: a place in a scan that an earlier process gave is not gone on from',
   assert.notEqual(afterwards?.server, next.server);
 });
 
-test('scan: a scan of fields alone takes few at a time where the values are large', async () => {
+test('scan: a scan of fields without values reads few at a time where the values are large', async () => {
   const store = await redis.openEmptyStore(1);
   const key = keys.entities(store.partitions.tag(0), 'acme', 'source');
   const large = 'x'.repeat(256 * 1024);

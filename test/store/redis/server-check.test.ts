@@ -5,7 +5,7 @@ import { forgetfulPolicy, oldVersion, UnfitRedisError } from '../../../src/store
 import { openStore } from '../../../src/store/store.ts';
 import { TestRedis } from '../../support/redis.ts';
 
-test('server check: a Redis below 7 is too old, and Valkey goes by its own version', () => {
+test('server check: a Redis below 7 is too old, and Valkey is checked by its own version', () => {
   const info = (...lines: string[]) => ['# Server', ...lines, 'redis_mode:standalone', ''].join('\r\n');
   for (const version of ['7.0.0', '7.2.4', '8.0.1', '10.1.0', '255.255.255']) {
     assert.equal(oldVersion(info(`redis_version:${version}`)), null);
@@ -20,7 +20,7 @@ test('server check: a Redis below 7 is too old, and Valkey goes by its own versi
   assert.match(oldVersion(info()) ?? '', /unknown version/);
 });
 
-test('server check: a policy that drops data is refused where there is a limit, and none that has none', () => {
+test('server check: an eviction policy is refused if there is a memory limit, and ignored if there is none', () => {
   const info = (bytes: number, policy: string) =>
     `# Memory\r\nmaxmemory:${bytes}\r\nmaxmemory_human:x\r\nmaxmemory_policy:${policy}\r\n`;
   assert.equal(forgetfulPolicy(info(0, 'allkeys-lru')), null);
@@ -31,7 +31,7 @@ test('server check: a policy that drops data is refused where there is a limit, 
   );
 });
 
-test('server check: a store is not opened on a Redis that would drop data', async (context) => {
+test('server check: a store is not opened on a Redis that would evict data', async (context) => {
   const data = await TestRedis.open();
   context.after(() => data.stop());
   const open = async () => {

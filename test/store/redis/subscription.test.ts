@@ -9,10 +9,10 @@ import { until } from '../../support/until.ts';
 
 const redis = await TestRedis.start();
 
-/** How long a connection may be dead before another one takes its place, by the contract. */
+/** How long a connection may be dead before it is replaced, by the contract. */
 const recoveredMs = 15_000;
 
-test('subscription: hears again after its connection broke, and after it went silent', async (context) => {
+test('subscription: receives messages again after its connection broke, and after it became silent', async (context) => {
   const wire = await SlowRedis.start(() => redis.port);
   const near = await redis.openStore(1);
   const far = await openStore({ address: { kind: 'single', url: wire.url }, partitionCount: 1 });
@@ -43,7 +43,7 @@ test('subscription: hears again after its connection broke, and after it went si
   wire.breakAll();
   await hears('after a break');
   assert.ok(lost > 0);
-  // The sockets stay open and lead nowhere, as behind a router that has forgotten them.
+  // The sockets stay open but nothing arrives, as behind a router that has lost its state.
   wire.forgetAll();
   await hears('after a silence');
   wire.stall();
@@ -52,7 +52,7 @@ test('subscription: hears again after its connection broke, and after it went si
   await hears('after a stall');
 });
 
-test('subscription: a closed one connects no more', async () => {
+test('subscription: once closed, it does not reconnect', async () => {
   const store = await redis.openStore(1);
   const received: string[] = [];
   const subscription = new Subscription(store, 'news', { message: (text) => received.push(text) });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { pack } from '../../../src/store/codec/pack.ts';
 import { decodeAnnouncement } from '../../../src/store/streams/announcement.ts';
 
-test('announcement: an announcement comes back with its maps and invalidations', () => {
+test('announcement: round-trips with its maps and invalidations', () => {
   const packed = pack([7, [['acme', 3]], [['acme', 2, 9]], Buffer.from('12345678'), [['other', 4]]]);
   assert.deepEqual(decodeAnnouncement(packed), {
     checkpoint: 7,

@@ -18,7 +18,7 @@ const scope = { tenant: 'acme', environmentId: 'env' };
 class Followed {
   readonly told: string[] = [];
   readonly lost: unknown[] = [];
-  /** Errors that the next calls end with. */
+  /** Errors that the next calls fail with. */
   readonly errors: Error[] = [];
 
   private constructor(
@@ -66,7 +66,7 @@ class Followed {
   }
 }
 
-test('item changes: who closes it at once is not told to read all items', async () => {
+test('item changes: a follower that closes immediately is not asked to read all items', async () => {
   const store = await redis.openEmptyStore(1);
   const source = openStreamSource(store);
   const told: string[] = [];
@@ -82,7 +82,7 @@ test('item changes: who closes it at once is not told to read all items', async 
   assert.deepEqual(told, []);
 });
 
-test('item changes: all is read once, and then what each commit changed', async (context) => {
+test('item changes: everything is read once, and then only what each commit changed', async (context) => {
   const followed = await Followed.start(context);
   await followed.commit('a');
   await followed.until('all', '1: a');
@@ -90,7 +90,7 @@ test('item changes: all is read once, and then what each commit changed', async 
   await followed.until('all', '1: a', '2: b');
 });
 
-test('item changes: a commit that was not taken for want of Redis is told again', async (context) => {
+test('item changes: a commit that could not be applied because Redis was unavailable is delivered again', async (context) => {
   const followed = await Followed.start(context);
   followed.errors.push(new StoreUnavailableError('away'), new StoreUnavailableError('away'));
   await followed.commit('a');
@@ -98,7 +98,7 @@ test('item changes: a commit that was not taken for want of Redis is told again'
   assert.deepEqual(followed.lost, []);
 });
 
-test('item changes: after any other error, and after a gap, all is read again', async (context) => {
+test('item changes: after any other error, and after a gap, everything is read again', async (context) => {
   const followed = await Followed.start(context);
   followed.errors.push(new TypeError('a bug'));
   await followed.commit('a');
@@ -113,10 +113,10 @@ test('item changes: after any other error, and after a gap, all is read again', 
   assert.ok(followed.lost[0] instanceof TypeError && followed.lost[1] instanceof StreamGapError);
 });
 
-test('item changes: an owner that names no items is told of', async (context) => {
+test('item changes: an owner that names no items is reported', async (context) => {
   const followed = await Followed.start(context);
   await followed.commit(null);
-  await until('it is told', () => followed.lost.length > 0);
+  await until('it is reported', () => followed.lost.length > 0);
   assert.ok(followed.lost[0] instanceof UnnamedItemsError);
   assert.match(String(followed.lost[0]), /SHARD_COPIES must be the same for all workers/);
 });

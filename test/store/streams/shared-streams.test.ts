@@ -31,13 +31,13 @@ async function next(reader: StreamReader, count = 100): Promise<number[]> {
   return (await reader.next(count, 10_000)).map(({ sequence }) => sequence);
 }
 
-/** Reads of streams that the server has answered or is about to. */
+/** Reads of streams that the server has answered or will answer. */
 async function readsOf(store: Store): Promise<number> {
   const stats = await store.client.info('commandstats');
   return Number(/cmdstat_xread:calls=(\d+)/.exec(stats)?.[1] ?? 0);
 }
 
-test('shared streams: entries of many streams come with few reads, each stream in order', async () => {
+test('shared streams: entries of many streams are read with few calls, each stream in order', async () => {
   const store = await redis.openEmptyStore(1);
   const source = openSource(store);
   const names = Array.from({ length: 16 }, (_, number) => `s${number}`);
@@ -62,10 +62,10 @@ test('shared streams: entries of many streams come with few reads, each stream i
     names.map(() => [3]),
   );
   const reads = (await readsOf(store)) - before;
-  assert.ok(reads <= 4, `${reads} reads for what was added at once`);
+  assert.ok(reads <= 4, `${reads} reads for entries added at the same time`);
 });
 
-test('shared streams: a stream that comes while others are waited for is read at once', async () => {
+test('shared streams: a stream that is added while others are awaited is read immediately', async () => {
   const store = await redis.openEmptyStore(1);
   const source = openSource(store);
   const quiet = new StreamReader(source, 'quiet', 0);
@@ -76,15 +76,15 @@ test('shared streams: a stream that comes while others are waited for is read at
   assert.deepEqual(await never, [1]);
 });
 
-test('shared streams: what was written to several streams at once comes to their readers at once', async () => {
-  // Others do not wait for anything there.
+test('shared streams: entries written to several streams together reach their readers together', async () => {
+  // The others wait for nothing on this connection.
   const store = await (await TestRedis.start()).openStore(1);
   const source = openSource(store);
   const names = ['a', 'b', 'c'];
   const readers = names.map((name) => new StreamReader(source, name, 0));
   const came: number[] = [];
   const reading = readers.map((reader, at) => next(reader).then(() => came.push(at)));
-  await until('all are waited for', async () => /blocked_clients:1/.test(await store.client.info('clients')));
+  await until('all are awaited', async () => /blocked_clients:1/.test(await store.client.info('clients')));
   const writing = store.client.multi();
   for (const name of names) writing.xadd(name, '1-0', 'n', 1);
   await writing.exec();
@@ -94,7 +94,7 @@ test('shared streams: what was written to several streams at once comes to their
   await Promise.all(reading);
 });
 
-test('shared streams: what was read ahead is handed out in portions, and forgotten by who goes elsewhere', async () => {
+test('shared streams: entries read ahead are returned in portions, and dropped when the reader seeks', async () => {
   const store = await redis.openEmptyStore(1);
   const source = openSource(store);
   const other = new StreamReader(source, 'other', 0);
@@ -110,7 +110,7 @@ test('shared streams: what was read ahead is handed out in portions, and forgott
   assert.deepEqual(await waiting, [1]);
 });
 
-test('shared streams: a long stream whose reader is slow is read to its end, whatever is read ahead', async () => {
+test('shared streams: a long stream with a slow reader is read to its end, whatever is read ahead', async () => {
   const store = await redis.openEmptyStore(1);
   const source = openSource(store);
   const sequences = Array.from({ length: 1500 }, (_, index) => index + 1);
@@ -127,7 +127,7 @@ test('shared streams: a long stream whose reader is slow is read to its end, wha
   assert.deepEqual(await never, []);
 });
 
-test('shared streams: a source that is closed ends all its readers quietly for who closed them first', async () => {
+test('shared streams: closing a source ends all its readers, without an error for those closed first', async () => {
   const store = await redis.openEmptyStore(1);
   const source = openSource(store);
   const reader = new StreamReader(source, 'a', 0);
@@ -137,7 +137,7 @@ test('shared streams: a source that is closed ends all its readers quietly for w
   assert.deepEqual(await waiting, []);
 });
 
-test('shared streams: streams of a Redis that was killed are read on when it is back', async () => {
+test('shared streams: reading continues after Redis was killed and restarted', async () => {
   const durable = await TestRedis.start({ durable: true });
   const store = await durable.openEmptyStore(1);
   const source = openSource(store, 1);
@@ -153,7 +153,7 @@ test('shared streams: streams of a Redis that was killed are read on when it is 
   assert.deepEqual(await waiting, [[2], [2]]);
 });
 
-test('shared streams: a look at all streams brings what was added before it, once, whatever read is under way', async () => {
+test('shared streams: a check of all streams returns what was added before it, once, during any other read', async () => {
   const store = await redis.openEmptyStore(1);
   const source = openSource(store, 20);
   const send: SendBehind = (name, words) => sendRaw(store.client, name, words);
@@ -183,7 +183,7 @@ test('shared streams: a look at all streams brings what was added before it, onc
   }
 });
 
-test('shared streams: connections of a cluster that are over are not kept', async () => {
+test('shared streams: ended cluster connections are not kept', async () => {
   const client = new Cluster([{ host: '127.0.0.1', port: 1 }], { lazyConnect: true });
   const source = openStreamSource({ address: { kind: 'cluster', nodes: [] }, client } as unknown as Store);
   const over = (() => {

@@ -5,7 +5,7 @@ import { TestRedis } from '../../support/redis.ts';
 
 const redis = await TestRedis.start({ durable: false });
 
-test('stream connection: all streams that are asked for together are one call, whether they have entries, are trimmed or not there', async () => {
+test('stream connection: reads all requested streams in one call, whether they have entries, are trimmed or do not exist', async () => {
   const { client } = await redis.openEmptyStore(1);
   await client.xadd('whole', '7-0', 'name', 'value');
   await client.xadd('trimmed', '3-0', 'name', 'value');

@@ -29,7 +29,7 @@ async function sequences(reader: StreamReader, count = 100, blockMs = 20): Promi
   return (await reader.next(count, blockMs)).map(({ sequence }) => sequence);
 }
 
-/** Of three at most: a portion may hold less than what has been added. */
+/** At most three: a portion may have fewer entries than were added. */
 async function portionsUpTo(reader: StreamReader, sequence: number): Promise<number[][]> {
   const portions: number[][] = [];
   while (portions.at(-1)?.at(-1) !== sequence) portions.push(await sequences(reader, 3));
@@ -50,7 +50,7 @@ test('stream: entries are read in order, in portions, each once', async () => {
   reader.close();
 });
 
-test('stream: a reader that waits wakes up with the next entry', async () => {
+test('stream: a waiting reader wakes up with the next entry', async () => {
   const store = await redis.openEmptyStore(1);
   const reader = readerAt(store, 0);
   const next = sequences(reader, 10, 10_000);
@@ -59,7 +59,7 @@ test('stream: a reader that waits wakes up with the next entry', async () => {
   reader.close();
 });
 
-test('stream: a reader that was closed while it waited ends quietly', async () => {
+test('stream: a reader that is closed while it waits ends without an error', async () => {
   const store = await redis.openEmptyStore(1);
   const reader = readerAt(store, 0);
   const next = sequences(reader, 10, 10_000);
@@ -68,14 +68,14 @@ test('stream: a reader that was closed while it waited ends quietly', async () =
   assert.deepEqual(await sequences(reader), []);
 });
 
-test('stream: a reader that is closed while Redis is away ends quietly too', async () => {
+test('stream: a reader that is closed while Redis is unavailable also ends without an error', async () => {
   const store = await redis.openEmptyStore(1);
   const reader = readerAt(store, 0);
   await add(store);
   assert.deepEqual(await sequences(reader), [1]);
   const next = sequences(reader, 10, 10_000);
   await redis.killServer();
-  await until('connections wait to be made again', () => store.client.status === 'reconnecting');
+  await until('connections wait to reconnect', () => store.client.status === 'reconnecting');
   reader.close();
   assert.deepEqual(await next, []);
   await redis.startServer();
@@ -92,7 +92,7 @@ test('stream: entries that were trimmed unread are a gap', async () => {
   reader.close();
 });
 
-test('stream: a stream that ends before our place is a gap, also while nothing is added', async () => {
+test('stream: a stream that ends before our position is a gap, even if nothing is added', async () => {
   const store = await redis.openEmptyStore(1);
   for (let entry = 0; entry < 3; entry += 1) await add(store);
   const ahead = readerAt(store, 7);
@@ -104,7 +104,7 @@ test('stream: a stream that ends before our place is a gap, also while nothing i
   lost.close();
 });
 
-test('stream: a stream that was read to its end and trimmed whole is no gap', async () => {
+test('stream: a stream that was read to its end and trimmed completely is not a gap', async () => {
   const store = await redis.openEmptyStore(1);
   const reader = readerAt(store, 0);
   for (let entry = 0; entry < 3; entry += 1) await add(store);
@@ -116,7 +116,7 @@ test('stream: a stream that was read to its end and trimmed whole is no gap', as
   reader.close();
 });
 
-test('stream: a reader goes on by itself after Redis was killed and came back', async () => {
+test('stream: a reader continues by itself after Redis was killed and restarted', async () => {
   const store = await redis.openEmptyStore(1);
   const reader = readerAt(store, 0);
   await add(store);

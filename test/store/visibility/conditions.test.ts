@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Conditions } from '../../../src/store/visibility/progress.ts';
 
-test('a condition that holds already is met at once', async () => {
+test('conditions: a condition that already holds is met immediately', async () => {
   assert.equal(await new Conditions().wait(() => true, 0), true);
 });
 
-test('a condition is looked at whenever something was heard, and no more once it is met', async () => {
+test('conditions: a condition is checked on each message, and no longer once it is met', async () => {
   const conditions = new Conditions();
   let looks = 0;
   const met = conditions.wait(() => {
@@ -20,7 +20,7 @@ test('a condition is looked at whenever something was heard, and no more once it
   assert.equal(looks, 3);
 });
 
-test('a condition that is not met in time is given up', async () => {
+test('conditions: a condition that is not met in time is given up', async () => {
   const conditions = new Conditions();
   let looks = 0;
   const wait = () => {

@@ -24,7 +24,7 @@ interface Scene {
   readonly leases: readonly TakenLease[];
   /** A commit by the owner of a partition. */
   commit(partition: number, parts: Partial<Announcement>): Promise<number>;
-  /** True when the version is visible now or within a moment. */
+  /** True if the version is visible now or soon. */
   isVisible(version: ReadonlyMap<number, number>, tenant?: string): Promise<boolean>;
 }
 
@@ -91,9 +91,9 @@ test('progress: a write is visible once the checkpoint of its partition has pass
   );
 });
 
-test('progress: a waiting request goes on as soon as the commit is there', async () => {
+test('progress: a waiting request continues as soon as the commit is there', async () => {
   const { commit, progress } = await scene();
-  // The test would end before a wait to its end.
+  // A full wait would exceed the timeout of the test.
   const visible = progress.waitFor('acme', new Map([[0, 1]]), 3_600_000);
   await commit(0, { checkpoint: 1 });
   assert.equal(await visible, true);
@@ -102,14 +102,14 @@ test('progress: a waiting request goes on as soon as the commit is there', async
 test('progress: a write is not visible before the rebuilds that it caused elsewhere are done', async () => {
   const { commit, isVisible } = await scene();
   await commit(0, { checkpoint: 1, downstream: [{ tenant: 'acme', partition: 1, sequence: 5 }] });
-  assert.equal(await isVisible(new Map([[0, 1]])), false, 'the invalidation was not even read');
+  assert.equal(await isVisible(new Map([[0, 1]])), false, 'the invalidation has not been read');
   await commit(1, { checkpoint: 5, pendingRebuilds: new Map([['acme', 4]]) });
   assert.equal(await isVisible(new Map([[0, 1]])), false, 'a merged invalidation waits');
   await commit(1, { checkpoint: 7, pendingRebuilds: new Map([['acme', 6]]) });
-  assert.equal(await isVisible(new Map([[0, 1]])), true, 'what waits now is of later changes');
+  assert.equal(await isVisible(new Map([[0, 1]])), true, 'the remaining work belongs to later changes');
 });
 
-test('progress: rebuilds in the own partition count like any other', async () => {
+test('progress: rebuilds in the same partition count like any other', async () => {
   const { commit, isVisible } = await scene(1);
   await commit(0, { checkpoint: 1, downstream: [{ tenant: 'acme', partition: 0, sequence: 2 }] });
   assert.equal(await isVisible(new Map([[0, 1]])), false);
@@ -119,7 +119,7 @@ test('progress: rebuilds in the own partition count like any other', async () =>
   assert.equal(await isVisible(new Map([[0, 1]])), true);
 });
 
-test('progress: the rebuilds of another tenant keep nobody waiting', async () => {
+test('progress: the rebuilds of another tenant delay nobody', async () => {
   const { commit, isVisible } = await scene();
   await commit(0, { checkpoint: 1, downstream: [{ tenant: 'other', partition: 1, sequence: 5 }] });
   assert.equal(await isVisible(new Map([[0, 1]]), 'acme'), true);
@@ -128,7 +128,7 @@ test('progress: the rebuilds of another tenant keep nobody waiting', async () =>
   assert.equal(await isVisible(new Map([[0, 1]]), 'other'), true);
 });
 
-test('progress: an invalidation that was sent before a front started is known to it', async () => {
+test('progress: a front knows an invalidation that was sent before it started', async () => {
   const { commit, store } = await scene();
   await commit(0, { checkpoint: 1, downstream: [{ tenant: 'acme', partition: 2, sequence: 4 }] });
   await commit(2, { checkpoint: 4, pendingRebuilds: new Map([['acme', 3]]) });
@@ -138,24 +138,24 @@ test('progress: an invalidation that was sent before a front started is known to
   assert.equal(await late.waitFor('acme', new Map([[0, 1]]), 5000), true);
 });
 
-test('progress: a front that missed announcements loads the state and tells its listeners so', async () => {
+test('progress: a front that missed announcements loads the state and notifies its listeners', async () => {
   const { store, progress, isVisible, leases } = await scene();
   const heard: (readonly string[] | null)[] = [];
   progress.onChange((partition, digests) => {
     if (partition === 0) heard.push(digests);
   });
   const tag = store.partitions.tag(0);
-  // As if the front had slept through more announcements than are kept: the stream begins behind a hole.
+  // As if the front had missed more announcements than are kept: the stream begins after a gap.
   const many = { checkpoint: 8, pendingRebuilds: new Map(), downstream: [], digests: Buffer.alloc(0) };
   await store.client.hincrby(keys.clock(tag), 'changes', 1000);
   const lease = leases[0];
   assert.ok(lease !== undefined);
   await commit(store, lease, new PartitionWrites(), many);
-  await until('the listener hears of the gap', () => heard.includes(null));
+  await until('the listener is notified of the gap', () => heard.includes(null));
   assert.equal(await isVisible(new Map([[0, 8]])), true);
 });
 
-test('progress: digests of changes reach the listeners, of commits and of claims alike', async () => {
+test('progress: digests of changes reach the listeners, from commits and from claims', async () => {
   const { commit, progress } = await scene();
   const heard: string[] = [];
   progress.onChange((_, digests) => heard.push(...(digests ?? [])));
@@ -163,7 +163,7 @@ test('progress: digests of changes reach the listeners, of commits and of claims
   assert.deepEqual(heard, ['12345678', 'abcdefgh']);
 });
 
-test('progress: a front waits out a Redis that was killed, and sees what was committed meanwhile', async () => {
+test('progress: a front waits until a killed Redis is back, and sees what was committed meanwhile', async () => {
   const { store, isVisible, leases } = await scene();
   await redis.killServer();
   assert.equal(await isVisible(new Map([[0, 5]])), false);
@@ -181,7 +181,7 @@ test('progress: a front waits out a Redis that was killed, and sees what was com
   await until('the commit is seen', () => isVisible(new Map([[0, 5]])));
 });
 
-test('progress: the backlog is what was announced and not yet taken in', async () => {
+test('progress: the backlog is what was announced and is not yet processed', async () => {
   const { store, progress, commit } = await scene(1);
   const entity = { originId: '1', type: 't', url: null, originParentId: null, redirects: [], properties: {} };
   const { version } = await acceptEntities(store, {
@@ -200,7 +200,7 @@ test('progress: the backlog is what was announced and not yet taken in', async (
   await until('both have seen it', () => progress.backlogs()[0] === 0 && other.backlogs()[0] === 0);
 });
 
-test('progress: the version of a write stands for what its tenant wrote before and nobody may see yet', async () => {
+test('progress: the version of a write covers what its tenant wrote earlier and is not yet visible', async () => {
   const { progress, commit, isVisible } = await scene();
   progress.noteWritten('globex', new Map([[1, 9]]));
   progress.noteWritten('acme', new Map([[0, 1]]));
@@ -212,13 +212,17 @@ test('progress: the version of a write stands for what its tenant wrote before a
   assert.deepEqual([...progress.noteWritten('acme', new Map()).keys()], [0]);
   await commit(1, { checkpoint: 5 });
   assert.equal(await isVisible(last), true);
-  assert.deepEqual([...progress.noteWritten('acme', new Map()).keys()], [], 'it need not be told any more');
+  assert.deepEqual(
+    [...progress.noteWritten('acme', new Map()).keys()],
+    [],
+    'it does not have to be announced again',
+  );
 });
 
 test('progress: a write is not visible while one of its outputs is deferred, also to a front that starts then', async () => {
   const { commit, isVisible, store } = await scene();
   await commit(0, { checkpoint: 5, deferred: new Map([['acme', 4]]) });
-  assert.equal(await isVisible(new Map([[0, 3]])), true, 'what was taken in before is built');
+  assert.equal(await isVisible(new Map([[0, 3]])), true, 'what was processed before is built');
   assert.equal(await isVisible(new Map([[0, 4]])), false);
   assert.equal(await isVisible(new Map([[0, 5]]), 'other'), true);
   const late = await follow(store);

@@ -9,7 +9,7 @@ const stamp = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
 const places = fc.array(fc.tuple(fc.nat(1023), stamp)).map((entries) => new Map(entries));
 const inOrder = (map: ReadonlyMap<number, number>) => new Map([...map].sort(([a], [b]) => a - b));
 
-test('version: a version comes back from its token, which is safe in a header', () => {
+test('version: a version round-trips through its token, which is safe in a header', () => {
   fc.assert(
     fc.property(places, places, (writes, announced) => {
       const token = formatVersion(writes, announced);
@@ -20,7 +20,7 @@ test('version: a version comes back from its token, which is safe in a header', 
   );
 });
 
-test('version: no text but a token is taken for a version', () => {
+test('version: only a token is parsed as a version', () => {
   for (const wrong of [
     '',
     'v2-0.1',
@@ -44,7 +44,7 @@ test('version: no text but a token is taken for a version', () => {
   );
 });
 
-test('version: what Redis has forgotten is waited for by nobody', () => {
+test('version: nobody waits for what Redis has lost', () => {
   const writes = new UnseenWrites(() => false);
   writes.add(
     'acme',
@@ -64,10 +64,10 @@ test('version: what Redis has forgotten is waited for by nobody', () => {
   );
 });
 
-test('version: of several writes in one partition the last stands for all, and a version does not change any more', () => {
+test('version: the last of several writes in one partition represents all, and a version is immutable', () => {
   const writes = new UnseenWrites(() => false);
   const first = writes.add('acme', new Map([[0, 5]]));
-  assert.deepEqual([...writes.add('acme', new Map([[0, 4]]))], [[0, 5]], 'answers overtake each other');
+  assert.deepEqual([...writes.add('acme', new Map([[0, 4]]))], [[0, 5]], 'responses arrive out of order');
   writes.add('acme', new Map([[0, 6]]));
   assert.deepEqual([...first], [[0, 5]]);
 });

@@ -1,11 +1,11 @@
-/** Reads docs/operations/alerts.yml as far as it is written: a line of another form fails. */
+/** Parses the subset of YAML in docs/operations/alerts.yml: any other line fails. */
 import assert from 'node:assert/strict';
 import { textOf } from '../../docs/support/markdown.ts';
 
 export interface AlertRule {
   readonly name: string;
   readonly expression: string;
-  /** Address of the part of the runbook. */
+  /** Link to the section of the runbook. */
   readonly runbook: string;
 }
 
@@ -24,7 +24,7 @@ export function alertRules(): AlertRule[] {
     }
     isExpression = false;
     const [, , , name, text = ''] = linePattern.exec(line) ?? [];
-    assert.ok(name !== undefined, `not readable: ${line}`);
+    assert.ok(name !== undefined, `cannot be parsed: ${line}`);
     if (name === 'alert') rules.push({ name: text, expression: '', runbook: '' });
     else if (rule !== undefined && name === 'expr') {
       isExpression = text === '|';

@@ -1,11 +1,11 @@
 /**
- * Evaluates the part of PromQL that the alert rules use, over scraped samples. Everything else throws: a rule that it cannot
- * read fails its test. Rates are not extrapolated to the ends of their window, as Prometheus does.
+ * Evaluates the part of PromQL that the alert rules use, on scraped samples. Everything else throws, so a rule that it cannot
+ * parse fails its test. Unlike in Prometheus, rates are not extrapolated to the ends of their window.
  */
 import assert from 'node:assert/strict';
 import type { Sample } from '../prometheus-text.ts';
 
-/** What one target answered, or that it did not. */
+/** The samples of one target, or its failure. */
 export interface Scrape {
   readonly instance: string;
   readonly atMs: number;
@@ -36,7 +36,7 @@ interface Token {
   readonly text: string;
 }
 
-/** What an expression gives at a time: the series for which an alert fires. */
+/** The value of an expression at a time: the series for which an alert fires. */
 export function evaluate(expression: string, scrapes: readonly Scrape[], atMs: number): readonly Point[] {
   const parser = new Evaluation(tokensOf(expression), scrapes, atMs);
   const value = parser.all();
@@ -51,7 +51,7 @@ function tokensOf(text: string): Token[] {
   while (tokenPattern.lastIndex < trimmed.length) {
     const at = tokenPattern.lastIndex;
     const found = tokenPattern.exec(trimmed);
-    assert.ok(found !== null, `not readable: ${trimmed.slice(at)}`);
+    assert.ok(found !== null, `cannot be parsed: ${trimmed.slice(at)}`);
     const kinds = ['duration', 'number', 'name', 'text', 'sign'] as const;
     const place = found.slice(1).findIndex((part) => part !== undefined);
     tokens.push({ kind: kinds[place] ?? 'sign', text: found[place + 1] ?? '' });
@@ -187,7 +187,7 @@ class Evaluation {
     return [...series.values()];
   }
 
-  /** A series that its target did not give the last time is gone. */
+  /** A series that is missing from the last scrape of its target is gone. */
   #latest(name: string, matches: (labels: Labels) => boolean): Point[] {
     const last = new Map<string, Scrape>();
     for (const scrape of this.scrapes) if (scrape.atMs <= this.atMs) last.set(scrape.instance, scrape);
@@ -201,7 +201,7 @@ class Evaluation {
         const name = this.#next().text;
         const sign = this.#next().text;
         const { kind, text } = this.#next();
-        assert.equal(kind, 'text', `a text is expected, not ${text}`);
+        assert.equal(kind, 'text', `a string is expected, not ${text}`);
         const pattern = new RegExp(`^(?:${text})$`);
         if (sign === '=') tests.push((labels) => (labels.get(name) ?? '') === text);
         else if (sign === '=~') tests.push((labels) => pattern.test(labels.get(name) ?? ''));
@@ -290,7 +290,7 @@ function calculated(left: Value, right: Value, join: (a: number, b: number) => n
   return typeof right === 'number' ? join(left, right) : paired(right, left, (a, b) => join(b, a));
 }
 
-/** Pairs series of the same labels, or each with a number; null drops one. */
+/** Pairs series with the same labels, or each with a number; null drops one. */
 function paired(
   left: readonly Point[],
   right: Value,

@@ -1,6 +1,6 @@
 /**
- * Each alert rule fires when what it watches is broken, and not before. The rules are evaluated over what a front really
- * answers under /metrics. Logs have a line when the trouble begins, and one when it ends.
+ * Each alert rule fires when what it monitors is broken, and not before. The rules are evaluated on the real /metrics of a
+ * front. The logs have a line when the problem starts, and one when it ends.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -54,7 +54,7 @@ after(async () => {
   receiver.close();
 });
 
-/** What Prometheus has of one front. */
+/** The samples that Prometheus has of one front. */
 class Prometheus {
   readonly #scrapes: Scrape[] = [];
 
@@ -80,7 +80,7 @@ class Prometheus {
   }
 }
 
-/** Waits until nothing of the kind is wrong, breaks something, and waits until the alerts fire. */
+/** Waits until no such problem exists, breaks something, and waits until the alerts fire. */
 async function firesWhen(
   names: readonly string[],
   breakIt: () => unknown,
@@ -116,7 +116,7 @@ function logged(name: string, line: string): number {
   return system.process(name).output.split(`"msg":"${line}"`).length - 1;
 }
 
-/** @param before how often the line was there before */
+/** @param before how often the line was logged before */
 async function logsOnce(line: string, name = 'web.1', before = 0): Promise<void> {
   await until(`${name} logs ${line}`, () => logged(name, line) > before);
   assert.equal(logged(name, line), before + 1, line);
@@ -128,7 +128,7 @@ async function save(title: string): Promise<number> {
   return answer.status;
 }
 
-test('Redis that is nearly full, then full', oneRedisOnly, async () => {
+test('alerts: a Redis that is almost full, then full', oneRedisOnly, async () => {
   await redis.config('SET', 'maxmemory-policy', 'noeviction');
   await firesWhen(['MillraceRedisMemory'], async () => {
     const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
@@ -144,7 +144,7 @@ test('Redis that is nearly full, then full', oneRedisOnly, async () => {
   await logsOnce('Redis has free memory again');
 });
 
-test('a disk that is full', oneRedisOnly, async () => {
+test('alerts: a full disk', oneRedisOnly, async () => {
   const limit = (size: string) =>
     spawnSync('prlimit', ['--pid', String(system.redis.process.pid), `--fsize=${size}`]);
   const prometheus = await firesWhen(['MillraceDiskFull'], () => {
@@ -160,7 +160,7 @@ test('a disk that is full', oneRedisOnly, async () => {
   await until('saves are taken', async () => (await save('there is room')) === 200);
 });
 
-test('a replica that is gone', oneRedisOnly, async () => {
+test('alerts: a lost replica', oneRedisOnly, async () => {
   const prometheus = await firesWhen(['MillraceReplicasMissing', 'MillraceReplicaLost'], () =>
     replica.process.signal('SIGKILL'),
   );
@@ -170,7 +170,7 @@ test('a replica that is gone', oneRedisOnly, async () => {
   await logsOnce('all replicas are connected again');
 });
 
-test('a webhook whose receiver fails', async () => {
+test('alerts: a webhook whose receiver fails', async () => {
   receiver.answer = (response) => response.writeHead(500).end();
   const prometheus = await firesWhen(['MillraceWebhookFailing'], async () => {
     await until('a save is taken', async () => (await save('for the webhook')) === 200);
@@ -181,7 +181,7 @@ test('a webhook whose receiver fails', async () => {
   await logsOnce('a webhook works again', 'jobs.1');
 });
 
-test('a jobs process that is gone', async () => {
+test('alerts: a missing jobs process', async () => {
   const prometheus = await firesWhen(['MillraceNoJobsProcess'], () => system.kill('jobs.1'));
   await logsOnce('no jobs process is running');
   await system.restart('jobs.1');
@@ -189,7 +189,7 @@ test('a jobs process that is gone', async () => {
   await logsOnce('a jobs process is running again');
 });
 
-test('a worker that is gone, whose queries fail', async () => {
+test('alerts: a missing worker, with failing queries', async () => {
   const query = () => system.client().post('/v1/pages', {}, { key: clientKey });
   await query();
   const [begins, recovered] = ['partitions have no owner', 'every partition has an owner again'] as const;
@@ -208,8 +208,8 @@ test('a worker that is gone, whose queries fail', async () => {
   assert.equal(logged('web.1', begins), (before[0] ?? 0) + 1, 'it did not begin twice');
 });
 
-test('a front that is busy for long', async () => {
-  // The percentile is that of the time since the last scrape, whoever made it: it is frozen before each.
+test('alerts: a front that is busy for a long time', async () => {
+  // The percentile is that of the time since the last scrape by anyone, so it is frozen before each scrape.
   const freeze = async () => {
     await system.process('web.1').signal('SIGSTOP');
     const frozenMs = performance.now();
@@ -219,9 +219,9 @@ test('a front that is busy for long', async () => {
   await firesWhen(['MillraceEventLoopLate'], freeze, freeze);
 });
 
-test('a Redis that does not answer', oneRedisOnly, async () => {
+test('alerts: a Redis that does not reply', oneRedisOnly, async () => {
   const prometheus = await firesWhen(['MillraceNotReady'], async () => {
-    // Counted before and after: a histogram of one scrape has no rate.
+    // Counted before and after, because a histogram of a single scrape has no rate.
     await system.client().get('/v2?url=/b', { key: clientKey });
     await system.kill('redis', 'SIGSTOP');
   });
@@ -236,13 +236,13 @@ test('a Redis that does not answer', oneRedisOnly, async () => {
   await ends('MillraceNotReady', prometheus);
 });
 
-test('a front that is gone', async () => {
+test('alerts: a missing front', async () => {
   const prometheus = await firesWhen(['MillraceFrontDown'], () => system.kill('web.1'));
   await system.restart('web.1');
   await ends('MillraceFrontDown', prometheus);
 });
 
-/** What is hard to break on purpose: figures on both sides of the threshold, in place of scraped ones. */
+/** Conditions that are hard to cause: figures on both sides of the threshold replace the scraped ones. */
 const figures: Readonly<Record<string, readonly [quiet: Figures, wrong: Figures]>> = {
   MillraceChangesWait: [
     [{ millrace_stream_lag_entries: 5_000 }, { millrace_stream_lag_entries: 10 }],
@@ -264,7 +264,7 @@ const figures: Readonly<Record<string, readonly [quiet: Figures, wrong: Figures]
 
 type Figures = readonly Readonly<Record<string, number>>[];
 
-test('rules about figures that no test here can force fire at their thresholds', () => {
+test('alerts: rules about figures that no test can produce fire at their thresholds', () => {
   for (const [name, [quiet, wrong]] of Object.entries(figures)) {
     const fires = (scraped: Figures) => {
       const scrapes = scraped.map((values, at) => ({
@@ -284,7 +284,7 @@ test('rules about figures that no test here can force fire at their thresholds',
   }
 });
 
-test('every rule was made to fire', oneRedisOnly, () => {
+test('alerts: every rule has fired', oneRedisOnly, () => {
   assert.deepEqual(
     [...rules.keys()].filter((name) => !fired.has(name)),
     [],

@@ -1,6 +1,6 @@
 /**
- * Followers by all three ways, from offsets of any time, while entities change at random and processes are killed: each
- * one's copy equals the environment in the end, and so does a copy that is made anew.
+ * Followers by all three methods, from offsets of any time, while entities change at random and processes are killed: in the
+ * end each copy equals the environment, and so does a new copy.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -62,7 +62,7 @@ function randomPage(originId: string, serial: number): SourceEntity {
   );
 }
 
-/** Copies as they were at offsets that were given, of anybody. */
+/** Copies as they were at offsets that were returned to any follower. */
 const checkpoints: FeedCopy[] = [];
 const checkpointsMax = 50;
 
@@ -91,7 +91,7 @@ class Follower {
     }
   }
 
-  /** Takes up a copy from any time, by whichever way it was made. */
+  /** Resumes a copy of any time, whichever method created it. */
   #maybeReturn(): void {
     if (this.copy.offset !== '' && random.chance(0.3)) {
       checkpoints[random.below(checkpointsMax)] = this.copy.clone();
@@ -126,7 +126,7 @@ class Follower {
   }
 }
 
-/** What delivery and the routes say, asked for one by one. */
+/** The results of delivery and the routes, requested one by one. */
 async function environmentOf(client: Client, ids: readonly string[]): Promise<Map<string, unknown>> {
   const found = new Map<string, unknown>();
   for (const id of ids) {
@@ -143,7 +143,7 @@ function allRun(system: System): boolean {
   );
 }
 
-test('every copy equals the environment, whatever was killed', async (context) => {
+test('changes: every copy equals the environment, whatever was killed', async (context) => {
   const system = await System.start({ web: 2, workers: 2, jobs: 1, partitions: 4, files });
   const followers = (['once', 'long-poll', 'sse', 'sse'] as const).map((way) => new Follower(system, way));
   const stopFollowers = () => {

@@ -25,7 +25,7 @@ const entitiesPerSave = 50;
 const rebuildMs = 60_000 + 60 * entityCount;
 const writers = 4;
 
-/** @param version says with which schema a view was made */
+/** @param version identifies the schema that built a view */
 function filesOf(version: number): ConfigFiles {
   return siteFiles({
     schemas: {
@@ -96,7 +96,7 @@ class Ingest {
   #isGoingOn = true;
   readonly #work = Array.from({ length: writers }, (_, writer) => this.#write(writer));
 
-  /** Each writer has entities of its own and one front, whose death it waits out. */
+  /** Each writer has its own entities and one front, and waits out its death. */
   async #write(writer: number): Promise<void> {
     const own = Array.from({ length: entityCount }, (_, number) => number).filter(
       (n) => n % writers === writer,
@@ -117,7 +117,7 @@ class Ingest {
   }
 }
 
-/** With `everysec` Redis holds writes back while a sync is under way, so that a kill takes them. */
+/** With `everysec` Redis delays writes while a sync is in progress, so that a kill loses them. */
 const redisOptions =
   process.env.APPEND_FSYNC === 'everysec'
     ? { skip: 'power-cut.test.ts measures what everysec loses' }
@@ -125,7 +125,7 @@ const redisOptions =
 
 for (const role of ['web', 'worker', 'jobs', 'redis']) {
   test(
-    `after a SIGKILL of ${role} under ingest nothing acknowledged is lost and nothing else is there`,
+    `crash: after a SIGKILL of ${role} during ingest nothing acknowledged is lost and nothing else exists`,
     role === 'redis' ? redisOptions : {},
     async (context) => {
       for (let round = 0; round < runs(1); round += 1) {
@@ -231,7 +231,7 @@ interface Shown {
   readonly items: ReadonlyMap<string, object>;
 }
 
-/** Everything that a front delivers of these entities, and finds at all; by originId. */
+/** Everything that a front delivers or finds of these entities, by originId. */
 async function allShown(client: Client, originIds: readonly string[]): Promise<Shown> {
   const [byId, byHandle] = [new Map<string, object>(), new Map<string, object>()];
   for (let at = 0; at < originIds.length; at += 500) {

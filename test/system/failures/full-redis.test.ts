@@ -1,4 +1,4 @@
-/** A Redis that has reached its `maxmemory` while the platform works: what is there stays served, true and removable. */
+/** A Redis that has reached its `maxmemory` while the platform works: existing content stays served, correct and removable. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Redis } from 'ioredis';
@@ -14,7 +14,7 @@ import { oneRedisOnly, System } from '../support/processes/system.ts';
 import { Random } from '../support/random.ts';
 import { clientKey, sourceId, sourceKey } from '../support/site.ts';
 
-/** As many as one request may hold, nearly. */
+/** Almost as many as one request may hold. */
 const articleCount = 45;
 /** Saved while no worker runs. */
 const waitingCount = 20;
@@ -32,7 +32,7 @@ function start(context: TestContext): Promise<System> {
   return started;
 }
 
-/** The memory that may be used; far less than is used already fills it, and no delete makes room. */
+/** The memory limit; far less than the used memory is full at once, and no delete makes room. */
 class Memory {
   private constructor(private readonly redis: Redis) {}
 
@@ -63,7 +63,7 @@ async function readyBody(client: Client): Promise<{ status: number; body: Json }
   return { status, body: json };
 }
 
-/** Waits until the front says that it serves without room, and nothing else is amiss. */
+/** Waits until the front reports that it serves without room, and no other problem. */
 async function untilFull(client: Client): Promise<void> {
   let last = '';
   await until(
@@ -97,7 +97,7 @@ async function assertSavesAreRefused(client: Client): Promise<void> {
   }
 }
 
-test('a full Redis takes in nothing new, and all else goes on', oneRedisOnly, async (context) => {
+test('full Redis: it accepts nothing new, and everything else continues', oneRedisOnly, async (context) => {
   const random = Random.forTest('full redis');
   const system = await start(context);
   const client = system.client();
@@ -113,7 +113,7 @@ test('a full Redis takes in nothing new, and all else goes on', oneRedisOnly, as
     return JSON.stringify(body) === '{"status":200,"waitingFor":[]}';
   });
 
-  // What was acknowledged before is processed, by a worker that starts while it is full, after others that died.
+  // Acknowledged writes are processed by a worker that starts while Redis is full, after others died.
   await Promise.all(system.workers.map((worker) => system.kill(worker)));
   ledger.takeVersions();
   assert.ok(
@@ -130,7 +130,7 @@ test('a full Redis takes in nothing new, and all else goes on', oneRedisOnly, as
   await assertTrue(system, client, ledger);
   await assertSavesAreRefused(client);
 
-  // Deletes are taken and processed.
+  // Deletes are accepted and processed.
   assert.ok(await ledger.delete(client, ['a3', 'a5', 'a44']));
   const one = await client.delete('/ingest/v2/a7', { key: sourceKey });
   assert.equal(one.status, 200, one.text);
@@ -139,7 +139,7 @@ test('a full Redis takes in nothing new, and all else goes on', oneRedisOnly, as
   await waitUntilSettled(store);
   await assertTrue(system, client, ledger);
 
-  // Every process can start now, and none has ended by itself.
+  // Every process can start now, and none has exited by itself.
   await system.restart('worker.2');
   for (const name of ['web.1', 'jobs.1', 'worker.1']) {
     await system.kill(name);
@@ -159,11 +159,11 @@ test('a full Redis takes in nothing new, and all else goes on', oneRedisOnly, as
   await assertSavesAreRefused(client);
   await assert.rejects(system.publish(files(2)), StoreFullError);
 
-  // With room everything goes on by itself.
+  // With room everything continues by itself.
   await memory.raise();
   assert.ok(await ledger.save(client, all));
 
-  // A rebuild that the end of the room interrupts is gone on with.
+  // A rebuild that was interrupted by the lack of room continues.
   const generation = await system.publish(files(2));
   await until('jobs are there', async () => (await readGenerations(store)).enqueued === generation);
   await memory.fill();

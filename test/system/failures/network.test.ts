@@ -1,4 +1,4 @@
-/** Networks that are slow, stand still and break, between the processes and Redis, and clients that are no better. */
+/** Networks that are slow, stall and break, between the processes and Redis, and equally bad clients. */
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
@@ -79,7 +79,7 @@ class Writing {
 }
 
 test(
-  'a Redis that stands still, answers slowly and drops connections costs time alone',
+  'network: a Redis that hangs, is slow and drops connections only costs time',
   oneRedisOnly,
   async (context) => {
     const random = Random.forTest('network');
@@ -166,7 +166,7 @@ function opened(port: number): Promise<Socket> {
   });
 }
 
-test('clients that say nothing, vanish amid a body or never read cost others nothing', async (context) => {
+test('network: clients that send nothing, disconnect during a body or never read do not affect others', async (context) => {
   const started = System.start({ web: 1, workers: 1, jobs: 0, partitions: 2, files });
   context.after(() => started.then((system) => system.stop()));
   const system = await started;

@@ -1,6 +1,6 @@
 /**
- * The power fails: every process ends at once, and of Redis' file is left what was synced to the disk. A SIGKILL alone
- * would prove less, for the kernel keeps what was written.
+ * A power failure: every process ends at the same time, and of Redis' file only the synced data remains. A SIGKILL alone would
+ * prove less, because the kernel keeps what was written.
  */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
@@ -35,7 +35,7 @@ interface Save {
 /** Saves articles until stopped, and records when each state was sent and acknowledged. */
 class Writing {
   readonly saves = new Map<string, Save[]>();
-  /** What was known of each entity before its first save here. */
+  /** The state of each entity before its first save here. */
   readonly before = new Map<string, readonly (SourceEntity | null)[]>();
   readonly #work: Promise<unknown>;
   #isGoingOn = true;
@@ -70,14 +70,14 @@ class Writing {
     this.saves.set(originId, [...(this.saves.get(originId) ?? []), save]);
   }
 
-  /** After the write that is under way. */
+  /** After the write in progress. */
   async end(): Promise<void> {
     this.#isGoingOn = false;
     await this.#work;
   }
 }
 
-/** Finds out which state of each entity is left, and makes that what the ledger knows. @returns acknowledged saves that are gone */
+/** Finds out which state of each entity remains, and records it in the ledger. @returns acknowledged saves that are lost */
 async function settleLedger(system: System, ledger: Ledger, { saves, before }: Writing): Promise<Save[]> {
   const originIds = [...saves.keys()];
   const stored = await readEntities(
@@ -110,7 +110,7 @@ function stateOf(entity: SourceEntity | null): SourceEntity | null {
 
 interface Cut {
   readonly appendFsync: 'always' | 'everysec';
-  /** Who stands on the machine whose power fails. */
+  /** The processes on the machine whose power fails. */
   readonly machine: 'everybody' | 'redis';
   readonly check: (gone: readonly Save[]) => void;
 }
@@ -130,7 +130,7 @@ async function cutAndCheck(context: TestContext, { appendFsync, machine, check }
     try {
       const { answered } = ledger;
       await until('writes are under way', () => ledger.answered > answered + 20);
-      // Longer than from one sync to the next, so that what was there before is on the disk.
+      // Longer than the interval between syncs, so that earlier data is on the disk.
       await sleep(2_000 + random.below(1_500));
       cutMs = performance.now();
       bytes = await (machine === 'redis' ? system.redis : system).cutPower();
@@ -156,7 +156,7 @@ async function cutAndCheck(context: TestContext, { appendFsync, machine, check }
   );
 }
 
-test('what is not synced is told by the order of system calls', () => {
+test('power cut: the order of system calls shows what is not synced', () => {
   const begun = [
     '11 write(9, ""..., 100) = 100',
     '12 fdatasync(9 <unfinished ...>',
@@ -169,7 +169,7 @@ test('what is not synced is told by the order of system calls', () => {
   assert.equal(unsyncedBytes([...ended, '11 write(9, ""..., 7) = 7', '11 fdatasync(9) = 0']), 0);
 });
 
-test('with appendfsync always a power cut takes nothing that was acknowledged', { skip }, (context) =>
+test('power cut: with appendfsync always nothing acknowledged is lost', { skip }, (context) =>
   cutAndCheck(context, {
     appendFsync: 'always',
     machine: 'everybody',
@@ -178,13 +178,13 @@ test('with appendfsync always a power cut takes nothing that was acknowledged', 
 );
 
 test(
-  'with appendfsync everysec a power cut takes the last writes alone, and what is left is whole',
+  'power cut: with appendfsync everysec only the last writes are lost, and the rest is consistent',
   { skip },
   (context) => cutAndCheck(context, { appendFsync: 'everysec', machine: 'everybody', check: () => {} }),
 );
 
 test(
-  'when Redis alone comes back without its last writes, nobody goes on with what it has forgotten',
+  'power cut: when only Redis restarts without its last writes, no process uses what it has lost',
   { skip },
   (context) => cutAndCheck(context, { appendFsync: 'everysec', machine: 'redis', check: () => {} }),
 );

@@ -1,4 +1,4 @@
-/** More than can be done: what is accepted is kept, the rest is refused in time. */
+/** Overload: what is accepted is stored, the rest is refused in time. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
@@ -20,29 +20,32 @@ import { FreshViews } from '../support/tenant/fresh.ts';
 import { differencesFoundByVerify } from '../support/verify.ts';
 
 const mebibyte = 1024 * 1024;
-/** For how long more is sent than can be done; two minutes by hand. */
+/** Duration of the overload; two minutes by hand. */
 const floodMs = 1000 * Number(process.env.MILLRACE_SECONDS ?? 4);
-/** Amid other tests whoever yields to all may wait for long; by hand that shows what the setting is for. */
+/**
+ * In parallel with other tests a process that yields to all may wait for a long time; run by hand, it shows the effect of the
+ * setting.
+ */
 const isByHand = process.env.MILLRACE_SECONDS !== undefined;
 const backlogMax = 60;
-/** What a process may take at its peak, and Redis. */
+/** Peak memory limits of a process, and of Redis. */
 const processBytesMax = 700 * mebibyte;
 const redisBytesMax = 300 * mebibyte;
 const writers = 8;
-/** Requests at once of the flood: more than may wait. */
+/** Concurrent requests of the flood: more than may wait. */
 const connections = 128;
 const pagesPerRequest = 25;
 const floodedPages = 200;
 /** That a page takes in turn; a page that is sent as it is stored makes no work. */
 const contents = 16;
-/** For how long it is found out what a worker can do, after as long a start. */
+/** How long the capacity of a worker is measured, after an equally long start. */
 const capacityMs = isByHand ? 3_000 : 1_000;
-/** Pages a second that are sent at least: a worker that had to wait for others when it was tried can do more. */
+/** Minimum pages sent per second: a worker that was slowed by others during the measurement can do more. */
 const floodMin = 5_000;
 /** Of an unchanged page. */
 const steady = 1_000;
 
-/** A view that is dear to make: each of its entries is a lookup of its own. */
+/** A view that is expensive to build: each of its entries is a separate lookup. */
 const dear = siteFiles({
   schemas: {
     page: {
@@ -81,7 +84,7 @@ async function start(context: TestContext, env: Record<string, string>): Promise
   return await started;
 }
 
-/** Most memory that a process ever had, in bytes. */
+/** Peak memory of a process, in bytes. */
 function peakBytes(pid: number): number {
   const found = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Number(found) * 1024;
@@ -163,7 +166,7 @@ async function capacity(system: System, flood: Flood): Promise<number> {
 }
 
 test(
-  'ten times the ingest that the worker can do is refused in time, and what was accepted is done',
+  'pressure: ten times the ingest that the worker can process is refused in time, and accepted work is done',
   oneRedisOnly,
   async (context) => {
     const system = await start(context, {

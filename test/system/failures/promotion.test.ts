@@ -106,7 +106,7 @@ class Pair {
 }
 
 test(
-  'with CONFIRM_REPLICAS nothing acknowledged is lost when the replica is promoted',
+  'promotion: with CONFIRM_REPLICAS nothing acknowledged is lost when the replica is promoted',
   oneRedisOnly,
   async (context) => {
     const random = Random.forTest('promotion');

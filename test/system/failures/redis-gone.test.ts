@@ -6,7 +6,7 @@ import { Ledger } from '../support/ledger.ts';
 import { oneRedisOnly, System } from '../support/processes/system.ts';
 import { siteFiles, sourceId, sourceKey } from '../support/site.ts';
 
-test('processes end by themselves when told to while Redis is gone', async (context) => {
+test('Redis gone: processes end on SIGTERM while Redis is unavailable', async (context) => {
   const files = siteFiles({
     schemas: { page: { triggers: { cms: ['page'] }, properties: { title: '{p.title}' } } },
   });
@@ -38,7 +38,7 @@ function takenIn(output: string): number {
 }
 
 test(
-  'every process says once that Redis is gone, and once that it is back',
+  'Redis gone: every process reports the outage once, and the recovery once',
   oneRedisOnly,
   async (context) => {
     const files = siteFiles({

@@ -156,28 +156,32 @@ async function startFilled(
   return system;
 }
 
-test('a Redis that is killed again and again mixes no answers up', oneRedisOnly, async (context) => {
-  const random = Random.forTest('redis-restarts');
-  const system = await startFilled(context, { env: { DELIVERY_CACHE_MB: '0' } });
-  const reading = new Reading(
-    [...system.fronts, ...system.fronts].map((front) => system.client(front)),
-    random,
-  );
-  for (let time = 0; time < 12; time += 1) {
-    await sleep(random.between(100, 600));
-    await system.kill('redis');
-    await sleep(random.between(0, 200));
-    await system.restart('redis');
-  }
-  await allIsRight(system);
-  await reading.end();
-  context.diagnostic(`answers by status: ${reading.counts}`);
-  assert.deepEqual(reading.wrong.slice(0, 5), []);
-  assert.ok((reading.statuses.get(200) ?? 0) > 0);
-});
+test(
+  'Redis restarts: a Redis that is killed repeatedly mixes up no replies',
+  oneRedisOnly,
+  async (context) => {
+    const random = Random.forTest('redis-restarts');
+    const system = await startFilled(context, { env: { DELIVERY_CACHE_MB: '0' } });
+    const reading = new Reading(
+      [...system.fronts, ...system.fronts].map((front) => system.client(front)),
+      random,
+    );
+    for (let time = 0; time < 12; time += 1) {
+      await sleep(random.between(100, 600));
+      await system.kill('redis');
+      await sleep(random.between(0, 200));
+      await system.restart('redis');
+    }
+    await allIsRight(system);
+    await reading.end();
+    context.diagnostic(`answers by status: ${reading.counts}`);
+    assert.deepEqual(reading.wrong.slice(0, 5), []);
+    assert.ok((reading.statuses.get(200) ?? 0) > 0);
+  },
+);
 
 test(
-  'after a stall of any length every process is right again within 15 s',
+  'Redis restarts: after a stall of any length every process has recovered within 15 s',
   oneRedisOnly,
   async (context) => {
     const random = Random.forTest('redis-stalls');
@@ -228,7 +232,7 @@ function fillDisk(file: string, bytes: number): void {
   }
 }
 
-test('a disk that was full leaves reads as they were', oneRedisOnly, async (context) => {
+test('Redis restarts: a full disk does not affect reads, also afterwards', oneRedisOnly, async (context) => {
   const random = Random.forTest('full-disk');
   const system = await startFilled(context, { env: { DELIVERY_CACHE_MB: '0' } });
   await system.kill('redis');

@@ -70,7 +70,7 @@ async function titleOf(client: Client): Promise<unknown> {
   return (await client.get('/v2?url=/one', { key: clientKey })).json.route?.title;
 }
 
-test('sentinels: the platform goes on at the Redis that they promote', oneRedisOnly, async (context) => {
+test('sentinels: the platform continues with the promoted Redis', oneRedisOnly, async (context) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'millrace-sentinel-'));
   const ports = [await freePort('127.0.0.1'), await freePort('127.0.0.1'), await freePort('127.0.0.1')];
   const watchers: { stop(): Promise<unknown> }[] = [];

@@ -8,7 +8,7 @@ const tenant = new QueryTenant('bodies', { indexes: { things: indexOfTypes({ tit
 
 const sent = (text: string) => Buffer.from(text);
 
-test('a body that is not JSON: line, column and what was expected, on every endpoint of ingest', async () => {
+test('bodies: a body that is not JSON is reported with line, column and what was expected, on every endpoint of ingest', async () => {
   const cases: [body: Buffer, place: string][] = [
     [sent('{"type": "thing",}'), 'line 1, column 18: expected a name in double quotes'],
     [sent('{\n  "type": "thing"\n  "properties": {}}'), 'line 3, column 3: expected `,` or `}`'],
@@ -29,7 +29,7 @@ test('a body that is not JSON: line, column and what was expected, on every endp
   }
 });
 
-test('a large bulk body names the entity and the place in it', async () => {
+test('bodies: an error in a large bulk body names the entity and the position in it', async () => {
   const filler = 'x'.repeat(100_000);
   const good = `{"originId":"a","type":"thing","properties":{"title":"${filler}"}}`;
   const { status, json } = await tenant.send('POST', '/ingest/v2', sent(`[${good},{"originId":"b",}]`));
@@ -37,7 +37,7 @@ test('a large bulk body names the entity and the place in it', async () => {
   assert.match(json.message, /entities\[1\].*line 1, column 17: expected a name in double quotes/);
 });
 
-test('a large bulk body whose entities are not separated, or that does not end, says where', async () => {
+test('bodies: a large bulk body with missing separators, or without an end, reports where', async () => {
   const good = `{"originId":"é","type":"thing","properties":{"title":"${'x'.repeat(100_000)}"}}`;
   const bodies: [string, string][] = [
     [`[${good},\n  ${good}\n${good}]`, 'line 3, column 1: expected `,` or `]`'],
@@ -53,13 +53,13 @@ test('a large bulk body whose entities are not separated, or that does not end, 
   }
 });
 
-test('queries say the same', async () => {
+test('bodies: queries report the same', async () => {
   const { status, json } = await tenant.ask(sent('{"filters": nul}') as unknown as Json);
   assert.equal(status, 400);
   assert.match(json.errors[0], /line 1, column 13: expected a value/);
 });
 
-test('a byte order mark at the beginning of a body is skipped', async () => {
+test('bodies: a byte order mark at the start of a body is skipped', async () => {
   const entity = '{"originId":"m","type":"thing","properties":{"title":"one"}}';
   const large = `{"originId":"n","type":"thing","properties":{"title":"${'x'.repeat(100_000)}"}}`;
   assert.equal((await tenant.send('POST', '/ingest/v2/m', sent(`\ufeff${entity}`))).status, 200);

@@ -104,7 +104,7 @@ const withKey = (key: string, more: JsonObject = {}) =>
   ({ 'X-Api-Key': key, ...more }) as Record<string, string>;
 const jsonOf = ({ text, error }: Got) => JSON.parse(text ?? assert.fail(error));
 
-test('a page on another port makes the calls of the README', async () => {
+test('browser: a page on another port makes the calls of the README', async () => {
   const page = await pageOn(stranger);
   const fresh = withKey(openKey, { 'X-Service-Min-Version': version });
   const lyon = await ask(page, '/v2?url=/europe/france/lyon', { headers: fresh });
@@ -130,7 +130,7 @@ test('a page on another port makes the calls of the README', async () => {
   }
 });
 
-test('it reads headers, and what it has already is 304', async () => {
+test('browser: it can read headers, and cached content is 304', async () => {
   const page = await pageOn(stranger);
   const { headers: { etag = '' } = {} } = await ask(page, '/v2?url=/europe', { headers: withKey(openKey) });
   assert.match(etag, /^W\/"/);
@@ -138,7 +138,7 @@ test('it reads headers, and what it has already is 304', async () => {
   assert.deepEqual([again.status, again.text], [304, '']);
 });
 
-test('it sees why it is refused', async () => {
+test('browser: it can read why it is refused', async () => {
   const page = await pageOn(stranger);
   for (const [expected, path_, asked] of [
     [401, '/v2?url=/europe', {}],
@@ -167,7 +167,7 @@ test('it sees why it is refused', async () => {
   }
 });
 
-test('a client that narrows its origins is read by their pages, and its answers are kept from all others', async () => {
+test('browser: a client that restricts its origins is readable by their pages, and by no others', async () => {
   const friend = await pageOn(allowed);
   const { status, headers } = await ask(friend, '/v2?url=/europe', { headers: withKey(narrowKey) });
   assert.equal(status, 200);
@@ -191,7 +191,7 @@ test('a client that narrows its origins is read by their pages, and its answers 
   assert.equal((await ask(friend, '/v2?url=/europe', { headers: withKey(narrowKey) })).status, 200);
 });
 
-test('a sandboxed frame, whose origin is null, reads with a client that allows every origin', async () => {
+test('browser: a sandboxed frame, whose origin is null, reads with a client that allows every origin', async () => {
   const page = await pageOn(stranger);
   await page.setContent('<iframe sandbox="allow-scripts" srcdoc="<p>"></iframe>');
   const frame = page.frames().at(-1) ?? assert.fail('no frame');
@@ -211,7 +211,7 @@ test('a sandboxed frame, whose origin is null, reads with a client that allows e
   assert.match(await read(narrowKey), /^null TypeError/);
 });
 
-test('a page can neither save nor look at what is not for pages', async () => {
+test('browser: a page can neither save nor read what is not for pages', async () => {
   const page = await pageOn(stranger);
   for (const [path_, asked] of [
     ['/ingest/v2/x', { method: 'POST', headers: withKey(sourceKey), body: '{"type":"t","properties":{}}' }],

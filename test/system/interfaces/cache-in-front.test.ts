@@ -246,7 +246,7 @@ async function comparePages(): Promise<void> {
   await Promise.all(paths.map(compare));
 }
 
-test('purging the tags of each change keeps a year-long cache true, and what did not change stays in it', async () => {
+test('cache in front: purging the tags of each change keeps a year-long cache current, and unchanged pages stay in it', async () => {
   for (let from = 0; from < citizens.length; from += 50) {
     await save(citizens.slice(from, from + 50).map((name) => entityOf(name, 'citizen', { name })));
   }
@@ -274,7 +274,7 @@ test('purging the tags of each change keeps a year-long cache true, and what did
   assert.ok(purged > steps && hits > steps);
 });
 
-test('the largest answers reach the cache with their tags, narrow and wide', async () => {
+test('cache in front: the largest answers reach the cache with their tags, narrow and wide', async () => {
   const tags = async (query: string) =>
     (await fetch(`${nginx.url}/v2?${query}`, { headers: { 'X-Api-Key': 'commas' } })).headers.get(
       'cache-tag',
@@ -285,7 +285,7 @@ test('the largest answers reach the cache with their tags, narrow and wide', asy
   assert.ok(wide.length < 200, `${wide.length} bytes`);
 });
 
-test('an answer that nginx kept for one reader is right for the next, whatever its origin and coding', async () => {
+test('cache in front: an answer that nginx cached for one reader is correct for the next, whatever its origin and coding', async () => {
   const origins = ['', 'https://good.example', 'https://bad.example'];
   const asked = origins.flatMap((origin) => codings.map((coding) => ({ origin, coding })));
   for (const key of ['narrow', 'commas']) {
@@ -304,7 +304,7 @@ test('an answer that nginx kept for one reader is right for the next, whatever i
   }
 });
 
-test('who asks for live answers gets events, also where nginx has kept the page', async () => {
+test('cache in front: a request for live answers gets events, also if nginx has cached the page', async () => {
   const get = (headers: Readonly<Record<string, string>>) =>
     fetch(`${nginx.url}/v2?handle=town`, { headers: { 'X-Api-Key': 'commas', ...headers } });
   await (await get({})).arrayBuffer();
@@ -321,7 +321,7 @@ test('who asks for live answers gets events, also where nginx has kept the page'
   );
 });
 
-test('nginx keeps nothing of a client without the setting, and lets reads with a version pass', async () => {
+test('cache in front: nginx caches nothing of a client without the setting, and forwards reads with a version', async () => {
   for (const key of [clientKey, clientKey]) {
     const { status, control } = await read(nginx.url, '/v2?handle=p0', key, 'gzip');
     assert.deepEqual([status, control], ['MISS', 'private, no-cache']);

@@ -63,7 +63,7 @@ async function remembered(): Promise<number> {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-test('an offset from before what is remembered is refused, and one behind it is not', async () => {
+test('changes horizon: an offset before the horizon is refused, and one after it is not', async () => {
   await save('stays', '/one');
   const old = await offsetAt(await save('goes', '/goes'));
   const live = new EventSource(`${system.url()}/changes/v1?since=${old}&live=sse`, {
@@ -109,13 +109,13 @@ test('an offset from before what is remembered is refused, and one behind it is 
   live.close();
 });
 
-test('a copy does not tell of what is forgotten', async () => {
+test('changes horizon: a copy does not contain removed history', async () => {
   await until('all of it is forgotten', async () => (await remembered()) === 0);
   const [only, ...more] = await new FeedCopy().catchUp(client, clientKey);
   assert.deepEqual([only.urls, only.left.urls, more.length], [['/three'], [], 0]);
 });
 
-test('a receiver that was away for longer gets everything that is there', async () => {
+test('changes horizon: a receiver that was away for longer gets everything that exists', async () => {
   const count = receiver.received.length;
   await receiver.listen(port);
   requireOk(await manage(client, '/webhooks/copy/enable', { body: {} }));

@@ -136,7 +136,7 @@ function shown({ action, originId, urls, handles, redirects, left }: ToldChange)
 
 const nowhere = { urls: [], handles: [], redirects: [] };
 
-test('a copy begins with every view that is there, once, and then hears what changes', async () => {
+test('changes: a copy starts with every existing view, once, and then receives changes', async () => {
   const version = await save(
     page('a', 'A', '/a', { redirects: ['/old-a'], properties: { handle: 'first' } }),
     page('b', 'B', null),
@@ -165,7 +165,7 @@ test('a copy begins with every view that is there, once, and then hears what cha
   assert.deepEqual(await copy.catchUp(clients[1], clientKey), [], 'nothing changed since');
 });
 
-test('what does not change a view is not told', async () => {
+test('changes: a write that does not change a view is not reported', async () => {
   await save(page('quiet', 'Quiet', '/quiet'));
   const offset = await now();
   const unchanged = await save(page('quiet', 'Quiet', '/quiet'));
@@ -183,7 +183,7 @@ test('what does not change a view is not told', async () => {
   );
 });
 
-test('a read with the version of a change shows it, on every front', async () => {
+test('changes: a read with the version of a change shows it, on every front', async () => {
   for (let round = 0; round < 15; round += 1) {
     const offset = await now();
     await save(page('versioned', `Title ${round}`, `/versioned-${round}`));
@@ -198,7 +198,7 @@ test('a read with the version of a change shows it, on every front', async () =>
   }
 });
 
-test('what a view was served under is told with it for as long as it is remembered', async () => {
+test('changes: the former URLs of a view are reported with it until they expire', async () => {
   await save(page('mover', 'Mover', '/one', { redirects: ['/zero'], properties: { handle: 'mover-1' } }));
   const offset = await now();
   const moved = await save(
@@ -237,7 +237,7 @@ test('what a view was served under is told with it for as long as it is remember
   });
 });
 
-test('a view that wins or loses a URL because of another is told', async () => {
+test('changes: a view that wins or loses a URL because of another is reported', async () => {
   await save(page('early', 'Early', '/contested'));
   const offset = await now();
   const taken = await save(page('late', 'Late', '/contested'));
@@ -265,7 +265,7 @@ test('a view that wins or loses a URL because of another is told', async () => {
   );
 });
 
-test('redirects that a page hides are not served, and were', async () => {
+test('changes: redirects that a page hides are not served, and were', async () => {
   const redirecting = (id: string) =>
     page(id, id, `/${id}`, { redirects: ['/hidden', 'https://x.test/hidden'] });
   await save(redirecting('r1'));
@@ -280,7 +280,7 @@ test('redirects that a page hides are not served, and were', async () => {
   assert.deepEqual([back.redirects.sort(), back.left], [['/hidden', 'https://x.test/hidden'], nowhere]);
 });
 
-test('a redirect that a page hides, and another then overtakes, is told', async () => {
+test('changes: a redirect that a page hides, and another then overtakes, is reported', async () => {
   const redirecting = (id: string) => page(id, id, `/${id}`, { redirects: ['https://x.test/over'] });
   await save(redirecting('o1'));
   const offset = await now();
@@ -291,7 +291,7 @@ test('a redirect that a page hides, and another then overtakes, is told', async 
   assert.deepEqual([o1?.redirects, o1?.left.redirects], [[], ['https://x.test/over']]);
 });
 
-test('a view that a lookup changes is told, and states in between merge', async () => {
+test('changes: a view that a lookup changes is reported, and intermediate states are merged', async () => {
   await save(entityOf('g', 'group', {}));
   await save(page('in-g', 'Zero', null, { properties: { group: 'g' } }));
   const offset = await now();
@@ -306,7 +306,7 @@ test('a view that a lookup changes is told, and states in between merge', async 
   ]);
 });
 
-test('where else a view is shown is told at any depth, for as long as it is', async () => {
+test('changes: the other places of a view are reported at any depth, while it is shown there', async () => {
   await save(
     entityOf('shown', 'group', {}),
     page('over', 'Over', '/over', { properties: { group: 'shown', handle: 'over' } }),
@@ -352,7 +352,7 @@ test('where else a view is shown is told at any depth, for as long as it is', as
 /** Each refers to all of them, so where one is shown are more references than a page follows. */
 const knots = Array.from({ length: Math.ceil(Math.sqrt(shownReferencesMax)) + 1 }, (_, at) => `knot-${at}`);
 
-test('a page that is much work to expand ends early, and nothing is skipped', async () => {
+test('changes: a page that is expensive to expand ends early, and nothing is skipped', async () => {
   const knot = (originId: string, title: string) => entityOf(originId, 'knot', { title, others: knots });
   for (const group of portions(knots, 50)) await save(...group.map((originId) => knot(originId, 'One')));
   const offset = await now();
@@ -379,7 +379,7 @@ test('a page that is much work to expand ends early, and nothing is skipped', as
   events.close();
 });
 
-test('where a view is shown is found once, from however many offsets it is asked', async () => {
+test('changes: the places of a view are computed once, for any number of offsets', async () => {
   const since = await now();
   const quiet = Array.from({ length: 32 }, (_, at) => page(`quiet-${at}`, 'Q', null));
   await save(...quiet);
@@ -412,7 +412,7 @@ test('where a view is shown is found once, from however many offsets it is asked
   }
 });
 
-test('a view that went and came again within one look is told as it is', async () => {
+test('changes: a view that was removed and created again within one poll is reported in its current state', async () => {
   await save(page('phoenix', 'P', '/phoenix'));
   const offset = await now();
   await remove('phoenix');
@@ -423,7 +423,7 @@ test('a view that went and came again within one look is told as it is', async (
   ]);
 });
 
-test('wrong parameters, offsets and keys are refused', async () => {
+test('changes: invalid parameters, offsets and keys are refused', async () => {
   const ask = (query: string, headers = {}, key = clientKey) =>
     clients[0].get(`/changes/v1?${query}`, { key, headers });
   for (const query of ['live=always', 'live=sse&live=sse', 'since=now&since=now']) {
@@ -445,7 +445,7 @@ test('wrong parameters, offsets and keys are refused', async () => {
   assert.equal(ofEvents.status, 410);
 });
 
-test('a long-poll waits for the first change, and takes what is there', async () => {
+test('changes: a long-poll waits for the first change, and returns what exists', async () => {
   const offset = await now();
   const waiting = clients[1].get(`/changes/v1?since=${offset}&live=long-poll`, { key: clientKey });
   await until('the long-poll waits', async () => {
@@ -460,7 +460,7 @@ test('a long-poll waits for the first change, and takes what is there', async ()
   assert.equal(again.json.changes.length, 1);
 });
 
-test('a long-poll whose client has gone is followed no more', async () => {
+test('changes: a long-poll whose client has disconnected ends', async () => {
   const offset = await now();
   const followers = async (count: number) => {
     const { text } = await system.client('web.2').get('/metrics');
@@ -485,7 +485,7 @@ function follow(query: string, headers: Record<string, string> = {}, front = 'we
   return new EventSource(`${system.url(front)}/changes/v1${query}`, { 'X-Api-Key': clientKey, ...headers });
 }
 
-test('events are told as they happen, and after a broken connection from where it broke', async () => {
+test('changes: events are sent as they happen, and after a broken connection from where it broke', async () => {
   await save(page('evented', 'One', '/evented'));
   const offset = await now();
   const first = follow(`?since=${offset}&live=sse`);
@@ -526,7 +526,7 @@ test('events are told as they happen, and after a broken connection from where i
   middle.close();
 });
 
-test('a whole copy comes by events too, and a quiet stream shows that it lives', async () => {
+test('changes: a complete copy can be read by events too, and a quiet stream sends keep-alives', async () => {
   const many = Array.from({ length: 1200 }, (_, at) =>
     page(`m${at}`, `M ${at}`, `/m/${at}`, { redirects: [`https://h${at}.test/moved-${at % 2}`] }),
   );
@@ -549,7 +549,7 @@ test('a whole copy comes by events too, and a quiet stream shows that it lives',
   events.close();
 });
 
-test('a page has no more than its most changes, though entries of the log stand for many', async () => {
+test('changes: a page has at most its maximum of changes, though entries of the log represent many', async () => {
   const since = await now();
   const version = await save(page('hides-0', 'H', '/moved-0'), page('hides-1', 'H', '/moved-1'));
   const told = new Set<string>();
@@ -569,7 +569,7 @@ function followAnswer(query: string): EventSource {
   });
 }
 
-test('a followed answer comes now, and whenever it becomes another', async () => {
+test('changes: a live answer is sent now, and whenever it changes', async () => {
   await save(
     entityOf('lived', 'group', {}),
     page('live', 'One', '/live', { properties: { group: 'lived' } }),
@@ -603,7 +603,7 @@ test('a followed answer comes now, and whenever it becomes another', async () =>
   wrong.close();
 });
 
-test('a follower that does not read is cut off, and others hear on', async () => {
+test('changes: a follower that does not read is disconnected, and others are not affected', async () => {
   const idle = follow('?since=now&live=sse');
   const reading = follow('?since=now&live=sse');
   for (const one of [idle, reading]) await one.until(() => one.events.length > 0, 'the beginning');
@@ -623,7 +623,7 @@ test('a follower that does not read is cut off, and others hear on', async () =>
   idle.close();
 });
 
-test('a follower that reads late misses nothing, and hears on', async () => {
+test('changes: a slow follower misses nothing, and keeps receiving', async () => {
   const path = 'y'.repeat(3000);
   for (let round = 0; round < 20; round += 1) {
     await save(...Array.from({ length: 40 }, (_, at) => page(`w${at}`, 'W', `/${path}/${round}/${at}`)));

@@ -628,9 +628,9 @@ async function send({ client: who, sends, key, headers, body, status, gets }: Ro
 }
 
 for (const row of [...ingest, ...reads])
-  test(`${row.client}: ${row.sends} is ${row.status}`, () => send(row));
+  test(`clients: ${row.client}: ${row.sends} is ${row.status}`, () => send(row));
 
-test('what the connectors sent is stored as plain JSON', async () => {
+test('clients: what the connectors sent is stored as plain JSON', async () => {
   const entity = await stored('article-1');
   assert.deepEqual(
     [entity?.properties, entity?.url, entity?.redirects, entity?.originParentId],

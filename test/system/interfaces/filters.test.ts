@@ -41,7 +41,7 @@ async function mistakes(query: Json): Promise<string> {
 
 const condition = { field: 'case', operator: 'equals', value: 'x' };
 
-test('filters: a member that is not known is a mistake, in a group and in a condition', async () => {
+test('filters: an unknown member is an error, in a group and in a condition', async () => {
   assert.match(await mistakes({ filters: { AND: [condition] } }), /filters: .*"AND".*did you mean `and`/);
   assert.match(
     await mistakes({ filters: { not: condition } }),
@@ -64,7 +64,7 @@ test('filters: a member that is not known is a mistake, in a group and in a cond
   assert.equal(await found({ filters: { and: [{ ...condition, and: null, or: null }], or: null } }), 'a');
 });
 
-test('query: a member that looks like a misspelling of a known one is a mistake, another one is ignored', async () => {
+test('query: a probable misspelling of a known member is an error, any other unknown member is ignored', async () => {
   assert.match(
     await mistakes({ serach: { field: 'title', value: 'red' } }),
     /serach: .*did you mean `search`/,
@@ -81,7 +81,7 @@ test('query: a member that looks like a misspelling of a known one is a mistake,
   );
 });
 
-test('notIn, notContains and exists are the opposites that they say', async () => {
+test('filters: notIn, notContains and exists are the exact opposites', async () => {
   assert.equal(await where('case', 'notIn', ['x', 'y']), 'cd');
   assert.equal(await where('case', 'notIn', ['x', 'y'], { caseInsensitive: true }), 'd');
   assert.equal(await where('case', 'notIn', ['x', null]), 'bc');
@@ -102,7 +102,7 @@ test('notIn, notContains and exists are the opposites that they say', async () =
   );
 });
 
-test('search: a blank value is no search', async () => {
+test('search: a blank value is not a search', async () => {
   const plain = await tenant.good({});
   for (const value of ['', ' \t']) {
     assert.deepEqual(await tenant.good({ search: { field: 'title', value }, highlight: {} }), plain);

@@ -120,7 +120,7 @@ function titled(title: string, more: JsonObject = {}): { properties: JsonObject 
   return { properties: { title, ...more } };
 }
 
-test('of two claims the latest is served, and when it goes the one before it', async () => {
+test('formats: of two claims the latest is served, and when it is dropped the previous one', async () => {
   await save('first', { url: '/claimed', ...titled('first', { handle: 'claimed' }) });
   assert.deepEqual([await titleAt('/claimed'), await titleOf('claimed')], ['first', 'first']);
   await save('second', { url: '/claimed/', ...titled('second', { handle: 'claimed' }) });
@@ -147,14 +147,14 @@ test('of two claims the latest is served, and when it goes the one before it', a
   assert.deepEqual([await titleAt('/claimed'), await titleOf('claimed')], [null, null]);
 });
 
-test('a claim that moves between the two handles of its entity keeps its age', async () => {
+test('formats: a claim that moves between the two handles of its entity keeps its age', async () => {
   await save('older', titled('older', { handle: 'moving' }));
   await save('younger', titled('younger', { handle: 'moving' }));
   await save('older', titled('older', { otherHandle: 'moving' }));
   assert.equal(await titleOf('moving'), 'younger');
 });
 
-test('a page wins over a redirect, and the redirect is served again when the page goes', async () => {
+test('formats: a page wins over a redirect, and the redirect is served again when the page is removed', async () => {
   await save('target', { url: '/target', redirects: ['/moved', '/target'], ...titled('target') });
   const moved = async () => {
     const { json } = await get({ url: '/moved' });
@@ -171,7 +171,7 @@ test('a page wins over a redirect, and the redirect is served again when the pag
   assert.deepEqual(await moved(), [404, null, null]);
 });
 
-test('relative routes answer on every hostname of a client, absolute ones on those of their domain', async () => {
+test('formats: relative routes answer on every hostname of a client, absolute ones on those of their domain', async () => {
   await save('relative', { url: '/hosts/relative', ...titled('relative') });
   await save('shop', { url: 'https://Shop.Example.com/hosts/own', ...titled('shop') });
   await save('site', { url: 'http://www.example.com/hosts/own', ...titled('site') });
@@ -195,7 +195,7 @@ test('relative routes answer on every hostname of a client, absolute ones on tho
   );
 });
 
-test('a URL is found whatever its writing', async () => {
+test('formats: a URL is found in any notation', async () => {
   await save('written', { url: '/Straße/a b/%7Euser', ...titled('written') });
   for (const url of [
     '/Straße/a b/~user',
@@ -209,7 +209,7 @@ test('a URL is found whatever its writing', async () => {
   assert.equal(await titleAt('/straße/a b/~user'), null, 'the case of a path matters');
 });
 
-test('references follow any chain of views; a way back is null, a missing one is listed with its path', async () => {
+test('formats: references follow any chain of views; a cycle is null, a missing one is listed with its path', async () => {
   await save('a', titled('A', { next: 'b', related: ['c', null, '', 'lost'] }));
   await save('b', titled('B', { next: 'c' }));
   await save('c', titled('C', { next: 'a', related: ['gone'] }));
@@ -232,7 +232,7 @@ test('references follow any chain of views; a way back is null, a missing one is
   assert.equal(later.meta.missingViewReferences.length, 1);
 });
 
-test('an answer of more than 10,000 references is refused, one of 10,000 is not', async () => {
+test('formats: an answer of more than 10,000 references is refused, one of 10,000 is not', async () => {
   await save('leaf', titled('leaf'));
   const leaves = Array.from({ length: 99 }, () => 'leaf');
   await save('branch', titled('branch', { related: leaves }));
@@ -243,7 +243,7 @@ test('an answer of more than 10,000 references is refused, one of 10,000 is not'
   assert.deepEqual([refused.status, refused.json.meta], [422, { status: 422 }]);
 });
 
-test('a view asked for twice is delivered under the first of its keys, or under each', async () => {
+test('formats: a view requested twice is delivered under the first of its keys, or under each', async () => {
   await save('keys', titled('keys', { handle: 'one', otherHandle: 'two' }));
   const query = `/v2?handle=two&id=${encodeURIComponent(viewId('keys'))}&handle=one&handle=none`;
   const headers = { 'X-Acme-Min-Version': version };
@@ -253,7 +253,7 @@ test('a view asked for twice is delivered under the first of its keys, or under 
   assert.deepEqual(Object.keys(each.json.views), [viewId('keys'), 'two', 'one']);
 });
 
-test('an ETag holds until what the answer shows has changed, a referenced view included', async () => {
+test('formats: an ETag is valid until the content of the answer has changed, including referenced views', async () => {
   await save('card', titled('card'));
   await save('holder', { url: '/etag', ...titled('holder', { next: 'card' }) });
   const first = await get({ url: '/etag' });
@@ -267,7 +267,7 @@ test('an ETag holds until what the answer shows has changed, a referenced view i
   assert.deepEqual([changed.status, changed.json.route.next.title], [200, 'another card']);
 });
 
-test('a body over 1 KiB comes compressed as it was asked for', async () => {
+test('formats: a body over 1 KiB is compressed as requested', async () => {
   await save('long', titled('long '.repeat(1_000), { handle: 'long' }));
   const plain = await get({ handle: 'long' });
   assert.equal(plain.headers['content-encoding'], undefined);
@@ -279,7 +279,7 @@ test('a body over 1 KiB comes compressed as it was asked for', async () => {
   }
 });
 
-test('text and names arrive as they were sent', async () => {
+test('formats: strings and names arrive as they were sent', async () => {
   const body =
     '{"type":"page","properties":{"__proto__":{"constructor":1},"constructor":"c","toString":null,' +
     '"text":" A\\u030a \\u00c5 \\ud83d\\ude00 \\u0000 ","number":0.1,"deep":{"a-b":{"":[1.5e300,-0.5]}}}}';
@@ -296,7 +296,7 @@ test('text and names arrive as they were sent', async () => {
   assert.ok(Object.hasOwn(json.views[viewId(originId, 'raw')].p, '__proto__'));
 });
 
-test('headers are read under every prefix, and a Type header makes the body raw', async () => {
+test('formats: headers are read under every prefix, and a Type header makes the body raw', async () => {
   const answer = await client.post(
     '/ingest/v2/by-header',
     { title: 'raw' },
@@ -322,7 +322,7 @@ test('headers are read under every prefix, and a Type header makes the body raw'
   });
 });
 
-test('a type changes by force alone, and what the old type made is gone', async () => {
+test('formats: a type changes only by force, and the outputs of the old type are removed', async () => {
   await save('typed', { url: '/typed', ...titled('typed', { handle: 'typed' }) });
   const body = { type: 'raw', properties: { title: 'typed' } };
   const refused = await client.post('/ingest/v2/typed', body, { key: sourceKey });
@@ -342,7 +342,7 @@ test('a type changes by force alone, and what the old type made is gone', async 
   assert.deepEqual([json.meta.status, json.route, json.views], [404, null, {}]);
 });
 
-test('updatedAt changes with a change alone, and an unchanged entity is told so', async () => {
+test('formats: updatedAt changes only with a change, and an unchanged entity is reported as such', async () => {
   await save('timed', { url: '/timed', ...titled('timed', { deep: { a: 1, b: 2 } }) });
   const at = async (): Promise<string> => {
     const { json } = await otherFront.get('/routes/v1?first=500', {
@@ -360,7 +360,7 @@ test('updatedAt changes with a change alone, and an unchanged entity is told so'
   assert.ok((await at()) > first);
 });
 
-test('routes are listed once each in code-point order, both ways, with pages before redirects', async () => {
+test('formats: routes are listed once each in code-point order, in both directions, with pages before redirects', async () => {
   const urls = Array.from({ length: 230 }, (_, n) => `/list/${n % 2 === 0 ? 'ü' : 'z'}${n}`);
   const entities = urls.map((url, n) => ({
     originId: `listed${n}`,
@@ -401,7 +401,7 @@ test('routes are listed once each in code-point order, both ways, with pages bef
   assert.equal(ascending.find(({ url }) => url === '/list/z1')?.redirect, null, 'a page wins');
 });
 
-test('tenants with the same ids, handles and URLs never see each other', async () => {
+test('formats: tenants with the same ids, handles and URLs never see each other', async () => {
   const page = (title: string): Page => ({
     url: '/same',
     redirects: ['/was'],
@@ -438,7 +438,7 @@ test('tenants with the same ids, handles and URLs never see each other', async (
   assert.equal(other.status, 404);
 });
 
-test('a key of the wrong kind is 403, an unknown one 401, and neither is told more', async () => {
+test('formats: a key of the wrong kind is 403, an unknown one 401, and neither reveals more', async () => {
   for (const [key, status] of [
     [sourceKey, 403],
     ['nonsense', 401],
@@ -452,7 +452,7 @@ test('a key of the wrong kind is 403, an unknown one 401, and neither is told mo
   assert.equal((await client.post('/ingest/v2', [], { key: clientKey })).status, 403);
 });
 
-test('an entity of 5,242,880 bytes is taken, one byte more is 413; so is a bulk body over 200 MB, before it is sent', async () => {
+test('formats: an entity of 5,242,880 bytes is accepted, one byte more is 413; so is a bulk body over 200 MB, before it is sent', async () => {
   const body = (bytes: number): string => {
     const [head, tail] = ['{"type":"raw","properties":{"text":"', '"}}'];
     return `${head}${'x'.repeat(bytes - head.length - tail.length)}${tail}`;
@@ -473,7 +473,7 @@ test('an entity of 5,242,880 bytes is taken, one byte more is 413; so is a bulk 
   assert.ok(text.startsWith('HTTP/1.1 413 ') && text.includes('"errorCode":"s-1007"'), text);
 });
 
-test('what no JSON should hold is refused with a reason, and nothing of it is kept', async () => {
+test('formats: invalid JSON values are refused with a reason, and nothing is stored', async () => {
   const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
   const bodies: [string, number][] = [
     [`{"type":"raw","properties":{"a":${deep(99)}}}`, 200],

@@ -100,7 +100,7 @@ before(async () => {
 });
 after(() => system?.stop());
 
-test('its schemas make views, partials and index items, and their references are resolved', async () => {
+test('hosted configuration: its schemas build views, partials and index items, and their references are resolved', async () => {
   const saved = await front.post('/ingest/v2', [...entities], { key: sourceKey });
   assert.equal(saved.status, 200, saved.text);
   const headers = { 'X-Service-Min-Version': String(saved.headers['x-service-version']) };
@@ -126,7 +126,7 @@ test('its schemas make views, partials and index items, and their references are
   );
 });
 
-test('a schema that is moved into another folder, or renamed to say its kind, rebuilds nothing', async () => {
+test('hosted configuration: moving a schema into another folder, or renaming it to include its kind, rebuilds nothing', async () => {
   const moved = Object.entries(schemas).map(([path, json]) => [
     `tenants/acme/${path.replace('Site/', 'Moved here/').replace('schemas/article.full', 'schemas/article')}`,
     json,

@@ -91,13 +91,13 @@ function viewId(originId: string, alias: string): string {
   return formatViewId({ environmentId, sourceId, originId, alias });
 }
 
-test('a file is imported by the command, and every view equals its line', async () => {
+test('import: the command imports a file, and every view equals its line', async () => {
   assert.match(await imported(file, 'acme'), new RegExp(`${entities.length} changed, 0 unchanged, 0 failed`));
   await waitUntilSettled(await system.store());
   await checkAll(entities, 'acme');
 });
 
-test('pages show what is around an entity, whatever the order of the lines was', async () => {
+test('import: pages show related entities, whatever the order of the lines', async () => {
   const key = `acme-${clientKey}`;
   const packages = entities.filter(({ type }) => type === 'package');
   const maintainers = entities.filter(({ type }) => type === 'maintainer').slice(0, 200);
@@ -127,7 +127,7 @@ test('pages show what is around an entity, whatever the order of the lines was',
   assert.equal(page.views[some.originId].maintainer.name, maintainer?.properties.name);
 });
 
-test('the same file again is unchanged throughout and causes no work', async () => {
+test('import: the same file again is entirely unchanged and causes no work', async () => {
   const store = await system.store();
   const before_ = (await readPartitionStates(store)).map(({ end, commits }) => ({ end, commits }));
   assert.match(await imported(file, 'acme'), new RegExp(`0 changed, ${entities.length} unchanged, 0 failed`));
@@ -135,7 +135,7 @@ test('the same file again is unchanged throughout and causes no work', async () 
   assert.deepEqual(after_, before_, 'no stream has a new entry and no partition a new commit');
 });
 
-test('an import that was killed is simply run again', async () => {
+test('import: a killed import can simply be run again', async () => {
   const store = await system.store();
   const beforeEnds = (await readPartitionStates(store)).reduce((sum, { end }) => sum + end, 0);
   const first = importing(file, 'beta');
@@ -153,7 +153,7 @@ test('an import that was killed is simply run again', async () => {
   await checkAll(entities, 'beta');
 });
 
-test('import: a JSON array and joined files with byte order marks have the entities that the lines have', async () => {
+test('import: a JSON array and joined files with byte order marks have the same entities as the lines', async () => {
   const array = path.join(system.scratchDir, 'catalogue.json');
   await writeFile(array, `\ufeff${JSON.stringify(entities, null, 1)}\n`);
   const all = new RegExp(`0 changed, ${entities.length} unchanged, 0 failed`);
@@ -187,7 +187,7 @@ test('import: rows of CSV become entities, and numbers stay as they are written'
   assert.deepEqual(second.properties, { name: 'Bé', author: { name: '', born: '' }, big: '' });
 });
 
-test('import: a number that cannot be held exactly is refused, in an array too', async () => {
+test('import: a number that cannot be represented exactly is refused, in an array too', async () => {
   const array = path.join(system.scratchDir, 'big.json');
   await writeFile(array, '[{"originId": "big", "type": "section", "properties": {"n": 9007199254740993}}]');
   const command = importing(array, 'beta');
@@ -208,7 +208,7 @@ async function listed(tenant: string, type?: string): Promise<string[]> {
   return found;
 }
 
-test('import --prune: what the file does not have is deleted, of the types that are named', async () => {
+test('import --prune: entities missing from the file are deleted, if their types are named', async () => {
   const dropped = [
     ...entities.filter(({ type }) => type === 'package').slice(0, 3),
     ...entities.filter(({ type }) => type === 'section').slice(0, 1),
@@ -277,7 +277,7 @@ const realFiles = ['debian-small.ndjson.gz', 'cities.ndjson.gz'].map((name) =>
 const withRealFiles = process.env.MILLRACE_DATA === '1' && realFiles.every((name) => existsSync(name));
 
 for (const real of withRealFiles ? realFiles : []) {
-  test(`${path.basename(real)} is imported, and again without a change`, async () => {
+  test(`import: ${path.basename(real)} is imported, and again without a change`, async () => {
     const store = await system.store();
     const all: SourceEntity[] = [];
     for await (const line of createInterface({ input: createReadStream(real).pipe(createGunzip()) })) {

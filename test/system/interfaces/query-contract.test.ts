@@ -97,7 +97,7 @@ async function checkConditions(conditions: readonly Condition[], more: JsonObjec
   }
 }
 
-test('equals, notEquals and in compare whole values of the type; null is absence', async () => {
+test('query contract: equals, notEquals and in compare whole values of the type; null means absent', async () => {
   await checkConditions([
     ['kw', 'equals', 'alpha', 'b'],
     ['kw', 'equals', 'ALPHA', ''],
@@ -128,7 +128,7 @@ test('equals, notEquals and in compare whole values of the type; null is absence
   ]);
 });
 
-test('contains matches the whole value, in which * alone is special; lists by their items', async () => {
+test('query contract: contains matches the whole value, with * as the only wildcard; lists by their items', async () => {
   await checkConditions([
     ['kw', 'contains', '*l*', 'a b'],
     ['kw', 'contains', 'alph', ''],
@@ -145,7 +145,7 @@ test('contains matches the whole value, in which * alone is special; lists by th
   ]);
 });
 
-test('caseInsensitive compares after lower-casing', async () => {
+test('query contract: caseInsensitive compares after lower-casing', async () => {
   const conditions: Condition[] = [
     ['kw', 'equals', 'ALPHA', 'a b'],
     ['kw', 'notEquals', 'ALPHA', 'E c d'],
@@ -159,7 +159,7 @@ test('caseInsensitive compares after lower-casing', async () => {
   await checkConditions(conditions, { caseInsensitive: true });
 });
 
-test('ordering operators compare numbers, dates and ranges; in a range lie its values', async () => {
+test('query contract: ordering operators compare numbers, dates and ranges; a range contains its values', async () => {
   await checkConditions([
     ['int', 'greaterThan', -6, 'a b'],
     ['int', 'greaterThanOrEquals', 5, 'a'],
@@ -185,7 +185,7 @@ test('ordering operators compare numbers, dates and ranges; in a range lie its v
   ]);
 });
 
-test('a search allows edits by the length of its words, swaps are one edit, and the score orders', async () => {
+test('query contract: a search allows edits by the length of its words, swaps are one edit, and the score orders', async () => {
   const items = Object.entries(things).map(([originId, fields]) => {
     return { partition: 0, sourceId: 's', originId, updatedAtMs: 0, fields };
   });
@@ -226,7 +226,7 @@ test('a search allows edits by the length of its words, swaps are one edit, and 
   assert.equal(await found({ search: words, sort: [{ field: '_score' }] }), 'a b');
 });
 
-test('absent values sort last in both orders, lists by their smallest or largest item, ties by _originId', async () => {
+test('query contract: absent values sort last in both orders, lists by their smallest or largest item, ties by _originId', async () => {
   const sorts: readonly (readonly [Json, string])[] = [
     [[{ field: 'kw' }], 'c a b E d'],
     [[{ field: 'kw', order: 'desc' }], 'E b a c d'],
@@ -259,7 +259,7 @@ test('absent values sort last in both orders, lists by their smallest or largest
   }
 });
 
-test('facets keep the type of their values; one that cannot be has no groups', async () => {
+test('query contract: facets keep the type of their values; an invalid one has no groups', async () => {
   const fields = ['int', 'boo', 'kws', 'lng', 'ir', 'obj', 'nothing', '_sourceGuid', '_updatedAt', '_score'];
   const { json } = await ask({ facets: fields.map((field) => ({ field })), pagination: { pageSize: 0 } });
   const groups = (values: Json[]) => values.map((value) => ({ value, count: 1 }));
@@ -282,7 +282,7 @@ test('facets keep the type of their values; one that cannot be has no groups', a
   assert.deepEqual([json.totalResults, json.results, json.nextPageToken], [5, [], null]);
 });
 
-test('every mistake of a query is told at once, with its place', async () => {
+test('query contract: all errors of a query are reported together, with their paths', async () => {
   const { status, json } = await ask({
     filters: {
       and: [
@@ -326,7 +326,7 @@ test('every mistake of a query is told at once, with its place', async () => {
 
 const asType = { sourceGroupAlias: 'cms', sourceEntityType: 'thing' };
 
-test('a multi-query over indexes answers each query, at /v1 and at /v1/', async () => {
+test('query contract: a multi-query over indexes answers each query, at /v1 and at /v1/', async () => {
   const body = [
     { index: 'things', name: 'first', sort: [{ field: '_originId' }], pagination: { pageSize: 1 } },
     { index: 'things', aliases: ['card'], pagination: { pageSize: 0 } },
@@ -350,7 +350,7 @@ test('a multi-query over indexes answers each query, at /v1 and at /v1/', async 
   }
 });
 
-test('a multi-query answers the good ones, and tells in the place of each bad one what is wrong with it', async () => {
+test('query contract: a multi-query answers the valid ones, and reports the errors of each invalid one at its index', async () => {
   const message = 'Query is not valid';
   const indexes = await ask(
     [
@@ -389,7 +389,7 @@ test('a multi-query answers the good ones, and tells in the place of each bad on
   });
 });
 
-test('a multi-query of which no query is good is 400 with what is wrong with each', async () => {
+test('query contract: a multi-query without a valid query is 400 with the errors of each', async () => {
   const { status, json } = await ask(
     [
       { ...asType, name: 'sorted', sort: 5 },
@@ -422,7 +422,7 @@ test('a multi-query of which no query is good is 400 with what is wrong with eac
   }
 });
 
-test('10,000 items are reached by page, and the window ends there', async () => {
+test('query contract: 10,000 items can be paged, and the window ends there', async () => {
   for (const [page, pageSize, expected] of [
     [9, 1000, 200],
     [10, 1000, 400],

@@ -52,7 +52,7 @@ const groupPath = '/v1/sourceGroupAlias/cms/type/thing';
 const ask = (body: Json, path?: string): Promise<Answer> => tenant.ask(body, path);
 const good = (body: Json, path?: string): Promise<Answer['json']> => tenant.good(body, path);
 
-test('of the fields of an index only the chosen ones come back, beside the built-in ones', async () => {
+test('query refinements: only the selected fields of an index are returned, besides the built-in ones', async () => {
   const sort = [{ field: '_originId' }];
   const { results } = await good({ sort, fields: ['size', '_score'], aliases: ['card'] });
   assert.deepEqual(
@@ -85,7 +85,7 @@ async function facets(asked: Json[], more: JsonObject = {}): Promise<Json[]> {
 
 const invalid = { groups: [], isValid: false };
 
-test('statistics are exact over all items, dates are ISO text, of nothing they are null', async () => {
+test('query refinements: statistics are exact over all items, dates are ISO strings, and null without values', async () => {
   const asked = ['size', 'many', 'at', 'none', 'name', 'span', 'nope', '_updatedAt'];
   const found = await facets(asked.map((field) => ({ field, stats: true, size: 1 })));
   const [size, many, at, none, ...others] = found;
@@ -113,7 +113,7 @@ test('statistics are exact over all items, dates are ISO text, of nothing they a
   assert.deepEqual(others, [invalid, invalid, invalid, invalid]);
 });
 
-test('ranges have one group each, in the order asked, from within and to without', async () => {
+test('query refinements: ranges have one group each, in the requested order, including from and excluding to', async () => {
   const ranges = [
     { from: 0.2, to: 0.3 },
     { to: 0.2, name: 'less' },
@@ -161,7 +161,7 @@ test('ranges have one group each, in the order asked, from within and to without
   assert.deepEqual(found.slice(3), [invalid, { groups: [], isValid: true }]);
 });
 
-test('intervals are in the order of time, in UTC, with weeks from Monday', async () => {
+test('query refinements: intervals are in chronological order, in UTC, with weeks from Monday', async () => {
   const found = await facets([
     { field: 'at', interval: 'day' },
     { field: 'at', interval: 'year', size: 1 },
@@ -179,7 +179,7 @@ test('intervals are in the order of time, in UTC, with weeks from Monday', async
   ]);
 });
 
-test('a facet without its filter counts as if no condition stood on its field', async () => {
+test('query refinements: a facet without its filter counts as if its field had no condition', async () => {
   const filters = {
     and: [
       { field: 'size', operator: 'greaterThan', value: 0.1 },
@@ -209,7 +209,7 @@ test('a facet without its filter counts as if no condition stood on its field', 
   assert.deepEqual(searched, [{ groups: [group('river', 1)], isValid: true }]);
 });
 
-test('what is wrong with a facet is told with the other mistakes', async () => {
+test('query refinements: errors in a facet are reported with the other errors', async () => {
   const { status, json } = await ask({
     sort: 5,
     facets: [
@@ -232,7 +232,7 @@ test('what is wrong with a facet is told with the other mistakes', async () => {
   );
 });
 
-test('of each value the first item in the order asked is found; an item without it stands for itself', async () => {
+test('query refinements: distinct returns the first item of each value in the requested order, and every item without one', async () => {
   const ids = async (body: JsonObject) => {
     const { results, totalResults } = await good(body);
     assert.equal(totalResults, results.length);
@@ -274,7 +274,7 @@ test('of each value the first item in the order asked is found; an item without 
   );
 });
 
-test('pages of distinct items go on by page and by token, which holds for that field alone', async () => {
+test('query refinements: distinct items can be paged by page and by token, which is bound to that field', async () => {
   const sort = [{ field: 'size' }];
   const page = (more: JsonObject, distinct: Json = 'name') => ({
     distinct,
@@ -299,7 +299,7 @@ test('pages of distinct items go on by page and by token, which holds for that f
   assert.deepEqual((await good({ distinct: 'nope' }, groupPath)).totalResults, 4);
 });
 
-test('places are found within a distance and within a box, over the date line too', async () => {
+test('query refinements: places are found within a distance and within a box, over the date line too', async () => {
   const found = async (operator: string, value: Json, field = 'where') => {
     const { results } = await good({
       filters: { and: [{ field, operator, value }] },
@@ -329,7 +329,7 @@ test('places are found within a distance and within a box, over the date line to
   );
 });
 
-test('items are sorted by their distance, which they tell; without a place they come last', async () => {
+test('query refinements: items are sorted by their distance, which is returned; those without a place are last', async () => {
   const near = { lat: 48, lon: 16 };
   const rows = async (sort: Json, more: JsonObject = {}) => {
     const { results } = await good({ sort, ...more });
@@ -359,7 +359,7 @@ test('items are sorted by their distance, which they tell; without a place they 
   assert.equal((await good({ sort: [{ field: 'nope', near }] }, groupPath)).results[0]._distance, null);
 });
 
-test('what is wrong with a place is told with the other mistakes', async () => {
+test('query refinements: errors in a place are reported with the other errors', async () => {
   const value = { lat: 91, lon: 0, meters: -1 };
   const { status, json } = await ask({
     filters: {

@@ -120,7 +120,7 @@ function assertAnswer(answer: Json, expected: NaiveAnswer, about: string): void 
   );
 }
 
-test('random queries answer what a scan of everything answers: total, order, facets, pages', async (context) => {
+test('query: random queries return what a scan of everything returns: total, order, facets, pages', async (context) => {
   const paths = [indexPath, typePath('thing'), indexPath, typePath('other')];
   const hasTurn = testTurns(50);
   let run = 0;
@@ -133,7 +133,7 @@ test('random queries answer what a scan of everything answers: total, order, fac
   context.diagnostic(`${run} queries, seed ${random.seed}`);
 });
 
-test('a multi-query answers each of its queries as alone', async () => {
+test('query: a multi-query answers each of its queries as if alone', async () => {
   for (let run = 0; run < runs(10); run += 1) {
     const queries = Array.from({ length: random.between(1, 5) }, (_, number) => {
       const type = random.pick(['thing', 'other']);
@@ -173,7 +173,7 @@ async function allByToken(
   }
 }
 
-test('token paging goes through everything that stayed once and in order, while others come and go', async () => {
+test('query: token paging returns every stable item once and in order, while others come and go', async () => {
   const body = {
     filters: { or: [{ field: 'count', operator: 'notEquals', value: 3 }] },
     sort: [{ field: 'size', order: 'desc' }, { field: 'name' }],
@@ -200,7 +200,7 @@ test('token paging goes through everything that stayed once and in order, while 
   }
 });
 
-test('the last full page carries a token, the page after it is empty and ends; a token serves its own query only', async () => {
+test('query: the last full page has a token, the page after it is empty and ends; a token is valid only for its own query', async () => {
   const body = { filters: { and: [{ field: 'name', operator: 'notEquals', value: null }] } };
   const path = typePath('other');
   const total = naiveAt(path, body).total;
@@ -236,7 +236,7 @@ test('the last full page carries a token, the page after it is empty and ends; a
   }
 });
 
-test('while a worker is killed every answer is complete or 503, and soon complete again', async (context) => {
+test('query: while a worker is killed every answer is complete or 503, and soon complete again', async (context) => {
   await waitUntilSettled(await system.store());
   const counts = { complete: 0, unavailable: 0 };
   const questions = Array.from({ length: 24 }, (_, index) => {

@@ -80,7 +80,7 @@ async function shown(value: string, field = 'plain'): Promise<string> {
   return ((row?._highlights as JsonObject | undefined)?.[field] as string | undefined) ?? '';
 }
 
-test('emoji with variation selectors and enclosing marks leave the words beside them alone', async () => {
+test('real texts: emoji with variation selectors and enclosing marks do not affect adjacent words', async () => {
   assert.equal(await found('achtung'), 'alert');
   assert.equal(await found('ny'), 'plane');
   assert.equal(await found('030123'), 'phone');
@@ -89,7 +89,7 @@ test('emoji with variation selectors and enclosing marks leave the words beside 
   assert.equal(await shown('achtung'), '⚠️<em>Achtung</em> Stufe');
 });
 
-test('soft hyphens and joiners are within words, and highlights mark the text as it is', async () => {
+test('real texts: soft hyphens and joiners are inside words, and highlights mark the original text', async () => {
   assert.equal(await found('gesamtkonzept'), 'soft');
   assert.equal(await shown('gesamtkonzept'), '<em>Ge\u00adsamt\u00adkon\u00adzept</em>');
   assert.equal(await found('میخواهم'), 'persian');
@@ -98,13 +98,13 @@ test('soft hyphens and joiners are within words, and highlights mark the text as
   assert.equal(await found('start'), 'marked');
 });
 
-test('signs that NFKC makes letters of are not part of words', async () => {
+test('real texts: signs that NFKC turns into letters are not part of words', async () => {
   assert.equal(await found('lego'), 'lego');
   assert.equal(await found('legotm'), '');
   assert.equal(await found('anfang'), 'first');
 });
 
-test('a word in the middle of a sentence without spaces is found', async () => {
+test('real texts: a word in the middle of a sentence without spaces is found', async () => {
   assert.equal(await found('観光'), 'tokyo');
   assert.equal(await found('東京'), 'tokyo');
   assert.equal(await found('语言'), 'chinese');
@@ -115,7 +115,7 @@ test('a word in the middle of a sentence without spaces is found', async () => {
   assert.equal(await shown('観光'), '東京都の<em>観光</em>案内');
 });
 
-test('foldAccents drops marks of letters that keep their sense without them alone', async () => {
+test('real texts: foldAccents drops only marks whose letters keep their meaning', async () => {
   assert.equal(await found('カス', 'fold'), '');
   assert.equal(await found('ハン', 'fold'), '');
   assert.equal(await found('हद', 'fold'), '');
@@ -124,7 +124,7 @@ test('foldAccents drops marks of letters that keep their sense without them alon
   assert.equal(await found('koeln', 'fold'), '');
 });
 
-test('foldAccents "de" and "da" write umlauts out', async () => {
+test('real texts: foldAccents "de" and "da" expand umlauts', async () => {
   for (const field of ['de', 'da']) {
     assert.equal(await found('koeln', field), 'koeln');
     assert.equal(await found('köln', field), 'koeln');
@@ -155,7 +155,7 @@ test('keep: characters that count as letters in one field, in texts, queries and
   );
 });
 
-test('html: tags are no words, entities are decoded, and highlights are of the text without tags', async () => {
+test('html: tags are not words, entities are decoded, and highlights are of the text without tags', async () => {
   for (const word of ['strong', 'nbsp', 'eacute', 'var', 'hid', 'p']) {
     assert.equal(await found(word, 'html'), '', word);
   }
@@ -169,7 +169,7 @@ test('html: tags are no words, entities are decoded, and highlights are of the t
   assert.equal(results[0].html, titles.markup, 'the value itself is as it was sent');
 });
 
-test('check: a keep or a format that is none is a mistake with its place', async () => {
+test('check: an invalid keep or format is an error with its path', async () => {
   const index = (field: JsonObject): JsonObject => ({
     triggers: { cms: ['thing'] },
     properties: { a: '{p.title}' },

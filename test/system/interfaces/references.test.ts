@@ -69,7 +69,7 @@ const saved = (() => {
   };
 })();
 
-test('references deeper than `depth` are null and listed; without a depth nothing is cut or listed', async () => {
+test('references: those deeper than `depth` are null and listed; without a depth nothing is cut or listed', async () => {
   await saved();
   const whole = await tenant.get('/v2?url=/a');
   assert.equal(whole.json.route.next.next.next.title, 'd');
@@ -91,7 +91,7 @@ test('references deeper than `depth` are null and listed; without a depth nothin
   assert.deepEqual(wrapped.json.meta.cutViewReferences, [{ path: 'route.next', viewId: viewId('b') }]);
 });
 
-test('a POST takes `depth` in its body, and a depth that is none is 422', async () => {
+test('references: a POST has `depth` in its body, and an invalid depth is 422', async () => {
   await saved();
   const { json } = await tenant.ask({ handles: ['a'], depth: 1 }, '/v2');
   assert.equal(json.views.a.next.title, 'b');
@@ -106,7 +106,7 @@ test('a POST takes `depth` in its body, and a depth that is none is 422', async 
   }
 });
 
-test('the `depth` of a client counts where a request has none, also in the views of a query', async () => {
+test('references: the `depth` of a client applies if a request has none, also to the views of a query', async () => {
   await saved();
   const { json } = await tenant.get('/v2?url=/a', shallowKey);
   assert.equal(json.route.next.next, null);
@@ -122,7 +122,7 @@ test('the `depth` of a client counts where a request has none, also in the views
   assert.equal(found.results[0]._views.article.next.title, 'b');
 });
 
-test('an answer with a depth stays true when what it shows changes', async () => {
+test('references: an answer with a depth stays current when its content changes', async () => {
   await saved();
   const titles = async () => {
     const { json } = await tenant.get('/v2?url=/a&depth=1');
@@ -135,7 +135,7 @@ test('an answer with a depth stays true when what it shows changes', async () =>
   await until('the answer shows the next change', async () => (await titles()).join() === 'a,b');
 });
 
-test('too many references: the error names schema and property, the view has a diagnostic, a depth helps', async () => {
+test('references: if there are too many, the error names schema and property, the view has a diagnostic, and a depth helps', async () => {
   await saved();
   const { status, json } = await tenant.get('/v2?url=/of-seven-3');
   assert.equal(status, 422);

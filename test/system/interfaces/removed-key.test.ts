@@ -66,7 +66,7 @@ async function statuses(keys: { client: string; source: string }): Promise<numbe
   );
 }
 
-test('a key that apply removed works at no front any more once the command has ended', async () => {
+test('removed key: a key that apply removed works at no front once the command has ended', async () => {
   const good = [200, 200, 200, 200];
   assert.deepEqual(await statuses(removed), [good, good]);
   const headers = { 'X-Api-Key': removed.client, Accept: 'text/event-stream' };

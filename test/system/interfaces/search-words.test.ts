@@ -53,7 +53,7 @@ async function found(field: string, value: string, more: JsonObject = {}): Promi
   return results.map(({ _originId }: JsonObject) => _originId).join(' ');
 }
 
-test('a language: words with one stem find each other, the word itself first', async () => {
+test('search words: with a language, words with the same stem find each other, the word itself first', async () => {
   assert.equal(await found('en', 'run'), 'c b a');
   assert.equal(await found('en', 'running'), 'b c a');
   assert.equal(await found('en', 'houses'), 'a');
@@ -62,7 +62,7 @@ test('a language: words with one stem find each other, the word itself first', a
   assert.equal(await found('plain', 'televisions'), '');
 });
 
-test('stop words are left out of a query that has other words; alone they find documents that have them', async () => {
+test('search words: stop words are ignored in a query with other words; alone they find documents that have them', async () => {
   assert.equal(await found('en', 'the house'), 'a');
   assert.equal(await found('en', 'the house', { mode: 'all' }), 'a');
   assert.equal(await found('en', 'the running shoes', { mode: 'all' }), 'b');
@@ -71,7 +71,7 @@ test('stop words are left out of a query that has other words; alone they find d
   assert.equal(await found('plain', 'a phone'), 'h e g', 'without a language no word is a stop word');
 });
 
-test('foldAccents: accents are dropped in documents and queries', async () => {
+test('search words: foldAccents drops accents in documents and queries', async () => {
   assert.equal(await found('fold', 'sao'), 'a b');
   assert.equal(await found('fold', 'SÃO tome', { mode: 'all' }), 'b');
   assert.equal(await found('fold', 'strasse'), 'c');
@@ -80,7 +80,7 @@ test('foldAccents: accents are dropped in documents and queries', async () => {
   assert.equal(await found('en', 'Çhoes'), '');
 });
 
-test('synonyms: of a list each finds all; several words mean these words next to each other', async () => {
+test('search words: each synonym of a list finds all; several words mean the phrase', async () => {
   assert.equal(await found('plain', 'tv'), 'e f');
   assert.equal(await found('plain', 'television set', { mode: 'all' }), 'f e g');
   assert.equal(await found('plain', 'set television', { mode: 'all' }), 'f g');
@@ -88,7 +88,7 @@ test('synonyms: of a list each finds all; several words mean these words next to
   assert.equal(await found('plain', 'apple phone', { mode: 'all' }), 'h');
 });
 
-test('what was found by stem, folding or synonym is highlighted as the whole word it is', async () => {
+test('search words: matches by stem, folding or synonym are highlighted as whole words', async () => {
   const shown = async (field: string, value: string) => {
     const { results } = await ask({
       search: { field, value, fuzziness: 0 },
@@ -106,7 +106,7 @@ test('what was found by stem, folding or synonym is highlighted as the whole wor
   assert.deepEqual(await shown('plain', 'tv'), ['a <em>tv</em>', '<em>television</em> <em>set</em>']);
 });
 
-test('a change of them makes the index anew', async () => {
+test('search words: a change of these options rebuilds the index', async () => {
   await tenant.apply(partsWith({ plain: { foldAccents: true } }, [['tv', 'iphone']]));
   const deadlineMs = performance.now() + 30_000;
   while ((await found('plain', 'tv')) !== 'i e')

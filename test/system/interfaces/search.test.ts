@@ -65,7 +65,7 @@ async function found(search: JsonObject): Promise<string> {
 
 const literal = { literal: true };
 
-test('several fields: a document matches by any; the weight of a field counts', async () => {
+test('search: with several fields, a document matches by any; the weight of a field counts', async () => {
   const fields = [{ field: 'title', weight: 2 }, { field: 'body' }];
   assert.equal(await found({ fields, value: 'green house', ...literal }), 'b a e');
   const single = { fields: [{ field: 'title' }], value: 'green hause' };
@@ -74,7 +74,7 @@ test('several fields: a document matches by any; the weight of a field counts', 
   assert.equal(await found({ fields: three, value: 'red', ...literal }), 'a b');
 });
 
-test('mode all: each word matches, in whichever of the fields', async () => {
+test('search: with mode all, each word matches, in any of the fields', async () => {
   const fields = [{ field: 'title' }, { field: 'body' }];
   assert.equal(await found({ fields, value: 'green red house', mode: 'all', ...literal }), 'b a');
   assert.equal(await found({ field: 'title', value: 'green house', mode: 'all', ...literal }), 'b');
@@ -82,7 +82,7 @@ test('mode all: each word matches, in whichever of the fields', async () => {
   assert.equal(await found({ fields, value: 'green nowhere', mode: 'all' }), '');
 });
 
-test('prefix: the last word also matches what begins with it; the whole word first, what is misspelt last', async () => {
+test('search: with prefix, the last word also matches as a prefix; whole words rank first, typos last', async () => {
   assert.equal(await found({ field: 'title', value: 'house', prefix: true, ...literal }), 'e a b c');
   assert.equal(await found({ field: 'title', value: 'huose', prefix: true }), 'e a b c');
   assert.equal(await found({ field: 'title', value: 'hou', prefix: true }), 'c e a b');
@@ -101,7 +101,7 @@ test('prefix: the last word also matches what begins with it; the whole word fir
   );
 });
 
-test('fuzziness takes the place of what the length allows', async () => {
+test('search: fuzziness replaces the default for the length', async () => {
   assert.equal(await found({ field: 'body', value: 'hause', fuzziness: 0 }), 'c');
   assert.deepEqual(
     await found({ field: 'title', value: 'hous', fuzziness: 2 }),
@@ -111,7 +111,7 @@ test('fuzziness takes the place of what the length allows', async () => {
   assert.equal(await found({ field: 'title', value: 'haus', fuzziness: 2 }), 'e a b');
 });
 
-test('operators: phrases stand next to each other, and what is excluded is not there', async () => {
+test('search: operators match phrases, and exclude words', async () => {
   const fields = [{ field: 'title' }, { field: 'body' }, { field: 'tags' }];
   const operators = true;
   assert.equal(await found({ fields, value: '"green garden"', operators }), 'a');
@@ -131,7 +131,7 @@ test('operators: phrases stand next to each other, and what is excluded is not t
   });
 });
 
-test('boost: a number or a date raises the score, and a token keeps the time of its first page', async () => {
+test('search: boost raises the score by a number or a date, and a token keeps the time of its first page', async () => {
   const search = { field: 'title', value: 'house', ...literal };
   const boost = [{ field: 'sold', weight: 2 }];
   assert.equal(await found({ ...search, boost }), 'a e b');
@@ -157,7 +157,7 @@ test('boost: a number or a date raises the score, and a token keeps the time of 
   );
 });
 
-test('highlights: every matching word, whole, of the searched fields or those named', async () => {
+test('search: highlights contain every matching word, complete, of the searched fields or those listed', async () => {
   const shown = async (body: JsonObject) => {
     const { results } = await ask({ sort: [{ field: '_originId' }], ...body });
     return Object.fromEntries(results.map((row: JsonObject) => [row._originId, row._highlights]));
@@ -201,7 +201,7 @@ test('highlights: every matching word, whole, of the searched fields or those na
   );
 });
 
-test('a token is bound to each of them', async () => {
+test('search: a token is bound to each of these options', async () => {
   const search = { field: 'title', value: 'house', mode: 'all', prefix: true, fuzziness: 1 };
   const pagination = { pageSize: 1 };
   const { nextPageToken } = await ask({ search, pagination });
@@ -221,7 +221,7 @@ test('a token is bound to each of them', async () => {
   }
 });
 
-test('each mistake is told in one list', async () => {
+test('search: all errors are reported in one list', async () => {
   const search = { field: 'title', fields: [], mode: 'most', prefix: 'yes', fuzziness: 3 };
   const { status, json } = await tenant.ask({ search });
   assert.equal(status, 400);

@@ -25,7 +25,7 @@ async function titleAt(url: string): Promise<string | null> {
   return json.route?.title ?? null;
 }
 
-test('an entity whose URL or redirect has a fragment, or begins with two slashes, is 422', async () => {
+test('urls: an entity whose URL or redirect has a fragment, or begins with two slashes, is 422', async () => {
   assert.equal(await save('home', { url: '/' }), 200);
   for (const url of ['/#contact', '/a#', '//www.example.com/x', 'https://www.example.com/#x']) {
     const body = { type: 'page', url, properties: {} };
@@ -37,7 +37,7 @@ test('an entity whose URL or redirect has a fragment, or begins with two slashes
   assert.equal(await titleAt('/'), 'home');
 });
 
-test('a URL that a schema gives so is no claim', async () => {
+test('urls: such a URL from a schema is not a claim', async () => {
   assert.equal(await save('given', { properties: { title: 'given', path: '/#given' } }), 200);
   assert.equal(await save('given-host', { properties: { title: 'given', path: '//host/x' } }), 200);
   assert.equal(await titleAt('/'), 'home');
@@ -50,7 +50,7 @@ test('a URL that a schema gives so is no claim', async () => {
   assert.equal(await titleAt('/given'), 'given');
 });
 
-test('letters in one code point and in two are one URL, raw or encoded', async () => {
+test('urls: composed and decomposed letters are the same URL, raw or encoded', async () => {
   assert.equal(await save('nfd', { url: '/cafe\u0301' }), 200);
   for (const url of ['/caf\u00e9', '/cafe\u0301', '/caf%C3%A9', '/cafe%CC%81']) {
     assert.equal(await titleAt(url), 'nfd', url);
@@ -59,7 +59,7 @@ test('letters in one code point and in two are one URL, raw or encoded', async (
   assert.equal(await titleAt('/cafe\u0301'), 'nfc', 'the latest claim on the one URL');
 });
 
-test('claims with a query string: each answers its own members in any order, before those without one', async () => {
+test('urls: claims with a query string answer their own parameters in any order, before those without one', async () => {
   assert.equal(await save('five', { url: '/old.php?id=5&lang=da' }), 200);
   assert.equal(await save('seven', { url: '/new-seven', redirects: ['/old.php?id=7'] }), 200);
   assert.equal(await titleAt('/old.php?id=6'), null);
@@ -77,7 +77,7 @@ test('claims with a query string: each answers its own members in any order, bef
     assert.ok(listed.includes(url), url);
 });
 
-test('a URL with a query string is explained by the claims with it and by those without one', async () => {
+test('urls: a URL with a query string is explained by the claims with it and by those without one', async () => {
   assert.equal(await save('plain', { url: '/explained' }), 200);
   assert.equal(await save('with-query', { url: '/explained?b=2&a=1' }), 200);
   const url = encodeURIComponent('/explained?a=1&b=2');
@@ -92,7 +92,7 @@ test('a URL with a query string is explained by the claims with it and by those 
   );
 });
 
-test('an answer that was kept for a query string goes when a claim with that query string comes or goes', async () => {
+test('urls: a cached answer for a query string is evicted when a claim with that query string is added or dropped', async () => {
   // A front hears of a change shortly after it is processed.
   const becomes = (url: string, title: string) =>
     until(`${url} is ${title}`, async () => (await titleAt(url)) === title);
@@ -107,7 +107,7 @@ test('an answer that was kept for a query string goes when a claim with that que
   await becomes('/shop?c=2', 'shop-1');
 });
 
-test('a redirect header: a comma inside a URL is %2C, and one that splits a URL is 422', async () => {
+test('urls: in a redirect header a comma inside a URL is %2C, and one that splits a URL is 422', async () => {
   const headers = { 'X-Service-Type': 'page', 'X-Service-Url': '/target' };
   const saveRaw = (redirects: string) =>
     tenant.send('POST', '/ingest/v2/raw', { title: 'raw' }, { ...headers, 'X-Service-Redirects': redirects });
@@ -124,7 +124,7 @@ test('a redirect header: a comma inside a URL is %2C, and one that splits a URL 
   }
 });
 
-test('a sitemap lists the pages with absolute, encoded URLs and no redirects', async () => {
+test('urls: a sitemap lists the pages with absolute, encoded URLs and no redirects', async () => {
   assert.equal(await save('map', { url: '/kort/café og te/?a=1&b=2', redirects: ['/map-old'] }), 200);
   assert.equal(await save('map-host', { url: 'https://www.example.com/own' }), 200);
   assert.equal(await save('map-other', { url: 'https://other.example.com/other' }), 200);

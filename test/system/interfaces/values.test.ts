@@ -37,7 +37,7 @@ const raw = { 'X-Service-Type': 'thing' };
 /** JSON text, so that no number passes a double on its way. */
 const sent = (text: string) => Buffer.from(text);
 
-test('a number that a double cannot represent exactly is 422 on its property', async () => {
+test('values: a number that a double cannot represent exactly is 422 on its property', async () => {
   for (const number of [big, `-${big}`, '12345678901234567890', `${big}.0`, '1e400']) {
     const body = sent(`{"type":"thing","properties":{"ok":1,"deep":{"list":[0,${number}]}}}`);
     const { status, json } = await tenant.send('POST', '/ingest/v2/a', body);
@@ -53,20 +53,20 @@ test('a number that a double cannot represent exactly is 422 on its property', a
   assert.match(inRaw.json.errors['properties.big'], advice);
 });
 
-test('the property is the one that holds the number, also beside one that is held exactly', async () => {
+test('values: the error names the property with the number, even next to an exact one', async () => {
   const body = sent(`{"exact":9007199254740992,"text":"${big}","big":${big}}`);
   const { status, json } = await tenant.send('POST', '/ingest/v2/a', body, raw);
   assert.equal(status, 422);
   assert.deepEqual(Object.keys(json.errors), ['properties.big']);
 });
 
-test('a number beyond 2^53 that is held exactly, and every digit of a string, are stored', async () => {
+test('values: an exact number beyond 2^53, and every digit of a string, are stored', async () => {
   const body = sent(`{"a":9007199254740992,"b":1e23,"c":-18014398509481984,"d":"${big}"}`);
   const { status, text } = await tenant.send('POST', '/ingest/v2/a', body, raw);
   assert.equal(status, 200, text);
 });
 
-test('bulk: only the entity with the number is refused, in small bodies and in large ones', async () => {
+test('values: in a bulk request only the entity with the number is refused, in small bodies and in large ones', async () => {
   const good = '{"originId":"good","type":"thing","properties":{"n":9007199254740992}}';
   for (const filler of ['', 'x'.repeat(100_000)]) {
     const bad = `{"originId":"bad","type":"thing","properties":{"filler":"${filler}","big":${big}}}`;
@@ -77,14 +77,14 @@ test('bulk: only the entity with the number is refused, in small bodies and in l
   }
 });
 
-test('a large body of one entity is refused as a small one is', async () => {
+test('values: a large body of one entity is refused like a small one', async () => {
   const body = sent(`{"filler":"${'x'.repeat(200_000)}","big":${big}}`);
   const { status, json } = await tenant.send('POST', '/ingest/v2/large', body, raw);
   assert.equal(status, 422);
   assert.match(json.errors['properties.big'], advice);
 });
 
-test('ingest v1 refuses the same numbers, also where they are written as strings of the type number', async () => {
+test('values: ingest v1 refuses the same numbers, also if they are strings of the type number', async () => {
   for (const value of [big, `"${big}"`]) {
     const body = sent(
       `{"id":"a","type":"thing","properties":{"list":{"type":"array","items":[{"type":"number","value":${value}}]}}}`,
@@ -98,7 +98,7 @@ test('ingest v1 refuses the same numbers, also where they are written as strings
   }
 });
 
-test('a body without properties is 422, unless its source has propertiesOptional: then it has none', async () => {
+test('values: a body without properties is 422, unless its source has propertiesOptional: then it has none', async () => {
   const single = { type: 'thing' };
   const bulk = [
     { originId: 'full', type: 'thing', properties: { title: 'y' } },
@@ -188,7 +188,7 @@ test('auto-indexed groups: members of objects are fields by their path, three na
   assert.deepEqual(await idsOf('post', where('author.name', 'equals', 'Bea')), ['p2']);
 });
 
-test('auto-indexed groups: an empty text decides no type, neither before a date nor after it', async () => {
+test('auto-indexed groups: an empty string determines no type, neither before a date nor after it', async () => {
   await savePosts('draft', {
     e1: { title: '2024-05-17', publishedAt: '', tags: [] },
     e2: { title: 'Spring', publishedAt: '2024-05-17', tags: ['x'] },
@@ -206,7 +206,7 @@ test('auto-indexed groups: an empty text decides no type, neither before a date 
   assert.deepEqual([results[0].tags, results[2].title, results[2].publishedAt], [[], '', '']);
 });
 
-test('auto-indexed groups: a date field that gets another text becomes text for the whole type', async () => {
+test('auto-indexed groups: a date field that receives another string becomes text for the whole type', async () => {
   await savePosts('dated', {
     d1: { title: '2024-05-17', when: { day: '2024-05-17' }, days: ['2024-05-17'], kept: '2024-05-17' },
     d2: { title: '2024-05-18', when: { day: '2024-05-18' }, days: ['2024-05-18'], kept: '2024-05-18' },

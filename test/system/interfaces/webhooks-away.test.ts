@@ -128,7 +128,7 @@ function received(): { readonly copy: FeedCopy; readonly ids: ReadonlySet<string
   return { copy, ids, count };
 }
 
-test('it gets the latest of everything, in order, though its sender is killed', async (context) => {
+test('webhooks away: a receiver gets the latest of everything, in order, though its sender is killed', async (context) => {
   const usualMs = await saveFor(awaySeconds / 4);
   await until('nothing waits', async () => (await standing()).behind === 0);
   receiver.close();

@@ -111,7 +111,7 @@ async function standing(alias: string): Promise<Standing> {
   return found;
 }
 
-test('a change is sent to every webhook that wants it, signed with each secret', async () => {
+test('webhooks: a change is sent to every webhook that subscribes to it, signed with each secret', async () => {
   await save('one', 'First', 'page', 'shared');
   const [first] = await receiver.count('/all', 1);
   assert.ok(first !== undefined);
@@ -137,7 +137,7 @@ test('a change is sent to every webhook that wants it, signed with each secret',
   });
 });
 
-test('a destination hears of its schemas alone, of removals with the options as they were last', async () => {
+test('webhooks: a destination receives only its schemas, and removals with the last options', async () => {
   await save('shared', 'Part', 'part');
   const [shown] = await receiver.count('/shown', 1);
   assert.deepEqual(changesIn([shown as Received])[0]?.shownOn, ['/one/']);
@@ -154,7 +154,7 @@ test('a destination hears of its schemas alone, of removals with the options as 
   assert.deepEqual(changes.at(-1)?.options, { objectId: 'page-gone', nested: [{ title: 'Gone' }] });
 });
 
-test('the format of the hosted service is one change a request', async () => {
+test('webhooks: the format of the hosted service is one change per request', async () => {
   await until('the removal', () => receiver.at('/hosted').some(({ text }) => text.includes('Remove')));
   const view = viewIdOf;
   const received = receiver.at('/hosted');
@@ -176,7 +176,7 @@ test('the format of the hosted service is one change a request', async () => {
   for (const one of received) verified(one, secret);
 });
 
-test('changes are gathered until a request is full or its time is over', async () => {
+test('webhooks: changes are batched until a request is full or its time is over', async () => {
   await until('nothing waits', async () => (await standing('gathered')).behind === 0);
   const before = receiver.at('/gathered').length;
   for (const originId of ['a', 'b', 'c']) await save(originId, 'Together', 'note');
@@ -191,7 +191,7 @@ test('changes are gathered until a request is full or its time is over', async (
   );
 });
 
-test('a webhook that fails is tried again with the same id, merged to the latest, in order', async () => {
+test('webhooks: a failed request is retried with the same id, merged to the latest state, in order', async () => {
   await until('nothing waits', async () => (await standing('failing')).behind === 0);
   const before = receiver.at('/failing').length;
   receiver.answer = (response, { path }) => {
@@ -220,7 +220,7 @@ test('a webhook that fails is tried again with the same id, merged to the latest
   await until('it is well', async () => (await standing('failing')).state === 'ok');
 });
 
-test('410 disables; enable carries on where it was; replay sets the cursor', async () => {
+test('webhooks: 410 disables; enable resumes; replay sets the cursor', async () => {
   receiver.answer = (response) => response.writeHead(410).end();
   await save('while-gone', 'First');
   await until('it is disabled', async () => (await standing('wanting')).state === 'disabled');
@@ -255,7 +255,7 @@ test('410 disables; enable carries on where it was; replay sets the cursor', asy
   }
 });
 
-test('the trace of a save or delete is passed on with its change, and no other', async () => {
+test('webhooks: the trace of a save or delete is sent with its change, and no other', async () => {
   const trace = (digit: number) => `00-0af7651916cd43dd8448eb211c80319c-b7ad6b716920333${digit}-01`;
   /** The header of the request with the next change of an entity. */
   const passedOn = async (originId: string, act: () => Promise<unknown>) => {
@@ -285,7 +285,7 @@ test('the trace of a save or delete is passed on with its change, and no other',
   assert.equal(await passedOn('bulk', remove), trace(4));
 });
 
-test('a test is sent once and told of', async () => {
+test('webhooks: a test is sent once and reported', async () => {
   receiver.answer = (response) => response.writeHead(418).end();
   const { status, json } = await manage(client, '/webhooks/all/test', { body: {} });
   assert.equal(status, 200, JSON.stringify(json));
@@ -314,7 +314,7 @@ function assertHidden(text: string, where: string): void {
   for (const hidden of hiddenTexts) assert.ok(!text.includes(hidden), `${where} shows ${hidden}`);
 }
 
-test('secrets and header values are kept and never shown', async () => {
+test('webhooks: secrets and header values are stored and never shown', async () => {
   const { json } = await manage(client, '/configuration');
   const { documents, digest } = json as unknown as { documents: Record<string, string>; digest: string };
   const shown = JSON.stringify(json);
@@ -346,7 +346,7 @@ test('secrets and header values are kept and never shown', async () => {
   );
 });
 
-test('no answer, log, backup or command shows a secret', async (context) => {
+test('webhooks: no answer, log, backup or command shows a secret', async (context) => {
   const view = encodeURIComponent(formatViewId({ environmentId, sourceId, originId: 'one', alias: 'page' }));
   const asked = ['/configuration', '/webhooks', '/status', '/tenant', `/explain/view?id=${view}`];
   for (const place of [...asked, '/explain/url?url=/one/&environment=production']) {
@@ -381,7 +381,7 @@ test('no answer, log, backup or command shows a secret', async (context) => {
   assertHidden(system.outputs(), 'a log');
 });
 
-test('check warns of receivers that are refused, and shows no secret', async () => {
+test('webhooks: check warns of rejected receivers, and shows no secret', async () => {
   const env = system.environment() as Record<string, string>;
   const check = (words: string[], more: Record<string, string>) =>
     runCommand('check', words, { env: { ...env, ...more } });

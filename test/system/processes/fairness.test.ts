@@ -122,7 +122,7 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-test('an import stays near its workers, and single saves of others and its own are soon read', async (context) => {
+test('fairness: an import stays close to its workers, and single saves of others and its own are soon readable', async (context) => {
   const file = path.join(system.scratchDir, 'pages.ndjson');
   const lines = Array.from({ length: pages }, (_, number) => `${JSON.stringify(page(number, 'imported'))}\n`);
   await writeFile(file, lines.join(''));
@@ -167,7 +167,7 @@ test('an import stays near its workers, and single saves of others and its own a
   assert.ok(savedMs <= savedShareMax * importMs && seenMs <= seenShareMax * importMs, figures);
 });
 
-test('a tenant that floods is refused, and nobody else', async () => {
+test('fairness: a tenant that floods is refused, and nobody else is', async () => {
   let isOver = false;
   const counts = new Map<number, number>();
   const flood = async (connection: number) => {

@@ -59,14 +59,18 @@ function check({ bytes, commands }: { bytes: number; commands: string[] }): stri
 
 const schemas = { page: { triggers: { cms: ['page'] }, properties: { title: '{p.title}' } } };
 
-test('an idle platform on one Redis appends hardly anything to its file', oneRedisOnly, async (context) => {
-  const files = siteFiles({ schemas });
-  const system = await System.start({ web: 1, workers: 1, jobs: 1, partitions: 16, files });
-  context.after(() => system.stop());
-  context.diagnostic(check(await appendedWhileIdle(system.redisDir)));
-});
+test(
+  'idle: an idle platform on one Redis appends almost nothing to its file',
+  oneRedisOnly,
+  async (context) => {
+    const files = siteFiles({ schemas });
+    const system = await System.start({ web: 1, workers: 1, jobs: 1, partitions: 16, files });
+    context.after(() => system.stop());
+    context.diagnostic(check(await appendedWhileIdle(system.redisDir)));
+  },
+);
 
-test('nor does what npm start runs', async (context) => {
+test('idle: neither do the processes of npm start', async (context) => {
   const dataDir = await temporaryFolder(context);
   const platform = await Platform.start(context, { DATA_DIR: dataDir, PARTITIONS: '16' });
   await platform.ready();

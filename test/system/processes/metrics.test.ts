@@ -57,7 +57,7 @@ function rolesIn(text: string, name: string): string[] {
   return samples.map(({ labels }) => labels.get('role') ?? '').sort();
 }
 
-test('Prometheus can read the metrics of fronts, workers and jobs together', async () => {
+test('metrics: Prometheus can read the metrics of fronts, workers and jobs together', async () => {
   const text = await wholeText();
   const families = parsePrometheusText(text);
   assert.ok((families.get('millrace_http_requests_total')?.samples.length ?? 0) > 0);
@@ -70,7 +70,7 @@ test('Prometheus can read the metrics of fronts, workers and jobs together', asy
   }
 });
 
-test('promtool finds nothing to say about the metrics', withPromtool, async () => {
+test('metrics: promtool accepts the metrics', withPromtool, async () => {
   const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
     input: await wholeText(),
     encoding: 'utf8',
@@ -78,7 +78,7 @@ test('promtool finds nothing to say about the metrics', withPromtool, async () =
   assert.deepEqual([status, stdout, stderr], [0, '', '']);
 });
 
-test('with METRICS_KEY the metrics are shown to those who have it', async () => {
+test('metrics: with METRICS_KEY the metrics require the key', async () => {
   for (const headers of [
     {},
     { Authorization: 'Bearer other' },
@@ -100,7 +100,7 @@ test('with METRICS_KEY the metrics are shown to those who have it', async () => 
   }
 });
 
-test('the dashboard and the alert rules ask for metrics that there are', async () => {
+test('metrics: the dashboard and the alert rules use existing metrics', async () => {
   const families = parsePrometheusText(await wholeText());
   for (const file of ['grafana-dashboard.json', 'alerts.yml']) {
     const text = readFileSync(`${operations}${file}`, 'utf8');
@@ -113,14 +113,14 @@ test('the dashboard and the alert rules ask for metrics that there are', async (
   }
 });
 
-test('promtool finds nothing to say about the alert rules', withPromtool, () => {
+test('metrics: promtool accepts the alert rules', withPromtool, () => {
   const { status, stderr, stdout } = spawnSync('promtool', ['check', 'rules', `${operations}alerts.yml`], {
     encoding: 'utf8',
   });
   assert.equal(status, 0, stdout + stderr);
 });
 
-test('the reference has a row for every metric, and a row for no other', async () => {
+test('metrics: the reference has a row for every metric, and for no other', async () => {
   // Those of `prom-client` itself differ between versions of Node.
   const families = [...parsePrometheusText(await wholeText())]
     .filter(([name]) => !/^millrace_(?:nodejs|process)_/.test(name))

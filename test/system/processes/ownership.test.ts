@@ -89,7 +89,7 @@ function randomPage(random: Random, number: number): SourceEntity {
   );
 }
 
-test('views stay right and whole while one worker is killed and another is paused past its lease', async (context) => {
+test('ownership: views stay correct and complete while one worker is killed and another is paused past its lease', async (context) => {
   const random = Random.forTest('ownership');
   const system = await System.start({ web: 2, workers: 3, jobs: 0, partitions: 16, files });
   context.after(() => system.stop());

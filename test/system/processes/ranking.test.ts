@@ -89,7 +89,7 @@ async function answersOf(options: Omit<SystemOptions, 'files'>): Promise<string[
   return answers;
 }
 
-test('three workers, with and without copies, rank as one does, on every page', async () => {
+test('ranking: three workers, with and without copies, rank like one, on every page', async () => {
   const expected = await answersOf({ workers: 1 });
   assert.ok(expected.length > searches.length);
   assert.deepEqual(await answersOf({ workers: 3 }), expected);

@@ -192,7 +192,7 @@ async function underLoad(
   await load.end(context);
 }
 
-test('a rolling restart of all processes fails no read behind nginx', async (context) => {
+test('rolling restart: restarting all processes fails no read behind nginx', async (context) => {
   await underLoad(context, async (load) => {
     for (let round = 0; round < rounds; round += 1) {
       for (const name of [...system.fronts, ...system.workers, 'jobs.1']) {
@@ -206,7 +206,7 @@ test('a rolling restart of all processes fails no read behind nginx', async (con
   });
 });
 
-test('a worker that stops while the only other one starts fails no read', async (context) => {
+test('rolling restart: a worker that stops while the only other one starts fails no read', async (context) => {
   await underLoad(context, async (load) => {
     const [first = '', second = ''] = system.workers;
     await system.process(first).stop();
@@ -219,7 +219,7 @@ test('a worker that stops while the only other one starts fails no read', async 
   });
 });
 
-test('a front that is killed fails no read behind nginx', async (context) => {
+test('rolling restart: a killed front fails no read behind nginx', async (context) => {
   await underLoad(context, async (load) => {
     for (const name of system.fronts) {
       load.step(`${name} is killed`);
@@ -231,7 +231,7 @@ test('a front that is killed fails no read behind nginx', async (context) => {
   });
 });
 
-test('a front that hangs fails no read behind nginx, and soon gets none', async (context) => {
+test('rolling restart: a front that hangs fails no read behind nginx, and soon gets none', async (context) => {
   const frozen = system.process('web.1');
   const freeze = async (load: Load) => {
     load.step('web.1 is frozen');

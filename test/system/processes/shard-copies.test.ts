@@ -236,7 +236,7 @@ async function underLoad(what: string, act: (load: Load) => Promise<void>): Prom
   );
 }
 
-test('a worker that is killed fails no query', async (context) => {
+test('shard copies: a killed worker fails no query', async (context) => {
   const told = await underLoad('SIGKILL', async (load) => {
     await system.kill('worker.1');
     const { asked, written } = load;
@@ -248,7 +248,7 @@ test('a worker that is killed fails no query', async (context) => {
   context.diagnostic(told);
 });
 
-test('a worker that is paused and goes on fails no query', async (context) => {
+test('shard copies: a worker that is paused and resumed fails no query', async (context) => {
   const told = await underLoad('SIGSTOP', async () => {
     await system.kill('worker.2', 'SIGSTOP');
     await sleep(pauseMs);
@@ -258,7 +258,7 @@ test('a worker that is paused and goes on fails no query', async (context) => {
   context.diagnostic(told);
 });
 
-test('a restart of all workers and fronts, one by one, fails no query behind a load balancer', async (context) => {
+test('shard copies: a restart of all workers and fronts, one by one, fails no query behind a load balancer', async (context) => {
   const told = await underLoad('rolling restart', async () => {
     for (const name of [...system.workers, ...system.fronts]) {
       await system.process(name).stop();

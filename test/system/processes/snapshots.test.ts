@@ -172,7 +172,7 @@ function siteWith(copies: number): Promise<Site> {
 }
 
 for (const copies of [1, 2]) {
-  test(`a worker that was stopped and started again answers as a scan of all items, with ${copies} shard copies`, async () => {
+  test(`snapshots: a worker that was stopped and started again answers like a scan of all items, with ${copies} shard copies`, async () => {
     const site = await siteWith(copies);
     const { system } = site;
     for (let round = 0; round < rounds; round += 1) {
@@ -190,7 +190,7 @@ for (const copies of [1, 2]) {
   });
 }
 
-test('all workers stop, and what was saved meanwhile is answered', async () => {
+test('snapshots: after all workers stopped, entities saved meanwhile are found', async () => {
   const site = await siteWith(1);
   const { system } = site;
   for (const name of system.workers) await system.kill(name, 'SIGTERM');
@@ -200,7 +200,7 @@ test('all workers stop, and what was saved meanwhile is answered', async () => {
   await site.assertAnswers();
 });
 
-test('two workers that start together each read the snapshot of another one, and own its partitions', async () => {
+test('snapshots: two workers that start together each read the snapshot of a stopped one, and own its partitions', async () => {
   const site = await siteWith(1);
   const { system } = site;
   await site.settled();
@@ -214,7 +214,7 @@ test('two workers that start together each read the snapshot of another one, and
   await site.assertAnswers();
 });
 
-test('an index that is configured anew while a worker is away, and while one starts, answers as a scan', async () => {
+test('snapshots: an index that is reconfigured while a worker is down, and while one starts, answers like a scan', async () => {
   const site = await siteWith(1);
   const { system } = site;
   await system.kill('worker.1', 'SIGTERM');
@@ -229,7 +229,7 @@ test('an index that is configured anew while a worker is away, and while one sta
   await site.assertAnswers();
 });
 
-test('a worker that is killed while it writes leaves nothing that is believed', async () => {
+test('snapshots: a worker that is killed while it writes leaves no file that is loaded', async () => {
   const site = await siteWith(1);
   const { system } = site;
   let wasWriting = false;
@@ -248,7 +248,7 @@ test('a worker that is killed while it writes leaves nothing that is believed', 
   assert.ok(wasWriting, 'it was killed while it wrote');
 });
 
-test('what was purged while a worker was away does not come back with its snapshot', async () => {
+test('snapshots: purged items do not return from the snapshot of a worker that was down', async () => {
   const site = await siteWith(1);
   const { system } = site;
   await system.kill('worker.1', 'SIGTERM');

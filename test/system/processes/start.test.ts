@@ -65,7 +65,7 @@ function parentOf(pid: string): number | null {
   }
 }
 
-test('what was ingested is served, and still is after Ctrl-C and another start', async (context) => {
+test('start: ingested entities are served, and still are after Ctrl-C and another start', async (context) => {
   const dataDir = await temporaryFolder(context);
   const first = await Platform.start(context, { DATA_DIR: dataDir });
   await first.ready();
@@ -91,7 +91,7 @@ test('what was ingested is served, and still is after Ctrl-C and another start',
   await second.stop();
 });
 
-test('when npm start itself is killed, nothing of it stays, and the next start has all data, also in one process', async (context) => {
+test('start: if npm start itself is killed, no process remains, and the next start has all data, also in one process', async (context) => {
   const dataDir = await temporaryFolder(context);
   const first = await Platform.start(context, { DATA_DIR: dataDir });
   await first.ready();
@@ -146,7 +146,7 @@ test('when npm start itself is killed, nothing of it stays, and the next start h
   assert.doesNotMatch(small.output, /not finished in time/);
 });
 
-test('a signal that npm alone gets, as from a service manager, stops everything', async (context) => {
+test('start: a signal sent only to npm, as by a service manager, stops everything', async (context) => {
   const platform = await Platform.start(context, {}, ['npm', 'start']);
   await platform.ready();
   const started = descendants(platform.process.pid ?? 0);
@@ -155,7 +155,7 @@ test('a signal that npm alone gets, as from a service manager, stops everything'
   await until('everything is gone', () => !started.some(isAlive));
 });
 
-test('a platform of two fronts serves, is imported into and reads its configuration again', async (context) => {
+test('start: a platform of two fronts serves, accepts an import and reloads its configuration', async (context) => {
   const platform = await Platform.start(context, { WEB: '2' });
   await platform.ready();
 

@@ -145,12 +145,12 @@ const sensitive = {
 
 const listedRoutes = ['/About-Us', '/Old-Page', '/about-us', '/Ærø/Færge', 'https://www.example.com/On-Host'];
 
-test('without it paths are compared as they are written', async () => {
+test('case-insensitive URLs: without the setting paths are compared exactly', async () => {
   assert.deepEqual(await servedOn(Object.keys(sensitive)), sensitive);
   assert.deepEqual(await urlsOfRoutes(), listedRoutes);
 });
 
-test('switched on, paths are compared in lower case, the later claim is served, and no reader missed a page', async () => {
+test('case-insensitive URLs: switched on, paths are compared in lower case, the later claim is served, and no reader missed a page', async () => {
   const stop = watch();
   await system.apply(files(true));
   assert.deepEqual(await stop(), []);
@@ -164,7 +164,7 @@ test('switched on, paths are compared in lower case, the later claim is served, 
   assert.deepEqual(await differencesFoundByVerify(system), []);
 });
 
-test('claims come and go by their age, whatever their case', async () => {
+test('case-insensitive URLs: claims win by age, whatever their case', async () => {
   await save(page('newest', '/ABOUT-us'));
   assert.equal(await served('/about-us'), 'newest');
   await client()
@@ -183,7 +183,7 @@ test('claims come and go by their age, whatever their case', async () => {
   assert.deepEqual(await differencesFoundByVerify(system), []);
 });
 
-test('switched off again all is as before, and no reader missed a page', async () => {
+test('case-insensitive URLs: switched off again everything is as before, and no reader missed a page', async () => {
   const stop = watch();
   await system.apply(files(false));
   assert.deepEqual(await stop(), []);
@@ -193,7 +193,7 @@ test('switched off again all is as before, and no reader missed a page', async (
   assert.deepEqual(await differencesFoundByVerify(system), []);
 });
 
-test('a worker and the jobs process that die on the way lose no claim; a mind that is changed leads back', async () => {
+test('case-insensitive URLs: a worker and the jobs process that die during a conversion lose no claim; it can be reversed', async () => {
   const generation = await system.publish(files(true));
   await Promise.all([system.kill('worker.1'), system.kill('jobs.1')]);
   await Promise.all([system.restart('worker.1'), system.restart('jobs.1')]);

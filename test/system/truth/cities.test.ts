@@ -162,7 +162,7 @@ function assertWhole(answer: Answer['json'], expected: NaiveAnswer, about: strin
   assert.deepEqual(answer.facets, expected.facets, about);
 }
 
-test(`random queries over ${dataSetName}: total, order, facets and every page are those of a scan`, async (context) => {
+test(`cities: random queries over ${dataSetName}: total, order, facets and every page are those of a scan`, async (context) => {
   let pages = 0;
   for (let run = 0; run < queryCount; run += 1) {
     const target = targets[run % 2];
@@ -215,7 +215,7 @@ class Guests {
   }
 }
 
-test(`token paging through all of ${dataSetName} while ${guestCount} others come and go`, async (context) => {
+test(`cities: token paging through all of ${dataSetName} while ${guestCount} others come and go`, async (context) => {
   for (const { path, types, items } of targets) {
     const body = { sort: [{ field: 'timezone', order: 'desc' }, { field: 'population' }] };
     const guests = new Guests();

@@ -58,7 +58,7 @@ function mixed(random: Random): LanguageOf {
   };
 }
 
-test('a mapping makes the same in JSON and as code, whatever is killed meanwhile', async (context) => {
+test('code truth: a mapping has the same results in JSON and in code, whatever is killed meanwhile', async (context) => {
   const random = Random.forTest('code truth');
   const tenant = new RandomTenant('plain', random);
   const plain = new Site(tenant, undefined);

@@ -135,7 +135,7 @@ async function readAndCheck(front: string, client: Client, name: string, written
   }
 }
 
-test('no read is older than the version it brings, or than what its front has shown before', async (context) => {
+test('never stale: no read is older than its requested version, or than an earlier response of its front', async (context) => {
   const writer = system.client('web.1', writers);
   for (const name of names) await write(writer, name);
   let isOver = false;

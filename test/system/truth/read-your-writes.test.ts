@@ -323,7 +323,7 @@ test('read your writes: a cached response without a URL or handle is not used fo
   context.diagnostic(`${claims} claims`);
 });
 
-test('reads on one connection: no response is older than the one before', async (context) => {
+test('read your writes: on one connection, no response is older than the previous one', async (context) => {
   const pages = ['one', 'two'].map(
     (originId) => (count: number) =>
       entityOf(

@@ -141,7 +141,7 @@ async function delivered(place: string, version?: string, key = clientKey): Prom
 
 const entity = async (originId: string) => (await manage(client, `/entities/cms/${originId}`)).json;
 
-test('ingest: a time that cannot be read, or that comes too early, is a mistake of its member', async () => {
+test('schedule: an invalid or too early time is an error of its member', async () => {
   const single = async (body: JsonObject, headers: Record<string, string> = {}) =>
     await client.post('/ingest/v2/refused', body, { key: sourceKey, headers });
   const simplified = { type: 'page', properties: {} };
@@ -170,7 +170,7 @@ test('ingest: a time that cannot be read, or that comes too early, is a mistake 
   );
 });
 
-test('ingest: times count for changed or unchanged as the moments they are, and a save without them clears them', async () => {
+test('schedule: times are compared as instants, and a save without them clears them', async () => {
   const at = (publishAt: string | null) => page('same', {}, { publishAt });
   const outcome = async (body: JsonObject) => (await save(body)).json.changedSourceEntities.length;
   assert.equal(await outcome(at('2099-01-04T09:00+01:00')), 1);
@@ -185,7 +185,7 @@ test('ingest: times count for changed or unchanged as the moments they are, and 
   assert.equal((await entity('same')).publishAt, '2099-01-04T09:00:00.000Z');
 });
 
-test('an entity is there for management alone, then for everybody, then for management again', async () => {
+test('schedule: an entity is visible to management only, then to everybody, then to management only', async () => {
   await save(
     { originId: 'news', type: 'list', properties: {} },
     page('first', { next: 'timed' }, { url: '/first' }),
@@ -301,7 +301,7 @@ async function shownOfOffer(version: string) {
   };
 }
 
-test('items, routes, sitemap, redirects, live answers, webhooks, feed and kept answers follow each moment', async () => {
+test('schedule: items, routes, sitemap, redirects, live answers, webhooks, feed and cached answers follow each change of state', async () => {
   const shown = { items: [1, 1], statuses: [200, 301], caching: 'private, no-cache', views: 1 };
   const there = { ...shown, routes: ['/offer', '/old-offer'], isInSitemap: true };
   const hidden = { items: [0, 0], statuses: [404, 404], caching: 'no-store', views: 0 };
@@ -349,7 +349,7 @@ test('items, routes, sitemap, redirects, live answers, webhooks, feed and kept a
   assert.deepEqual(seen, [404, 200, 404]);
 });
 
-test('a page takes over a URL at its moment and gives it back at the next, and its draft is shown all the time', async () => {
+test('schedule: a page takes over a URL at its time and returns it at the next, and its draft is visible all the time', async () => {
   const key = `studio-${clientKey}`;
   const send = async (sourceOf: string, ...entities: readonly JsonObject[]) => {
     const { json } = await client.post('/ingest/v2', [...entities], { key: sourceOf });
@@ -370,7 +370,7 @@ test('a page takes over a URL at its moment and gives it back at the next, and i
   assert.equal(await title(previewKey), 'draft');
 });
 
-test('however often the times of an entity change, it waits for one moment, and pages of the schedule have it once', async () => {
+test('schedule: however often the times of an entity change, it has one pending time, and the schedule lists it once', async () => {
   const start = (await nowMs()) + hourMs;
   const momentOf = (at: number) => iso(start + ((at * 7919) % 1000) * 1000);
   for (let round = 0; round < 20; round += 1) {
@@ -409,7 +409,7 @@ test('however often the times of an entity change, it waits for one moment, and 
   await client.call('DELETE', '/ingest/v2', { key: sourceKey, body: { originIds: wanted as string[] } });
 });
 
-test('what falls due while no worker runs is done at start, and claims have the age of their moments', async () => {
+test('schedule: what becomes due while no worker runs is processed at start, and claims have the age of their times', async () => {
   await save(page('before', { handle: 'prize' }));
   const both = await momentAfter(async (atMs) => {
     if (!system.process('worker.1').isRunning) await system.restart('worker.1');
@@ -434,7 +434,7 @@ test('what falls due while no worker runs is done at start, and claims have the 
   await until('a cleared time publishes', async () => (await delivered('handle=prize'))?.title === 'late');
 });
 
-test('verify finds what should be published and is not', async () => {
+test('schedule: verify finds unpublished entities that are due', async () => {
   const store = await system.store();
   const inAnHour = iso((await nowMs()) + hourMs);
   await delivered('handle=lost', await saved(page('lost', { handle: 'lost' }, { publishAt: inAnHour })));
@@ -463,16 +463,20 @@ test('verify finds what should be published and is not', async () => {
   );
 });
 
-test('processes end with one line once a newer version has raised the store', oneRedisOnly, async () => {
-  const { client: redis } = await system.store();
-  const format = String(await redis.hget(keys.layout, 'format'));
-  const names = [...system.workers, ...system.fronts, 'jobs.1'];
-  const ends = Promise.all(names.map((name) => system.process(name).ended()));
-  await redis.hset(keys.layout, 'format', '99');
-  assert.deepEqual(
-    (await ends).map(({ code }) => code),
-    names.map(() => 1),
-  );
-  for (const name of names) assert.match(system.process(name).output, /this store has format 99/);
-  await redis.hset(keys.layout, 'format', format);
-});
+test(
+  'schedule: processes end with one line once a newer version has upgraded the store',
+  oneRedisOnly,
+  async () => {
+    const { client: redis } = await system.store();
+    const format = String(await redis.hget(keys.layout, 'format'));
+    const names = [...system.workers, ...system.fronts, 'jobs.1'];
+    const ends = Promise.all(names.map((name) => system.process(name).ended()));
+    await redis.hset(keys.layout, 'format', '99');
+    assert.deepEqual(
+      (await ends).map(({ code }) => code),
+      names.map(() => 1),
+    );
+    for (const name of names) assert.match(system.process(name).output, /this store has format 99/);
+    await redis.hset(keys.layout, 'format', format);
+  },
+);

@@ -1,4 +1,4 @@
-/** Keys and computations for tests of the cache of answers. */
+/** Keys and computations for tests of the answer cache. */
 import assert from 'node:assert/strict';
 import type { ClientPrincipal } from '../../../../src/config/configuration.ts';
 import type { AnswerCache, AnswerKey, ComputedAnswer } from '../../../../src/http/cache/answer-cache.ts';
@@ -21,7 +21,7 @@ export function page(text: string): AnswerKey {
   return { kind: 'delivery', principal, text };
 }
 
-/** @param reads names of subjects; null: the answer hangs on more */
+/** @param reads names of subjects; null: the answer depends on more */
 export function answer(text: string, reads: readonly string[] | null): ComputedAnswer {
   return {
     answer: new FinishedAnswer(Buffer.from(text)),
@@ -70,7 +70,7 @@ export class Computations {
     return Buffer.from(body).toString();
   }
 
-  /** @param at which computation, in the order of their beginnings */
+  /** @param at index of the computation, in the order of their starts */
   finish(at: number, text: string): void {
     this.#under[at]?.finish(answer(text, this.reads));
   }

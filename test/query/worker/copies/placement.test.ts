@@ -5,7 +5,7 @@ import { formatGroup } from '../../../../src/query/protocol/partition-group.ts';
 import { type CopyHolder, groupsFor, placeOf } from '../../../../src/query/worker/copies/shard-copies.ts';
 import { runs } from '../../../support/runs.ts';
 
-test('there are as many groups as have enough workers each, and never more than partitions', () => {
+test('placement: there are as many groups as have enough workers each, and never more than partitions', () => {
   const of = (workers: number, copies: number, partitions = 16) => groupsFor(workers, copies, partitions);
   assert.deepEqual(
     [1, 2, 3, 4, 5, 6].map((workers) => of(workers, 2)),
@@ -18,7 +18,7 @@ test('there are as many groups as have enough workers each, and never more than 
   assert.equal(of(20, 2, 4), 4);
 });
 
-/** The group of each worker once each of them has looked in turn, until none changes. */
+/** The group of each worker after each has chosen in turn, until none changes. */
 function settle(
   ids: readonly string[],
   known: ReadonlyMap<string, string>,
@@ -36,7 +36,7 @@ function settle(
   assert.fail('they do not settle');
 }
 
-test('workers that come and go share the groups evenly, and move only where they must', () => {
+test('placement: workers that come and go share the groups evenly, and move only if they must', () => {
   const ids = fc.uniqueArray(fc.stringMatching(/^[a-z]{2}$/), { minLength: 1, maxLength: 9 });
   fc.assert(
     fc.property(ids, ids, fc.integer({ min: 1, max: 3 }), (before, after, wanted) => {
@@ -49,7 +49,7 @@ test('workers that come and go share the groups evenly, and move only where they
       });
       assert.ok(Math.max(...counts) - Math.min(...counts) <= 1, counts.join(' '));
       if (before.every((id) => after.includes(id)) && after.length === before.length)
-        assert.deepEqual(held, first, 'nobody moves for nothing');
+        assert.deepEqual(held, first, 'no worker moves without need');
       const moved = [...kept].filter(([id, group]) => held.get(id) !== group).length;
       const left = before.length - kept.size;
       assert.ok(moved <= left + after.length - kept.size, `${moved} moved for ${left} that left`);

@@ -31,7 +31,7 @@ function asking(cluster: TestCluster, wanted: number): { readonly wrong: unknown
   return {
     wrong,
     end: async () => {
-      await until('more is asked', () => asked > 20);
+      await until('more is queried', () => asked > 20);
       isOver = true;
       await work;
       return asked;
@@ -40,7 +40,7 @@ function asking(cluster: TestCluster, wanted: number): { readonly wrong: unknown
 }
 
 for (const way of ['path', 'tcp'] as const) {
-  test(`shard copies: a killed worker is answered for by another one, ${way === 'path' ? 'over sockets in the file system' : 'over TCP'}`, async (context) => {
+  test(`shard copies: another worker answers for a killed one, ${way === 'path' ? 'over Unix sockets' : 'over TCP'}`, async (context) => {
     const layout = { partitions: 4, workers: 2, copies: 2, way, queryWaitMs: 3_000 };
     const cluster = await startCluster(context, redis, tenant, layout);
     await cluster.write(things, numbered(50));
@@ -52,7 +52,7 @@ for (const way of ['path', 'tcp'] as const) {
   });
 }
 
-test('shard copies: copies have every change that was acknowledged, whoever made it', async (context) => {
+test('shard copies: copies have every acknowledged change, from any writer', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 3, copies: 2 });
   for (let round = 0; round < 30; round += 1) {
     const items = numbered(20, (number) => ({ size: number * round, name: `round-${round}` }));
@@ -84,13 +84,13 @@ test('shard copies: copies learn the fields of auto-indexed types from Redis', a
   }
 });
 
-test('shard copies: a copy that misses changes loads its partition again', async (context) => {
+test('shard copies: a copy that misses changes reloads its partition', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 2, workers: 2, copies: 2 });
   await cluster.write(things, numbered(40));
   assert.equal(await totalOf(cluster), 40);
   const { client, partitions } = cluster.store;
   const tag = partitions.tag(0);
-  // The stream begins anew behind what the copies have read, as after a failover.
+  // The stream starts again after the position that the copies have read, as after a failover.
   const items = (await client.keys(`${tag}:items:*`)).find((name) => name.endsWith(`:${things}`)) ?? '';
   const [field = ''] = await client.hkeys(items);
   await client.hdel(items, field);

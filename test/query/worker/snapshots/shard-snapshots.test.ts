@@ -71,7 +71,7 @@ class Host {
     );
   }
 
-  /** Puts an item into Redis alone, as happens while a worker is down. */
+  /** Writes an item only to Redis, as happens while a worker is down. */
   async put(originId: string, fields: JsonObject | null, index = things): Promise<void> {
     const tag = this.store.partitions.tag(this.partitionOf(originId));
     const key = keys.items(tag, scope.tenant, scope.environmentId, sourceId, index.index);
@@ -94,7 +94,7 @@ class Host {
     return readdirSync(this.folder).sort();
   }
 
-  /** A worker that restores what it finds and opens partitions. */
+  /** A worker that restores the snapshots that it finds and opens partitions. */
   async worker(opened: readonly number[], configuration: Configuration = plain): Promise<Worker> {
     this.#workers += 1;
     const worker = new Worker(this, `worker-${this.#workers}`, configuration);
@@ -133,12 +133,12 @@ class Worker {
     return this.shards.live(itemIndexField(things));
   }
 
-  /** How many items it had to read anew, because the snapshot did not have them so. */
+  /** How many items it had to read again, because the snapshot did not have their current state. */
   get changeCount(): number {
     return this.live?.changeCount ?? 0;
   }
 
-  /** Waits until what is left of the snapshot is gone. */
+  /** Waits until the rest of the snapshot is removed. */
   async settled(): Promise<void> {
     await until('the shard can answer', () => this.live?.canAnswer ?? true);
   }
@@ -150,13 +150,13 @@ class Worker {
     this.host.running.delete(this.id);
   }
 
-  /** Ends without a word. */
+  /** Ends without notice. */
   async kill(): Promise<void> {
     await this.snapshots.close(this.shards, 0);
     this.host.running.delete(this.id);
   }
 
-  /** It answers as a scan of the items of its partitions. */
+  /** It answers like a scan of the items of its partitions. */
   assertAnswers(): void {
     const { live, host } = this;
     const mine = [...host.model].filter(([originId]) => this.shards.held.has(host.partitionOf(originId)));
@@ -182,7 +182,7 @@ const all = [0, 1, 2, 3];
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
-test('shard snapshots: a worker takes from the snapshot what did not change, and reads the rest', async () => {
+test('shard snapshots: a worker takes unchanged items from the snapshot, and reads the others', async () => {
   const host = await Host.start();
   const first = await host.worker(all);
   assert.equal(first.changeCount, itemCount);
@@ -192,7 +192,7 @@ test('shard snapshots: a worker takes from the snapshot what did not change, and
   await host.put('new', { name: 'new', title: 'new word', size: 1 });
   const second = await host.worker(all);
   second.assertAnswers();
-  // The changed one, the new one, and that what was not found goes.
+  // The changed one and the new one; items that no longer exist are removed.
   assert.equal(second.changeCount, 3);
   assert.deepEqual(host.troubles, []);
   await second.stop();
@@ -216,7 +216,7 @@ test('shard snapshots: partitions that moved meanwhile are dropped, or loaded', 
   second.assertAnswers();
 });
 
-test('shard snapshots: no query is answered while items of the snapshot are unproven', async () => {
+test('shard snapshots: no query is answered while items of the snapshot are unconfirmed', async () => {
   const host = await Host.start();
   await (await host.worker(all)).stop();
   const worker = await host.worker([]);
@@ -238,7 +238,7 @@ test('shard snapshots: no query is answered while items of the snapshot are unpr
   worker.assertAnswers();
 });
 
-test('shard snapshots: a worker takes the file of one that is gone, and never that of another', async () => {
+test('shard snapshots: a worker takes over the file of a worker that is gone, and never that of a live one', async () => {
   const host = await Host.start();
   const [first, second] = [await host.worker([0, 1]), await host.worker([2, 3])];
   await first.stop();
@@ -254,7 +254,7 @@ test('shard snapshots: a worker takes the file of one that is gone, and never th
   assert.ok(fifth.changeCount > 0, 'it found no file');
 });
 
-test('shard snapshots: workers that start together each take all files of one worker, and say whose partitions they are', async () => {
+test('shard snapshots: each of two starting workers takes all files of one dead worker, and knows their partitions', async () => {
   const fields: IndexFields = { name: 'keyword', title: 'text', size: 'integer' };
   const site = configurationOf(tenantOf({ things: fields, others: fields }));
   const host = await Host.start();
@@ -272,7 +272,7 @@ test('shard snapshots: workers that start together each take all files of one wo
     assert.ok([things, others].every((index) => shards.has(itemIndexField(index))));
 });
 
-test('snapshot folder: files that a worker is reading are left to it, until it must have died', async () => {
+test('snapshot folder: files that a worker is reading are not taken over, unless it must have died', async () => {
   const host = await Host.start();
   const former = await Promise.all([host.worker([0, 1]), host.worker([2, 3])]);
   await Promise.all(former.map((worker) => worker.stop()));
@@ -292,7 +292,7 @@ test('snapshot folder: files that a worker is reading are left to it, until it m
   assert.equal((await folderOf('other-host-2-d').takeOver([index])).size, 1);
 });
 
-test('shard snapshots: snapshots of indexes with other fields are told of once, and are no trouble', async () => {
+test('shard snapshots: snapshots of indexes with other fields are reported once, and do no harm', async () => {
   const siteOf = (fields: IndexFields) => configurationOf(tenantOf({ things: fields, others: fields }));
   const host = await Host.start();
   await host.putAll('other', itemCount, others);
@@ -305,7 +305,7 @@ test('shard snapshots: snapshots of indexes with other fields are told of once, 
   assert.ok(second.changeCount > 0);
 });
 
-test('shard snapshots: a damaged snapshot is thrown away with a line, and nothing of it is answered', async () => {
+test('shard snapshots: a corrupt snapshot is deleted and logged, and nothing in it is used', async () => {
   const host = await Host.start();
   await (await host.worker(all)).stop();
   const file = path.join(host.folder, host.files[0] ?? '');
@@ -323,7 +323,7 @@ test('shard snapshots: a damaged snapshot is thrown away with a line, and nothin
   assert.deepEqual(host.files, []);
 });
 
-test('shard snapshots: a file that the disk does not give is thrown away, and costs its own index alone', async () => {
+test('shard snapshots: an unreadable file is deleted, and affects only its own index', async () => {
   const fields: IndexFields = { name: 'keyword', title: 'text', size: 'integer' };
   const configuration = configurationOf(tenantOf({ things: fields, others: fields }));
   const host = await Host.start();
@@ -345,7 +345,7 @@ test('shard snapshots: a file that the disk does not give is thrown away, and co
   assert.equal(host.troubles.length, 1);
 });
 
-test('shard snapshots: what a killed worker was writing, and files of indexes that are gone, are removed', async () => {
+test('shard snapshots: partial files of a killed worker, and files of removed indexes, are deleted', async () => {
   const host = await Host.start();
   await (await host.worker(all)).stop();
   const [name = ''] = host.files;
@@ -358,7 +358,7 @@ test('shard snapshots: what a killed worker was writing, and files of indexes th
   assert.deepEqual(host.files, ['anything', name.replace('worker-1', second.id)].sort());
 });
 
-test('shard snapshots: a worker writes when much has changed and then nothing more, without being stopped', async () => {
+test('shard snapshots: a running worker writes a snapshot when changes stop after many of them', async () => {
   const host = await Host.start();
   const first = await host.worker(all);
   first.snapshots.watch(first.shards);
@@ -367,7 +367,7 @@ test('shard snapshots: a worker writes when much has changed and then nothing mo
   await first.shards.open(0, 2, 0);
   for (const partition of [1, 2, 3]) await first.shards.open(partition, 2, 0);
   await until(
-    'the file is there',
+    'the file exists',
     () => host.files.length === 1 && host.files[0]?.endsWith('.snapshot') === true,
   );
   await first.kill();
@@ -376,11 +376,11 @@ test('shard snapshots: a worker writes when much has changed and then nothing mo
   second.assertAnswers();
 });
 
-test('shard snapshots: an index that is gone takes no memory any more', async () => {
+test('shard snapshots: a removed index releases its memory', async () => {
   const host = await Host.start();
   const worker = await host.worker(all);
   worker.snapshots.watch(worker.shards);
-  await until('the file is there', () => host.files.some((file) => file.endsWith('.snapshot')));
+  await until('the file exists', () => host.files.some((file) => file.endsWith('.snapshot')));
   assert.ok(worker.live !== null);
   const live = new WeakRef(worker.live);
   await worker.shards.reconfigure(configurationOf(tenantOf({})));
@@ -392,7 +392,7 @@ test('shard snapshots: an index that is gone takes no memory any more', async ()
   await worker.kill();
 });
 
-test('shard snapshots: a folder that cannot be used costs one line, and nothing else', async () => {
+test('shard snapshots: an unusable folder is logged once, and has no other effect', async () => {
   const host = await Host.start();
   rmSync(host.folder, { recursive: true });
   writeFileSync(host.folder, 'a file');
@@ -402,7 +402,7 @@ test('shard snapshots: a folder that cannot be used costs one line, and nothing 
   assert.match(host.troubles[0] ?? '', /^snapshots of the index shards cannot be written: Error: E/);
 });
 
-test('shard snapshots: a folder that is removed while a worker runs is made again', async () => {
+test('shard snapshots: a folder that is removed while a worker runs is created again', async () => {
   const host = await Host.start();
   const worker = await host.worker(all);
   rmSync(host.folder, { recursive: true });
@@ -411,7 +411,7 @@ test('shard snapshots: a folder that is removed while a worker runs is made agai
   assert.deepEqual(host.troubles, []);
 });
 
-test('shard snapshots: a full disk costs one line, and the file from before stays', async () => {
+test('shard snapshots: a full disk is logged once, and the previous file stays', async () => {
   const host = await Host.start();
   await (await host.worker(all)).stop();
   await host.put('new', { name: 'new', title: 'new word', size: 1 });
@@ -427,13 +427,13 @@ test('shard snapshots: a full disk costs one line, and the file from before stay
   assert.equal(third.changeCount, 1);
 });
 
-test('shard snapshots: an index that is configured anew while its snapshot is proved is built again', async () => {
+test('shard snapshots: an index that is reconfigured while its snapshot is checked is rebuilt', async () => {
   const other = site({ name: 'text', title: 'text', size: 'long' });
   const host = await Host.start();
   await (await host.worker(all)).stop();
   const second = await host.worker([]);
   const opened = Promise.all(all.map((partition) => second.shards.open(partition, 1, 0)));
-  await until('the snapshot is being proved', () => second.live?.shard.hasUnproven === true);
+  await until('the snapshot is being checked', () => second.live?.shard.hasUnproven === true);
   await Promise.all([opened, second.shards.reconfigure(other)]);
   await second.settled();
   second.assertAnswers();
@@ -444,7 +444,7 @@ test('shard snapshots: an index that is configured anew while its snapshot is pr
   assert.equal(third.changeCount, 0);
 });
 
-test('shard snapshots: an index of few items has no file, and one that has become small loses its own', async () => {
+test('shard snapshots: an index with few items has no file, and one that has become small loses its file', async () => {
   const host = await Host.start();
   const first = await host.worker(all);
   await first.stop();

@@ -31,7 +31,7 @@ const never = () => false;
 /** Length and digest. */
 const frameHeadBytes = 4 + 32;
 
-/** The bytes of a snapshot with a word that no other one has. */
+/** The bytes of a snapshot with a word that no other snapshot contains. */
 async function wholeSnapshot(word: string): Promise<Buffer> {
   const shard = new Shard({ fields: new Map([['text', 'text']]) });
   shard.upsert({ partition: 0, sourceId: 's', originId: 'o', updatedAtMs: 1, fields: { text: word } });
@@ -57,7 +57,10 @@ async function restored(): Promise<Shard> {
   }
 }
 
-/** What a load does: each item as it is now is confirmed or put, and what was not found goes. @returns how many were confirmed */
+/**
+ * What a load does: each current item is confirmed or put, and items that were not found are removed. @returns how many were
+ * confirmed
+ */
 function load(shard: Shard, items: Iterable<IndexItem>): number {
   let confirmed = 0;
   for (const item of items) {
@@ -77,7 +80,7 @@ function playAll(shard: Shard, items: Map<string, IndexItem>, history: readonly 
   }
 }
 
-test('snapshot file: a shard from a snapshot answers every query as a scan of all items, whatever changed before, meanwhile and after', async () => {
+test('snapshot file: a shard from a snapshot answers every query like a scan of all items, whatever changed before, during and after', async () => {
   await fc.assert(
     fc.asyncProperty(
       changes,
@@ -107,7 +110,7 @@ test('snapshot file: a shard from a snapshot answers every query as a scan of al
   );
 });
 
-test('snapshot file: items that did not change are taken from the snapshot, after thousands came, changed and went', async () => {
+test('snapshot file: unchanged items are taken from the snapshot, after thousands were added, changed and removed', async () => {
   const shard = new Shard({ fields: allTypes });
   const items = new Map<string, IndexItem>();
   const put = (number: number, round: number) => {
@@ -137,7 +140,7 @@ test('snapshot file: items that did not change are taken from the snapshot, afte
   }
 });
 
-test('snapshot file: a snapshot that is damaged or cut anywhere is refused', async () => {
+test('snapshot file: a snapshot that is damaged or truncated anywhere is rejected', async () => {
   const shard = new Shard({ fields: allTypes });
   for (let number = 0; number < 40; number += 1) {
     const fields = {
@@ -159,7 +162,7 @@ test('snapshot file: a snapshot that is damaged or cut anywhere is refused', asy
     set: 'owned',
     goneWorkers,
   }).make();
-  assert.equal((await stat(made)).mode & 0o777, 0o700, 'nobody else may enter the folder');
+  assert.equal((await stat(made)).mode & 0o777, 0o700, 'nobody else can access the folder');
   rmSync(made, { recursive: true });
   const whole = await readFile(file);
   await restored();
@@ -170,11 +173,11 @@ test('snapshot file: a snapshot that is damaged or cut anywhere is refused', asy
     writeFileSync(file, damaged);
     await assert.rejects(restored(), SnapshotDamagedError, `byte ${place} flipped`);
     writeFileSync(file, whole.subarray(0, place));
-    await assert.rejects(restored(), SnapshotDamagedError, `cut at ${place}`);
+    await assert.rejects(restored(), SnapshotDamagedError, `truncated at ${place}`);
   }
 });
 
-test('snapshot file: a file that begins as one snapshot and goes on as another is refused, wherever it changes over', async () => {
+test('snapshot file: a file that begins as one snapshot and continues as another is rejected, wherever it switches', async () => {
   const [one, other] = await Promise.all(['one', 'two'].map(wholeSnapshot));
   assert.ok(one !== undefined && other !== undefined);
   assert.equal(one.length, other.length);
@@ -189,7 +192,7 @@ test('snapshot file: a file that begins as one snapshot and goes on as another i
   assert.ok(mixed > 10, `${mixed} mixed files`);
 });
 
-test('snapshot file: a snapshot of a shard that changes meanwhile is not written, and leaves nothing behind', async () => {
+test('snapshot file: a snapshot of a shard that changes meanwhile is not written, and leaves no file', async () => {
   rmSync(file, { force: true });
   const shard = new Shard({ fields: allTypes });
   let looks = 0;
@@ -208,7 +211,7 @@ for (const part of ['package.json', 'src']) {
   cpSync(path.join(repository, part), path.join(copy, part), { recursive: true });
 }
 
-test('a snapshot of other code is another one: of the search, or of anything that it runs', () => {
+test('snapshot file: other code of the search, or of anything that it runs, invalidates a snapshot', () => {
   assert.equal(codeDigest(copy), codeDigest());
   const files = ['search/analysis/words.ts', 'contract/limits.ts', 'lib/code-points.ts', '../package.json'];
   for (const file of files) {
@@ -218,7 +221,7 @@ test('a snapshot of other code is another one: of the search, or of anything tha
   }
 });
 
-test('snapshot file: code that only stores or serves items leaves snapshots as good as they were', () => {
+test('snapshot file: changes to code that only stores or serves items do not invalidate snapshots', () => {
   const before = codeDigest(copy);
   for (const file of ['http/query/query.ts', 'store/keys.ts']) {
     appendFileSync(path.join(copy, 'src', file), ' ');

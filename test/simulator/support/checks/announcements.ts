@@ -1,6 +1,6 @@
 /**
- * What fronts rest on: whatever is stored anew where requests see it is announced in the changes of its partition, or
- * answers that a front has kept would stay.
+ * What fronts depend on: every write that requests can see is announced in the changes of its partition, because cached answers
+ * would otherwise stay.
  */
 import assert from 'node:assert/strict';
 import { unpackServed } from '../../../../src/store/claims/claim-records.ts';
@@ -69,7 +69,7 @@ function digestsOf([kind, value = '']: readonly string[]): string {
   return kind === 'd' ? value : decodeAnnouncement(Buffer.from(value, 'latin1')).digests.toString('latin1');
 }
 
-/** What requests see of the record of a claim field: not whether others claim it. */
+/** What requests see of the record of a claim field, without competing claims. */
 function servedIn(records: ReadonlyMap<string, string>, field: string): string {
   const record = records.get(field);
   return JSON.stringify(

@@ -1,10 +1,13 @@
-/** Since when pages have their URLs, as the order of the requests says: of two pages with one URL the later is served. */
+/**
+ * Since when pages have their URLs, according to the order of the requests: of two pages with the same URL the later one is
+ * served.
+ */
 import type { SourceEntity } from '../../../../src/contract/entity.ts';
 
-/** Places in the order of all that was sent. */
+/** Positions in the order of all requests. */
 export interface Since {
   readonly first: number;
-  /** Later than `first` where it is not exactly known. */
+  /** Later than `first` if it is not exactly known. */
   readonly last: number;
 }
 
@@ -17,7 +20,7 @@ export class ClaimAges {
   #sent = 0;
   #isExact = true;
 
-  /** @param isExact false when a part of it may have been done before the rest */
+  /** @param isExact false if a part of it may have been done before the rest */
   beginRequest(isExact: boolean): void {
     this.#requests += 1;
     this.#sent = 0;

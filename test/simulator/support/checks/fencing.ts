@@ -21,9 +21,9 @@ interface OwnerState {
   readonly commits: number;
 }
 
-/** Scripts that put something into a partition in the name of another one's owner. */
+/** Scripts that write to a partition on behalf of another one's owner. */
 const outsideScripts = new Set(['claim', 'invalidate', 'register', 'touch']);
-/** In whose name jobs send invalidations. */
+/** The owner in whose name jobs send invalidations. */
 const noPartition = '-1';
 /** An invalidation that an owner sent to a partition. */
 interface SentInvalidation {

@@ -1,4 +1,4 @@
-/** What must hold of the store, and of the workers' memory, when nothing is left to do. */
+/** Invariants of the store, and of the workers' memory, when no work is left. */
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { Worker } from '../../../../src/actors/worker.ts';
@@ -35,7 +35,7 @@ interface Member {
   readonly sink: RecordingSink;
 }
 
-/** What is left to do in some partition; null when nothing is, and what must hold then can be looked at. */
+/** The remaining work of some partition, or null if there is none and the invariants can be checked. */
 export function whatWaits(keyspace: Keyspace, tags: readonly string[], nowMs: number): string | null {
   const nextMs = nextMoment(keyspace);
   if (nextMs !== null && nextMs <= nowMs) return `a moment is due since ${nowMs - nextMs} ms`;
@@ -51,7 +51,7 @@ export function whatWaits(keyspace: Keyspace, tags: readonly string[], nowMs: nu
   return null;
 }
 
-/** The first moment for which an entity waits; null when none does. */
+/** The earliest scheduled time of an entity; null if there is none. */
 export function nextMoment(keyspace: Keyspace): number | null {
   const leaves = keyspace.names().filter((name) => /^[^:]*:leaf:\d+:schedule:/.test(name));
   const moments = leaves.flatMap((leaf) => keyspace.list(leaf)).map((text) => parseScheduleText(text).atMs);
@@ -59,8 +59,8 @@ export function nextMoment(keyspace: Keyspace): number | null {
 }
 
 /**
- * Holds what is stored against a naive recomputation. What held the last time is not looked at again while neither the
- * tenant's keys nor its entities nor the site have changed.
+ * Compares the store with a naive recomputation. The comparison is skipped while the tenant's keys, its entities and the site
+ * are unchanged.
  */
 export class StoreCheck {
   #site: Site | null = null;
@@ -71,14 +71,14 @@ export class StoreCheck {
     private readonly keyspace: Keyspace,
     partitions: Partitions,
     private readonly writes: Pick<Writes, 'worlds' | 'changed' | 'ages'>,
-    /** No claim moves with a commit. */
+    /** No claim changes with a commit. */
     isLikeCluster: boolean,
   ) {
     this.#store = instantStore(keyspace, partitions);
     this.#announcements = new Announcements(keyspace, partitions.tags, isLikeCluster);
   }
 
-  /** To be called while nothing happens. @param site as it was published last @throws AssertionError */
+  /** Call it while nothing happens. @param site as last published @throws AssertionError */
   async check(site: Site): Promise<void> {
     const { keyspace, writes } = this;
     const changed = new Set<string>(this.#site === site ? writes.changed : writes.worlds.keys());
@@ -129,7 +129,7 @@ async function checkTenant(
 /** The lists of names of a source in a partition, by their digests. */
 type NameLists = ReadonlyMap<string, string>;
 
-/** Most of what is stored was there at the last check. */
+/** Most of the store is unchanged since the last check. */
 class Decoded<T> {
   readonly #known = new Map<string, T>();
 
@@ -173,12 +173,12 @@ function storedViews(keyspace: Keyspace, tags: readonly string[], tenant: string
   return views;
 }
 
-/** Saying what differs costs far more than seeing whether anything does. */
+/** Describing a difference costs far more than detecting it. */
 function checkEqual(actual: unknown, expected: unknown, what: string): void {
   if (!isDeepStrictEqual(actual, expected)) assert.deepEqual(actual, expected, what);
 }
 
-/** Promise 2: everything that was acknowledged is there as it was sent last, and nothing else. */
+/** Promise 2: everything that was acknowledged exists in its last state, and nothing else. */
 async function checkEntities(store: Store, tenant: string, world: World): Promise<void> {
   for (const sourceId of sourceIds) {
     const known: string[] = [];
@@ -213,7 +213,7 @@ async function checkClaims(store: Store, tenant: string, expected: readonly stri
   checkEqual(await storedRoutes(store, tenant, environmentId), listed.sort(), `routes of ${tenant}`);
 }
 
-/** Claims that answer on a path: of each host the first, but no redirect where a page answers on every host. */
+/** Claims that answer on a path: the first of each host, but no redirect where a page answers on every host. */
 function servedOf(claims: readonly Claim[]): Claim[] {
   const isPageEverywhere = claims.some(({ host, kind }) => host === null && kind === 'page');
   return firstsOf(claims).filter(({ kind }) => kind === 'page' || !isPageEverywhere);
@@ -223,7 +223,7 @@ function firstsOf(claims: readonly Claim[]): Claim[] {
   return claims.filter(({ host }, at) => claims.findIndex((other) => other.host === host) === at);
 }
 
-/** What is served follows from the order of all claims; fields with several are listed as clashes. */
+/** What is served follows from the order of all claims; fields with several are listed as conflicts. */
 async function checkClaimOrder(
   store: Store,
   keyspace: Keyspace,
@@ -247,7 +247,7 @@ async function checkClaimOrder(
   checkEqual(sorted(new Map(listed)), sorted(clashes), `clashes of ${tenant}`);
 }
 
-/** A page before a redirect, the latest claim before older ones; ids decide the rest. */
+/** A page before a redirect, the latest claim before older ones; ids break ties. */
 function byPrecedence(a: Claim, b: Claim): number {
   const byText = (x: string, y: string) => (x === y ? 0 : x < y ? -1 : 1);
   return (
@@ -260,7 +260,7 @@ function byPrecedence(a: Claim, b: Claim): number {
   );
 }
 
-/** Of two pages with one URL the one that took it up later comes first. */
+/** Of two pages with the same URL, the one that got it later is first. */
 function checkAges(claims: readonly Claim[], ages: ClaimAges | undefined, what: string): void {
   const pages = claims.filter(({ kind, view }) => kind === 'page' && view.alias === 'page');
   for (let at = 1; at < pages.length; at += 1) {
@@ -274,8 +274,8 @@ function checkAges(claims: readonly Claim[], ages: ClaimAges | undefined, what: 
 }
 
 /**
- * A partition that is not served, or whose shard in memory differs from Redis; null when there is none. Ownership may
- * be on the move: then it is to be looked at again.
+ * A partition that is not served, or whose shard in memory differs from Redis; null if there is none. While ownership moves,
+ * check again.
  */
 export function checkMemory(
   keyspace: Keyspace,

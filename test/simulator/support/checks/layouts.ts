@@ -1,6 +1,6 @@
 /**
- * What must hold after every script that changes the lookup layouts: their version never goes back, a former layout that is
- * kept is not replaced by another, and every worker that owns something reads a layout that is kept.
+ * Invariants after every script that changes the lookup layouts: their version never decreases, an old layout that is kept is
+ * not replaced by another, and every worker that owns something reads a layout that is kept.
  */
 import assert from 'node:assert/strict';
 import type { Configuration } from '../../../../src/config/configuration.ts';
@@ -10,7 +10,7 @@ import type { LayoutStates } from '../../../../src/store/configuration/layouts.t
 import { keys } from '../../../../src/store/keys.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
-/** A worker, and what it knows. */
+/** A worker, and its state. */
 export interface LayoutReader {
   readonly id: string;
   readonly layouts: LayoutStates;
@@ -24,7 +24,7 @@ const changing = new Set(['fill', 'retire', 'publish']);
 
 export class LayoutsCheck {
   #version = 0;
-  /** That lookups read, and those kept beside. */
+  /** Those that lookups read, and those kept in addition. */
   #whole: LayoutIds = new Map();
   #former: LayoutIds = new Map();
 
@@ -54,7 +54,7 @@ export class LayoutsCheck {
     this.#former = former;
   }
 
-  /** Once nothing is left to do. @throws AssertionError */
+  /** When no work is left. @throws AssertionError */
   checkSettled(generation: number): void {
     for (const [field, value] of this.keyspace.hash(keys.layouts)) {
       assert.ok(!field.startsWith('b|'), `${field} is still kept`);

@@ -18,7 +18,7 @@ export class LeaseCheck {
     private readonly nowMs: () => number,
   ) {}
 
-  /** The owner of a partition is another one, or none, for a reason that no script knows. */
+  /** The owner of a partition changed, or is gone, for a reason outside of the scripts. */
   forget(tag: string): void {
     this.#known.delete(tag);
   }

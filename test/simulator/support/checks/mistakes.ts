@@ -1,13 +1,13 @@
-/** Mistakes planted in scripts, which schedules must bring to light. */
+/** Bugs planted in scripts, which schedules must find. */
 import assert from 'node:assert/strict';
 import type { Fault } from '../faults.ts';
 
 export interface Mistake {
-  /** How a script would look then. */
+  /** The source of a script with the bug. */
   alter(script: string, source: string): string;
-  /** Where the search begins: a seed that brought it to light soon, while the code stays as it was then. */
+  /** First seed of the search: one that found the bug soon with the code of that time. */
   readonly seed: number;
-  /** What brings it to light. */
+  /** The scenario that finds it. */
   readonly faults: readonly [Fault, ...Fault[]];
 }
 
@@ -27,7 +27,7 @@ return 1`;
 const ofOwners = new Set(['commit', 'intend']);
 const outside = new Set(['claim', 'invalidate', 'register', 'touch']);
 const ofClaims = new Set(['claim', 'commit']);
-/** Texts of scripts behind `parts/ordered-lists.lua`. */
+/** Sources of scripts after `parts/ordered-lists.lua`. */
 const changesLists = (source: string) => source.includes('function orderedList(');
 
 export const mistakes: Readonly<Record<string, Mistake>> = {

@@ -1,4 +1,4 @@
-/** What must hold of the ordered lists when nothing is left to do: of their leaves and lengths, and of the directory. */
+/** Invariants of the ordered lists when no work is left: of their leaves and lengths, and of the directory. */
 import assert from 'node:assert/strict';
 import { scheduleText } from '../../../../src/store/entities/entity-schedule.ts';
 import { keys, type Partitions } from '../../../../src/store/keys.ts';
@@ -29,7 +29,7 @@ export function checkLists(
   assert.deepEqual(waiting.sort(), [...schedulesOf(partitions, worlds)].sort(), 'schedules');
 }
 
-/** The texts of a list in their order. @param leaves from which its own are taken */
+/** The strings of a list in order. @param leaves from which its own are removed */
 function takeTexts(keyspace: Keyspace, list: string, leaves: Set<string>): string[] {
   const bounds = keyspace
     .sortedSet(list)
@@ -51,7 +51,7 @@ function takeTexts(keyspace: Keyspace, list: string, leaves: Set<string>): strin
   });
 }
 
-/** The lists of the directory with their originIds in order, as the entities have them. */
+/** The lists of the directory with their originIds in order, according to the entities. */
 function directoryOf(partitions: Partitions, worlds: ReadonlyMap<string, World>): Map<string, string[]> {
   const lists = new Map<string, string[]>();
   for (const [tenant, world] of worlds) {
@@ -66,7 +66,7 @@ function directoryOf(partitions: Partitions, worlds: ReadonlyMap<string, World>)
   return lists;
 }
 
-/** The schedules, each with its texts in order, as the times of the entities say. */
+/** The schedules, each with its strings in order, according to the times of the entities. */
 function schedulesOf(partitions: Partitions, worlds: ReadonlyMap<string, World>): Map<string, string[]> {
   const lists = new Map<string, string[]>();
   for (const [tenant, world] of worlds) {

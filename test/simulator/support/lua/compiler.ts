@@ -1,6 +1,6 @@
 /**
- * Makes a JavaScript function of a Lua script, for the part of Lua that `src/store/scripts` is written in; anything else
- * is refused when it is compiled. So the scripts themselves run in the simulator, not a retelling of them.
+ * Compiles a Lua script to a JavaScript function, for the subset of Lua that `src/store/scripts` uses; anything else is
+ * rejected at compile time. So the scripts themselves run in the simulator, not a copy of them.
  */
 import luaparse, { type Chunk, type Expression, type FunctionDeclaration, type Statement } from 'luaparse';
 import * as runtime from './table.ts';
@@ -9,7 +9,7 @@ import { LuaTable, type LuaValue } from './table.ts';
 /** @returns what the script returns; undefined is nil */
 export type CompiledScript = (globals: Readonly<Record<string, LuaValue>>) => LuaValue;
 
-/** @throws SyntaxError for what is no Lua; TypeError for what is Lua but not understood here */
+/** @throws SyntaxError for invalid Lua; TypeError for Lua outside of the subset */
 export function compileLua(source: string): CompiledScript {
   const chunk = luaparse.parse(source.replace(/^#!.*/, ''), {
     luaVersion: '5.1',
@@ -75,7 +75,7 @@ function parametersAndBody({ parameters, body }: FunctionDeclaration): string {
   return `(${names.join(', ')}) { let $left; ${block(body)}\nreturn []; }`;
 }
 
-/** `for … in ipairs(t)` and `pairs(t)`, which is all that there is. */
+/** `for … in ipairs(t)` and `pairs(t)`, the only kinds. */
 function genericFor(names: readonly string[], iterators: readonly Expression[], body: string): string {
   const [iterator] = iterators;
   if (iterator?.type !== 'CallExpression' || iterator.base.type !== 'Identifier') throw refused('iterator');
@@ -90,7 +90,7 @@ function genericFor(names: readonly string[], iterators: readonly Expression[], 
   return `{ const $of = ${one(of)}; for (const $each of [...$of.keys()]) { let ${key} = $each, ${value} = $of.get($each); ${body} } }`;
 }
 
-/** Values for names that are declared: `a = x, b = y`, or from one call that gives several. */
+/** Values for declared names: `a = x, b = y`, or from one call that returns several. */
 function assigned(names: readonly string[], values: readonly Expression[]): string {
   const last = values.at(-1);
   if (names.length > values.length && last !== undefined && isCall(last)) {
@@ -108,7 +108,7 @@ function assignment(targets: readonly Expression[], values: readonly Expression[
   if (targets.length === 1 && targets[0] !== undefined && values[0] !== undefined) {
     return `${target(targets[0], one(values[0]))};`;
   }
-  // Where the values go is found out before any of them is put there.
+  // All targets are evaluated before any of them is assigned.
   const places = targets.map((node, index) => {
     if (node.type === 'Identifier') return '';
     if (node.type === 'IndexExpression') return placeOf(index, one(node.base), one(node.index));
@@ -139,7 +139,7 @@ function target(node: Expression, value: string): string {
   throw refused(node.type);
 }
 
-/** A list of values as a JavaScript array: a call at its end gives all that it returns. */
+/** A list of values as a JavaScript array: a call at its end contributes all its results. */
 function list(values: readonly Expression[]): string {
   const last = values.at(-1);
   if (last === undefined) return '[]';
@@ -148,7 +148,7 @@ function list(values: readonly Expression[]): string {
   return `[${values.slice(0, -1).map(one).join(', ')}, ...${calls(last)}]`;
 }
 
-/** As `list`, as a new array. */
+/** Like `list`, as a new array. */
 function ownList(values: readonly Expression[]): string {
   const [only] = values;
   return values.length === 1 && only !== undefined && isCall(only) ? `[...${calls(only)}]` : list(values);
@@ -158,7 +158,7 @@ function isCall(node: Expression): boolean {
   return node.type === 'CallExpression' || node.type === 'TableCallExpression';
 }
 
-/** A call with everything that it returns. */
+/** A call with all its results. */
 function calls(node: Expression): string {
   if (node.type === 'TableCallExpression') return `${callee(node.base)}(${one(node.arguments)})`;
   if (node.type !== 'CallExpression') throw refused(node.type);
@@ -175,7 +175,7 @@ function callee(node: Expression): string {
 
 const comparisons = new Set(['==', '~=', '<', '>', '<=', '>=']);
 
-/** An expression as JavaScript's `if` takes it. */
+/** An expression as a condition of JavaScript's `if`. */
 function test(node: Expression): string {
   if (node.type === 'LogicalExpression') {
     return `(${test(node.left)} ${node.operator === 'and' ? '&&' : '||'} ${test(node.right)})`;
@@ -185,7 +185,7 @@ function test(node: Expression): string {
   return `lua.isTrue(${one(node)})`;
 }
 
-/** An expression with the one value that it has. */
+/** An expression with its single value. */
 function one(node: Expression): string {
   switch (node.type) {
     case 'Identifier':

@@ -1,4 +1,4 @@
-/** The functions of Lua, and those that Redis gives its scripts, as far as our scripts use them. */
+/** The functions of Lua, and those that Redis provides to scripts, as far as our scripts use them. */
 
 import { packLua, unpackLua } from './messages.ts';
 import { isTrue, LuaError, type LuaFunction, LuaTable, type LuaValue, numberOf, textOf } from './table.ts';
@@ -77,14 +77,14 @@ function partOf(text: string, from: number, to: number): string {
   return text.slice(first, to < 0 ? text.length + to + 1 : to);
 }
 
-/** The one kind of pattern in use: text, and a group of hexadecimal digits. */
+/** The only pattern in use: text, and a group of hexadecimal digits. */
 function patternOf(pattern: string): RegExp {
   if (!/^[\w:]*\(%x\+\)$/.test(pattern))
     throw new LuaError(`the simulator does not know the pattern ${pattern}`);
   return new RegExp(pattern.replace('%x', '[0-9A-Fa-f]'));
 }
 
-/** The one kind of format in use: a whole number, with zeros before it. */
+/** The only format in use: an integer with leading zeros. */
 function digitsOf(format: string, number: number): string {
   const [, digits] = /^%0(\d+)\.0f$/.exec(format) ?? [];
   if (digits === undefined) throw new LuaError(`the simulator does not know the format ${format}`);

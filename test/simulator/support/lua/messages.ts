@@ -1,4 +1,4 @@
-/** `cmsgpack` of Redis: MessagePack in which a text is bytes and a table whose keys are 1, 2, 3 … a list. */
+/** `cmsgpack` of Redis: MessagePack in which a string is bytes and a table with the keys 1, 2, 3 … is a list. */
 import { LuaError, LuaTable, type LuaValue } from './table.ts';
 
 export function packLua(value: LuaValue): string {
@@ -11,7 +11,7 @@ export function packLua(value: LuaValue): string {
   throw new LuaError('a function cannot be packed');
 }
 
-/** What begins a text or a list: one byte for short ones, else a type, by the size of the length, and the length. */
+/** The header of a string or a list: one byte for short ones, otherwise a type, by the size of the length, and the length. */
 function head(length: number, short: number, shortEnd: number, type8: number | null): string {
   if (length < shortEnd) return String.fromCharCode(short | length);
   const type16 = type8 === null ? 0xdc : type8 + 1;

@@ -1,8 +1,8 @@
-/** Which script of the store a text is. */
+/** Identifies the script of the store for a source. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Scripts of the store by the name of their file, each after the part that its head names; one byte a character, as Redis sees them. */
+/** Scripts of the store by file name, each after the part that its head names; one byte per character, as Redis sees them. */
 export function scriptTexts(): ReadonlyMap<string, string> {
   return new Map([...scriptNames].map(([text, name]) => [name, partOf(text) + text]));
 }
@@ -16,7 +16,10 @@ function partOf(text: string): string {
 }
 
 const scriptFolder = new URL('../../../../src/store/scripts/', import.meta.url);
-/** One byte a character, as Redis sees them; by what stands below the first line, before which the store may put something. */
+/**
+ * One byte per character, as Redis sees them; keyed by the source below the first line, before which the store may insert
+ * something.
+ */
 const scriptNames = new Map(
   readdirSync(scriptFolder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.lua') && !file.startsWith('parts'))
@@ -34,7 +37,7 @@ function readScript(file: string): string {
 
 const namesBySource = new Map<string, string>();
 
-/** @returns '' for a text that is none of the store. */
+/** @returns '' for a source that is not of the store. */
 export function scriptName(source: string): string {
   const known = namesBySource.get(source);
   if (known !== undefined) return known;

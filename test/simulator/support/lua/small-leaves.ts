@@ -1,15 +1,15 @@
-/** Ordered lists whose leaves hold two texts: the leaves of so few entities would otherwise never be cut. */
+/** Ordered lists whose leaves hold two strings, because the leaves of so few entities would otherwise never be split. */
 import assert from 'node:assert/strict';
 
-/** Constants of `parts/ordered-lists.lua`, as large as they are in the simulator. */
+/** Constants of `parts/ordered-lists.lua`, with their values in the simulator. */
 export const leafMax = 2;
 const smallLeaf = 1;
-/** Bytes. URLs with a host are longer, other texts are not. */
+/** Bytes. URLs with a host are longer, other strings are not. */
 export const longText = 16;
 
 const constants = Object.entries({ leafMax, smallLeaf, longText });
 
-/** A script that comes after that part, with small leaves; any other as it is. */
+/** A script that follows that part, with small leaves; any other unchanged. */
 export function withSmallLeaves(source: string): string {
   if (!source.includes('function orderedList(')) return source;
   return constants.reduce((text, [name, value]) => {

@@ -1,14 +1,14 @@
-/** A table of Lua, and the values that a script of Redis meets. Texts hold one byte a character. */
+/** A table of Lua, and the values of a Redis script. Strings have one byte per character. */
 
 export type LuaValue = undefined | boolean | number | string | LuaTable | LuaFunction;
-/** Takes and gives as many values as it likes. */
+/** Accepts and returns any number of values. */
 export type LuaFunction = (...taken: LuaValue[]) => LuaValue[];
 
 export class LuaTable {
-  /** What stands under any other key than those of the list. */
+  /** The values of keys outside of the list. */
   #others: Map<LuaValue, LuaValue> | null = null;
 
-  /** @param list what stands at 1, 2, 3 …; the table's own from now on */
+  /** @param list the values at 1, 2, 3 …, owned by the table from now on */
   constructor(readonly list: LuaValue[] = []) {}
 
   static of(list: LuaValue[], members: Iterable<readonly [LuaValue, LuaValue]>): LuaTable {
@@ -36,7 +36,7 @@ export class LuaTable {
     }
   }
 
-  /** What was put further behind before now follows. */
+  /** Values that were stored further on now follow. */
   #append(value: LuaValue): void {
     this.list.push(value);
     if (this.#others === null) return;
@@ -63,7 +63,7 @@ export function isTrue(value: LuaValue): boolean {
   return value !== undefined && value !== false;
 }
 
-/** As `..` and `tostring` write it. */
+/** As converted by `..` and `tostring`. */
 export function textOf(value: LuaValue): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number')
@@ -71,7 +71,7 @@ export function textOf(value: LuaValue): string {
   throw new LuaError(`attempt to concatenate a ${typeof value} value`);
 }
 
-/** As arithmetic reads it. */
+/** As converted by arithmetic. */
 export function numberOf(value: LuaValue): number {
   if (typeof value === 'number') return value;
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;

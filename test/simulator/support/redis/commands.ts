@@ -1,4 +1,4 @@
-/** The commands of Redis that the platform's workers use, over a keyspace. What is not here is an error when it is sent. */
+/** The commands of Redis that the platform's workers use, on a keyspace. Any other command is an error when it is sent. */
 import { type Keyspace, Stream, type StreamId } from './keyspace.ts';
 import { ErrorReply, type Reply, Status } from './reply.ts';
 
@@ -162,7 +162,7 @@ const lists: Readonly<Record<string, Command>> = {
   },
 };
 
-/** The texts from one place to another, both counted from 0, or from -1 backwards from the end. */
+/** The elements from one index to another, both counted from 0, or from -1 backwards from the end. */
 function between(list: readonly string[], from: number, to: number): string[] {
   const placeFrom0 = (at: number) => (at < 0 ? list.length + at : at);
   return list.slice(Math.max(0, placeFrom0(from)), Math.max(0, placeFrom0(to) + 1));
@@ -230,7 +230,7 @@ const streams: Readonly<Record<string, Command>> = {
     space.grown.add(key);
     return textOf(place);
   },
-  // `~` may trim or not; what is trimmed at once is the harder case.
+  // `~` may trim or not; trimming immediately is the harder case.
   XTRIM: (space, [key = '', strategy = '', ...rest]) => {
     const stream = space.stream(key);
     if (stream === undefined) return 0;

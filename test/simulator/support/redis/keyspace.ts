@@ -1,8 +1,8 @@
-/** The keys of the simulated Redis and what they hold. */
+/** The keys of the simulated Redis and their values. */
 import { ErrorReply } from './reply.ts';
 
 export class SortedSet extends Map<string, number> {
-  /** Members in their order; of equal scores by their bytes. */
+  /** Members in order; ties by their bytes. */
   ordered(): [string, number][] {
     return [...this].sort(([a, x], [b, y]) => x - y || (a < b ? -1 : 1));
   }
@@ -21,9 +21,9 @@ const wrongType = 'WRONGTYPE Operation against a key holding the wrong kind of v
 export class Keyspace {
   readonly #values = new Map<string, Value>();
   readonly #endsMs = new Map<string, number>();
-  /** Streams that got entries since it was emptied last. */
+  /** Streams with new entries since it was last emptied. */
   readonly grown = new Set<string>();
-  /** Keys that were written since it was emptied last. */
+  /** Keys that were written since it was last emptied. */
   readonly written = new Set<string>();
 
   constructor(private readonly nowMs: () => number) {}
@@ -67,7 +67,7 @@ export class Keyspace {
     return value;
   }
 
-  /** Copies a list with its end, unless there is none or something stands there already. @returns whether it did */
+  /** Copies a list with its expiry, unless there is none or the target exists. @returns whether it did */
   copyList(from: string, to: string): boolean {
     const list = this.list(from);
     if (list.length === 0 || this.has(to)) return false;
@@ -77,14 +77,14 @@ export class Keyspace {
     return true;
   }
 
-  /** Undefined when there is none: a stream may be empty, other keys may not. */
+  /** Undefined if there is none: a stream may be empty, other keys may not. */
   stream(key: string): Stream | undefined {
     const value = this.#value(key);
     if (value !== undefined && !(value instanceof Stream)) throw new ErrorReply(wrongType);
     return value;
   }
 
-  /** Puts a value back that was changed; an empty one is no key. */
+  /** Stores a value that was changed; an empty one deletes the key. */
   keep(key: string, value: Exclude<Value, string>): void {
     const size = Array.isArray(value) ? value.length : value instanceof Stream ? 1 : value.size;
     const isEmpty = size === 0;

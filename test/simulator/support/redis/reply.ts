@@ -1,4 +1,4 @@
-/** What a command of the simulated Redis answers. Texts hold one byte a character. */
+/** The reply of a command of the simulated Redis. Strings have one byte per character. */
 
 export type Reply = null | number | string | Status | ErrorReply | readonly Reply[];
 
