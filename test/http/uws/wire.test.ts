@@ -3,6 +3,9 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { problemShape } from '../../../src/http/routing/openapi/openapi-document.ts';
+import { routeTable } from '../../../src/http/routing/route-table.ts';
+import { mistakesOf } from '../../../src/http/routing/validate.ts';
 import { until } from '../../support/until.ts';
 import { startFront, type TestFront } from '../support/front.ts';
 import { putClaim, putView } from '../support/seed.ts';
@@ -122,6 +125,17 @@ describe('hostile and slow senders', { concurrency: true }, () => {
         assert.doesNotMatch(behind.text, /HTTP\/1\.1 200/, 'no request behind it is answered');
         assert.ok(behind.closedAfterMs !== null && behind.closedAfterMs < 5_000, path);
       }
+    }
+  });
+
+  test('a header that came twice gets the error that the OpenAPI document has, at every endpoint', async () => {
+    for (const route of routeTable) {
+      const start = `${route.method.toUpperCase()} ${route.path.replaceAll(/\{\w+\}/g, 'x')} HTTP/1.1`;
+      const request = [start, 'Host: x', 'X-Api-Key: a', 'X-Api-Key: b', '', ''].join('\r\n');
+      const { text } = await exchange(front.port, [request]);
+      const shape = route.answers[400]?.shape ?? problemShape(route, 400) ?? {};
+      const json = JSON.parse(text.slice(text.indexOf('\r\n\r\n')));
+      assert.deepEqual([mistakesOf(shape, json, 5), json.code], [[], 'headerRepeated'], start);
     }
   });
 
