@@ -117,6 +117,16 @@ test('every error of an ingest endpoint has errors', async () => {
   }
 });
 
+test('bulk: a request without a valid item has the code of its error', async () => {
+  const saved = await front.call('POST', many, { key, body: [{ originId: 'a' }] });
+  assert.deepEqual([saved.status, saved.json.code], [422, 'entityInvalid']);
+  assert.deepEqual([saved.json.changedSourceEntities, Object.keys(saved.json.errors)], [[], ['a']]);
+  const deleted = await front.call('DELETE', many, { key, body: { originIds: [''] } });
+  assert.deepEqual([deleted.status, deleted.json.code], [422, 'requestInvalid']);
+  const partly = await front.call('DELETE', many, { key, body: { originIds: ['', 'never'] } });
+  assert.deepEqual([partly.status, 'code' in partly.json], [200, false]);
+});
+
 test('a write with a wrong X-Service-Wait is not accepted', async () => {
   const { status } = await front.call('DELETE', '/ingest/v2/waits', { key });
   assert.equal(status, 404);
