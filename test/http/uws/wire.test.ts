@@ -57,6 +57,12 @@ describe('hostile and slow senders', { concurrency: true }, () => {
     assert.ok(closedAfterMs !== null && closedAfterMs >= 9_900, String(closedAfterMs));
   });
 
+  test('a client that waits for 100 Continue before its body gets it', async () => {
+    const request = head('POST /ingest/v2 HTTP/1.1', 'Content-Length: 2', 'Expect: 100-continue');
+    const { text } = await exchange(front.port, [request], Number.POSITIVE_INFINITY);
+    assert.match(text, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 408 /);
+  });
+
   test('a body that comes slowly but keeps coming is taken', async () => {
     const body = '[{"originId":"slow","type":"t","properties":{}}]';
     const pieces = [body.slice(0, 5), 4_000, body.slice(5, 9), 9_000, body.slice(9)];
