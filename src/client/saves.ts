@@ -8,48 +8,92 @@ const entitiesPerRequest = 50;
 const charactersPerRequest = 8_000_000;
 const requestsAtOnce = 4;
 
+type Errors = Readonly<Record<string, readonly string[]>>;
+
 interface BulkAnswer {
   readonly changedSourceEntities?: readonly string[];
   readonly unchangedSourceEntities?: readonly string[];
-  readonly errors?: Readonly<Record<string, readonly string[]>>;
+  readonly errors?: Errors;
 }
 
 interface BulkDeleteAnswer {
   readonly deletedSourceEntities?: readonly string[];
   readonly notFoundSourceEntities?: readonly string[];
-  readonly errors?: Readonly<Record<string, readonly string[]>>;
+  readonly errors?: Errors;
 }
 
 type Entities = Iterable<EntityWithId> | AsyncIterable<EntityWithId>;
 
+interface Outcome {
+  readonly done: readonly string[] | undefined;
+  readonly undone: readonly string[] | undefined;
+  readonly errors: Errors | undefined;
+  readonly version: string | null;
+}
+
+/** Sums up the responses to several requests as if they were one: each originId is listed once. */
+class Totals {
+  readonly #done = new Set<string>();
+  readonly #undone = new Set<string>();
+  readonly #errors = new Map<string, readonly string[]>();
+  version: string | null = null;
+
+  /** @param originIds that the request had. @param first how many were sent before them */
+  add(
+    { done = [], undone = [], errors = {}, version }: Outcome,
+    originIds: ReadonlySet<string>,
+    first: number,
+  ) {
+    for (const originId of done) this.#done.add(originId);
+    for (const originId of undone) this.#undone.add(originId);
+    for (const [name, texts] of Object.entries(errors)) {
+      const place = originIds.has(name) ? name : placeFrom(first, name);
+      this.#errors.set(place, [...new Set([...(this.#errors.get(place) ?? []), ...texts])]);
+    }
+    this.version = bothVersions(this.version, version);
+  }
+
+  get done(): string[] {
+    return [...this.#done];
+  }
+
+  get undone(): string[] {
+    return [...this.#undone].filter((originId) => !this.#done.has(originId));
+  }
+
+  get errors(): Errors {
+    return Object.fromEntries(this.#errors);
+  }
+}
+
+/** `entities[3]` and `originIds[3]` name what has no usable originId by its place in the request. */
+function placeFrom(first: number, name: string): string {
+  return name.replace(/^(entities|originIds)\[(\d+)\]$/, (_, list, at) => `${list}[${first + Number(at)}]`);
+}
+
 /** @throws MillraceError for what is wrong with a whole request */
 export async function saveAll(connection: Connection, entities: Entities): Promise<Saved> {
-  const total = {
-    changed: [] as string[],
-    unchanged: [] as string[],
-    errors: [] as [string, readonly string[]][],
-    version: null as string | null,
-  };
+  const totals = new Totals();
   const running = new Map<Promise<void>, ReadonlySet<string>>();
   const failures: unknown[] = [];
-  const send = async (batch: readonly EntityWithId[]) => {
+  const send = async (batch: readonly EntityWithId[], ids: ReadonlySet<string>, first: number) => {
     const { body, version } = await connection.write<BulkAnswer>({
       method: 'POST',
       path: '/ingest/v2',
       body: batch,
       accepts: [422],
     });
-    total.changed.push(...(body.changedSourceEntities ?? []));
-    total.unchanged.push(...(body.unchangedSourceEntities ?? []));
-    total.errors.push(...Object.entries(body.errors ?? {}));
-    total.version = bothVersions(total.version, version);
+    const { changedSourceEntities: done, unchangedSourceEntities: undone, errors } = body;
+    totals.add({ done, undone, errors, version }, ids, first);
   };
+  let first = 0;
   for await (const batch of batchesOf(entities)) {
     const ids = new Set(batch.map(({ originId }) => originId));
     // Two states of one entity must arrive in their order.
     await waitWhile(running, (others) => batch.some(({ originId }) => others.has(originId)));
-    const sent: Promise<void> = send(batch).finally(() => running.delete(sent));
+    const sent: Promise<void> = send(batch, ids, first).finally(() => running.delete(sent));
     running.set(sent, ids);
+    first += batch.length;
     // It may fail while the next entity is awaited and the request is not.
     sent.catch((error: unknown) => failures.push(error));
     if (running.size >= requestsAtOnce) await Promise.race(running.keys());
@@ -57,7 +101,8 @@ export async function saveAll(connection: Connection, entities: Entities): Promi
   }
   await Promise.all(running.keys());
   if (failures.length > 0) throw failures[0];
-  return { ...total, errors: Object.fromEntries(total.errors) };
+  const { done: changed, undone: unchanged, errors, version } = totals;
+  return { changed, unchanged, errors, version };
 }
 
 async function waitWhile(
@@ -87,23 +132,18 @@ async function* batchesOf(entities: Entities): AsyncGenerator<EntityWithId[]> {
 
 /** @throws MillraceError for what is wrong with a whole request */
 export async function removeAll(connection: Connection, originIds: readonly string[]): Promise<Removed> {
-  const total = {
-    removed: [] as string[],
-    notFound: [] as string[],
-    errors: [] as [string, readonly string[]][],
-    version: null as string | null,
-  };
-  for (let at = 0; at < originIds.length; at += entitiesPerRequest) {
+  const totals = new Totals();
+  for (let first = 0; first < originIds.length; first += entitiesPerRequest) {
+    const batch = originIds.slice(first, first + entitiesPerRequest);
     const { body, version } = await connection.write<BulkDeleteAnswer>({
       method: 'DELETE',
       path: '/ingest/v2',
-      body: { originIds: originIds.slice(at, at + entitiesPerRequest) },
+      body: { originIds: batch },
       accepts: [422],
     });
-    total.removed.push(...(body.deletedSourceEntities ?? []));
-    total.notFound.push(...(body.notFoundSourceEntities ?? []));
-    total.errors.push(...Object.entries(body.errors ?? {}));
-    total.version = bothVersions(total.version, version);
+    const { deletedSourceEntities: done, notFoundSourceEntities: undone, errors } = body;
+    totals.add({ done, undone, errors, version }, new Set(batch), first);
   }
-  return { ...total, errors: Object.fromEntries(total.errors) };
+  const { done: removed, undone: notFound, errors, version } = totals;
+  return { removed, notFound, errors, version };
 }

@@ -183,6 +183,11 @@ export const acceptedShape = {
 
 const originIdsShape = { type: 'array', items: { type: 'string' } } as const satisfies Shape;
 
+const codeShape = {
+  type: 'string',
+  description: 'With 422: name of the error in the catalogue of errors',
+} as const satisfies Shape;
+
 const errorsByOriginIdShape = {
   type: 'object',
   additionalProperties: { type: 'array', items: { type: 'string' } },
@@ -207,6 +212,7 @@ export const bulkAnswerShape = {
       },
       required: ['ingestVersion', 'ingestFormat', 'systemInfo', 'forceTypeOverwrite'],
     },
+    code: codeShape,
   },
   required: ['status', 'changedSourceEntities', 'unchangedSourceEntities', 'errors', 'ingestMetadata'],
 } as const satisfies Shape;
@@ -219,6 +225,7 @@ export const bulkDeleteAnswerShape = {
     deletedSourceEntities: originIdsShape,
     notFoundSourceEntities: originIdsShape,
     errors: errorsByOriginIdShape,
+    code: codeShape,
   },
   required: ['status', 'deletedSourceEntities', 'notFoundSourceEntities', 'errors'],
 } as const satisfies Shape;

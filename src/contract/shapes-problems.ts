@@ -96,6 +96,9 @@ export const queryProblemShape: Shape = {
   required: ['message', 'errors', 'status', 'code'],
 };
 
+/** A query that is not valid, or a header that was sent twice. */
+export const queryBadRequestShape: Shape = { anyOf: [queryProblemShape, plainProblemShape] };
+
 const label: Shape = { type: ['string', 'null'] };
 
 /** Members of a list have no code: clients of the hosted service expect exactly theirs. */
@@ -116,4 +119,7 @@ export const namedQueryProblemShape: Shape = {
   required: ['message', 'errors', 'status', 'name'],
 };
 
-export const multiQueryProblemShape: Shape = { type: 'array', items: namedQueryProblemShape };
+const multiQueryProblemShape: Shape = { type: 'array', items: namedQueryProblemShape };
+
+/** As `queryBadRequestShape`, of several queries. */
+export const multiQueryBadRequestShape: Shape = { anyOf: [multiQueryProblemShape, plainProblemShape] };

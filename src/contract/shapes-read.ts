@@ -1,6 +1,7 @@
 /** Requests and answers of the delivery, routes, changes and operations interfaces (docs/reference/http.md). */
 import { deliveryDepthMax, deliveryKeysMax } from './limits.ts';
 import type { Shape, ValueOf } from './shape.ts';
+import { plainProblemShape } from './shapes-problems.ts';
 
 const keyListShape = {
   type: ['array', 'null'],
@@ -121,6 +122,23 @@ export const routesV2AnswerShape = {
     results: routesShape,
   },
   required: ['continuationToken', 'results'],
+} as const satisfies Shape;
+
+/** A message of JSON-RPC 2.0: a request, a response or a notification. */
+const jsonRpcMessageShape = {
+  component: 'JsonRpcMessage',
+  type: 'object',
+  properties: { jsonrpc: { type: 'string', enum: ['2.0'] }, id: { type: ['string', 'number', 'null'] } },
+  required: ['jsonrpc'],
+  additionalProperties: true,
+} as const satisfies Shape;
+
+export const mcpAnswerShape = {
+  anyOf: [jsonRpcMessageShape, { type: 'array', items: jsonRpcMessageShape }],
+} as const satisfies Shape;
+
+export const mcpProblemShape = {
+  anyOf: [jsonRpcMessageShape, plainProblemShape],
 } as const satisfies Shape;
 
 export const liveShape = {

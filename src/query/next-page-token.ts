@@ -8,6 +8,8 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { smallBodyBytesMax } from '../contract/limits.ts';
 import { queryIdentity } from '../search/check/query.ts';
 import type { CheckedQuery } from '../search/checked-query.ts';
+import { type FieldTable, meaningOf } from '../search/fields/field-table.ts';
+import type { ValueKind } from '../search/fields/field-type.ts';
 import { type PackedStats, packStats, type SearchStats, unpackStats } from '../search/search-stats.ts';
 import type { RowPlace } from '../search/shard-answer.ts';
 import type { ScopedIndex } from '../store/derived/items.ts';
@@ -43,6 +45,25 @@ export interface Pin {
 export interface PagePlace {
   readonly place: RowPlace;
   readonly pin: Pin | null;
+}
+
+/**
+ * Whether a place is among the values that the items are sorted by now. It is not if a sorted field has got another type since
+ * the token was written: a date field can become text.
+ */
+export function isPlaceAmong(table: FieldTable, { sort }: CheckedQuery, { place }: PagePlace): boolean {
+  return sort.every(({ field, near }, at) => {
+    const value = place.values[at] ?? null;
+    const meaning = meaningOf(table, field);
+    const isAnyPlace = value === null || near !== undefined || meaning.kind !== 'field';
+    return isAnyPlace || typeof value === placeTypeOf(meaning.traits.kind);
+  });
+}
+
+/** As orders of columns give them: a long is a text of digits. */
+function placeTypeOf(kind: ValueKind): 'string' | 'boolean' | 'number' {
+  if (kind === 'text' || kind === 'long') return 'string';
+  return kind === 'boolean' ? 'boolean' : 'number';
 }
 
 /** @param stats statistics by which a page of the query was scored */

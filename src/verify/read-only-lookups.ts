@@ -15,6 +15,7 @@ import type { LayoutStates } from '../store/configuration/layouts.ts';
 import { readCandidates } from '../store/derived/lookup-candidates.ts';
 import { readEntities } from '../store/entities/entities.ts';
 import type { Store } from '../store/store.ts';
+import { CandidateCopy } from './source-walk.ts';
 
 /** A source of candidates, which include every match. */
 export interface CandidateSource {
@@ -56,9 +57,11 @@ export class ReadOnlyLookups implements LookupAnswers {
   readonly #cut = new Set<string>();
   readonly #matched = new Map<string, number>();
 
+  /** @param previewed lookups find it as if it were stored so and published; absent: only what is */
   constructor(
     private readonly store: Store,
     private readonly source: CandidateSource,
+    private readonly previewed: StoredEntity | null = null,
   ) {}
 
   /** Clears the entities of the previous portion. */
@@ -99,9 +102,18 @@ export class ReadOnlyLookups implements LookupAnswers {
       const entities = await readEntities(this.store, demand.tenant.alias, refs);
       this.#results.set(
         key,
-        entities.filter((entity) => entity !== null),
+        entities.flatMap((entity, at) => this.#inPlaceOf(sourceId, originIds[at], entity) ?? []),
       );
     }
+  }
+
+  #inPlaceOf(
+    sourceId: string,
+    originId: string | undefined,
+    stored: StoredEntity | null,
+  ): StoredEntity | null {
+    const { previewed } = this;
+    return previewed?.sourceId === sourceId && previewed.originId === originId ? previewed : stored;
   }
 
   async #answer(key: string, demand: LookupDemand): Promise<Answer> {
@@ -116,8 +128,23 @@ export class ReadOnlyLookups implements LookupAnswers {
     const source = lookupSource(demand);
     const layout = this.source.layoutFor(demand);
     if (source === null || layout === null) return { sourceId: '', originIds: [], matched: 0, isCut: false };
-    const candidates = await this.source.candidates(demand, source, layout);
+    const stored = await this.source.candidates(demand, source, layout);
+    const candidates = this.#withPreviewed(demand, source, layout, stored);
     const { originIds, matched, cut } = demand.query.select(layout, candidates);
     return { sourceId: source.id, originIds, matched, isCut: cut };
+  }
+
+  #withPreviewed(
+    demand: LookupDemand,
+    source: Source,
+    layout: LookupLayout,
+    stored: Iterable<LookupCandidate>,
+  ): Iterable<LookupCandidate> {
+    const { previewed } = this;
+    if (previewed?.sourceId !== source.id) return stored;
+    const copy = new CandidateCopy(layout);
+    copy.add(previewed);
+    const others = [...stored].filter(({ originId }) => originId !== previewed.originId);
+    return [...others, ...copy.of(keysOf(demand))];
   }
 }

@@ -155,6 +155,34 @@ test('client: many entities are saved in order, listed, queried over all pages, 
   assert.deepEqual([one.removed, one.notFound, one.errors], [[], ['nobody'], {}]);
 });
 
+test('client: results and errors of several requests are those of one', async () => {
+  const states = [1, 2].flatMap((state) =>
+    Array.from({ length: 50 }, (_, at) => ({
+      ...page(`state-${at}`),
+      properties: { state: at === 0 ? 0 : state },
+    })),
+  );
+  const unnamed = (at: number) => ({ ...page(`state-${at}`), originId: '' });
+  const wrong = { ...page('wrong'), properties: { '9bad': 1 } };
+  const saved = await client.saveMany([
+    ...states,
+    unnamed(3),
+    wrong,
+    ...states.slice(0, 48),
+    unnamed(4),
+    wrong,
+  ]);
+  assert.equal(saved.changed.length, 50);
+  assert.deepEqual(saved.unchanged, []);
+  assert.deepEqual(Object.keys(saved.errors).sort(), ['entities[100]', 'entities[150]', 'wrong']);
+  assert.equal(saved.errors.wrong?.length, 1);
+
+  const ids = states.map(({ originId }) => originId);
+  const removed = await client.remove([...ids, '']);
+  assert.deepEqual([removed.removed.length, removed.notFound], [50, []]);
+  assert.deepEqual(Object.keys(removed.errors), ['originIds[100]']);
+});
+
 test('client: several queries in one call have their results by name, and an invalid one is an error', async () => {
   const titles = ['Title a', 'Title b', 'Title c', 'Title d', 'Title e', 'Title f'] as const;
   const ids = ['a', 'b', 'c', 'd', 'e', 'f'];

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { openToken, sealToken, type TokenUse } from '../../src/query/next-page-token.ts';
+import { isPlaceAmong, openToken, sealToken, type TokenUse } from '../../src/query/next-page-token.ts';
 import { queryIdentity } from '../../src/search/check/query.ts';
 import type { CheckedQuery } from '../../src/search/checked-query.ts';
+import type { FieldType } from '../../src/search/fields/field-type.ts';
 import { searchIn } from '../search/support/searches.ts';
 import { runs } from '../support/runs.ts';
 
@@ -119,4 +120,33 @@ test('next page token: a changed, truncated, extended or forged token is rejecte
   ]) {
     assert.equal(openToken(secret, use, text), null, text);
   }
+});
+
+test('next page token: its place fits the kinds of the sorted fields, or fields that are not there', () => {
+  const fields = new Map<string, FieldType>([
+    ['text', 'keywordText'],
+    ['long', 'long[]'],
+    ['flag', 'boolean'],
+    ['day', 'date'],
+    ['place', 'geoPoint'],
+  ]);
+  const fits = (field: string, value: string | number | boolean | null) => {
+    const near = field === 'place' ? { near: { lat: 0, lon: 0 } } : {};
+    const sorted: CheckedQuery = { ...query, sort: [{ field, order: 'asc', ...near }] };
+    const place = { values: [value], originId: 'a', sourceId: 's' };
+    return isPlaceAmong({ fields, isOpen: true }, sorted, { place, pin: null });
+  };
+  for (const field of [...fields.keys(), 'none', '_score', '_updatedAt']) assert.ok(fits(field, null), field);
+  const fitting = {
+    text: 'a',
+    long: '00000000000000000001',
+    flag: true,
+    day: 5,
+    place: 5,
+    none: 'a',
+    _score: 1,
+  };
+  for (const [field, value] of Object.entries(fitting)) assert.ok(fits(field, value), field);
+  const others = { text: 5, long: 5, flag: 'true', day: '2024-05-17', _updatedAt: 'a', _originId: 5 };
+  for (const [field, value] of Object.entries(others)) assert.ok(!fits(field, value), field);
 });

@@ -153,6 +153,60 @@ test('preview: a schema and an entity need not be stored; references and lookups
   assert.deepEqual(await keysOfStore(), before);
 });
 
+test('preview: lookups find the entity itself as it is shown, stored or not, published or not', async () => {
+  const titles = (filter: string): JsonObject => ({
+    type: 'array',
+    input: { $lookup: { filter, orderBy: { property: 'originId' } } },
+    items: { type: 'string', value: '{item.p.title}' },
+  });
+  const schema = text({
+    triggers: { cms: ['page', 'draft'] },
+    properties: {
+      indexed: titles("type eq 'page' and properties.tag eq 'x' and properties.size gt 30"),
+      planned: titles("type eq '{type}' and properties.kind eq 'own'"),
+    },
+  });
+  const entityOf = (title: string, more: JsonObject = {}): JsonObject => ({
+    type: 'page',
+    properties: { title, tag: 'x', size: 31, kind: 'own' },
+    ...more,
+  });
+  const shown = async (asked: JsonObject) => (await preview({ schema, ...asked })).json.view;
+  assert.deepEqual(await shown({ entity: entityOf('New', { originId: 'p33x' }) }), {
+    indexed: ['Page 32', 'New', 'Page 36'],
+    planned: ['New'],
+  });
+  assert.deepEqual(await shown({ entity: entityOf('Edited', { originId: 'p36' }) }), {
+    indexed: ['Page 32', 'Edited'],
+    planned: ['Edited'],
+  });
+  const waiting = entityOf('Waiting', { publishAt: '2999-01-01T00:00Z' });
+  const { headers } = await client.post('/ingest/v2/waiting', waiting, { key: sourceKey });
+  const version = String(headers['x-service-version']);
+  assert.equal((await client.get('/v2?handle=h1', { key: clientKey, version })).status, 200);
+  assert.deepEqual(await shown({ originId: 'waiting' }), {
+    indexed: ['Page 32', 'Page 36', 'Waiting'],
+    planned: ['Waiting'],
+  });
+  assert.equal((await client.delete('/ingest/v2/waiting', { key: sourceKey })).status, 200);
+});
+
+test('preview: a reference to the view itself is not missing', async () => {
+  const schema = text({
+    ...page,
+    properties: { self: { type: 'reference', originId: '{originId}', alias: 'page' } },
+  });
+  const asked = {
+    schema: { ...schema, alias: 'page' },
+    entity: { originId: 'new', type: 'page', url: '/new', properties: {} },
+  };
+  const { json } = await preview(asked);
+  assert.deepEqual(
+    [json.view, json.missing, json.diagnostics],
+    [{ self: { $view: viewIdOf('new') } }, [], []],
+  );
+});
+
 test('preview: omitted handles and options are reported', async () => {
   const handle = 'x'.repeat(handleCodePointsMax + 1);
   const options = { x: 'x'.repeat(destinationOptionsCharactersMax) };

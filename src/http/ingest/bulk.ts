@@ -1,5 +1,6 @@
 /** `POST /ingest/v2` (docs/reference/http.md "Saving many entities"). */
 
+import { problems } from '../../contract/errors.ts';
 import type { AcceptOutcome } from '../../store/entities/accept.ts';
 import { jsonType } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
@@ -51,7 +52,8 @@ function bodyText(status: number, outcomes: BulkOutcomes, systemInformation: str
     systemInfo: systemInformation === '' ? null : systemInformation,
     forceTypeOverwrite: force,
   });
-  return `${lists.slice(0, -1)},"errors":${outcomes.errorsJson},"ingestMetadata":${metadata}}`;
+  const code = status === 422 ? `,"code":"${problems.entityInvalid({}).name}"` : '';
+  return `${lists.slice(0, -1)},"errors":${outcomes.errorsJson},"ingestMetadata":${metadata}${code}}`;
 }
 
 /** Summarizes the outcomes of a bulk request, in order. An originId is at most once in each list. */

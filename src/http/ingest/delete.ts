@@ -119,5 +119,6 @@ function bodyText(
   outcomes: BulkOutcomes,
 ): string {
   const lists = JSON.stringify({ status, deletedSourceEntities, notFoundSourceEntities });
-  return `${lists.slice(0, -1)},"errors":${outcomes.errorsJson}}`;
+  const code = status === 422 ? `,"code":"${problems.requestInvalid({}).name}"` : '';
+  return `${lists.slice(0, -1)},"errors":${outcomes.errorsJson}${code}}`;
 }

@@ -6,8 +6,9 @@ import type { ClientPrincipal, ManagementPrincipal } from '../../config/configur
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { smallBodyBytesMax } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
-import { type Answer, jsonType } from '../answer.ts';
+import { type Answer, jsonAnswer, jsonType } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
+import { notJsonText, parseJson } from '../json-body.ts';
 import type { RouteName } from '../route-definition.ts';
 import { ToolServer } from './tool-server.ts';
 
@@ -17,9 +18,15 @@ const tooLarge = new ProblemError(problems.bodyTooLarge);
 export function mcp(handlers: Readonly<Record<Exclude<RouteName, 'mcp'>, Handler>>): Handler {
   return async (call) => {
     const body = await call.body.bytes(smallBodyBytesMax, tooLarge);
+    if (parseJson(body) === undefined) return parseError(notJsonText(body));
     const tools = new ToolServer(readerOf(call), handlers);
     return await answerOf(await answered(requestOf(call, body), tools));
   };
+}
+
+/** As the protocol has it, but with the place of the mistake (JSON-RPC 2.0, section 5.1). */
+function parseError(message: string): Answer {
+  return jsonAnswer(400, { jsonrpc: '2.0', error: { code: -32_700, message }, id: null });
 }
 
 /** Handles a request of any revision of the protocol. @throws unexpected errors of handlers */

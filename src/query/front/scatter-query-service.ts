@@ -14,7 +14,7 @@ import { StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { Progress } from '../../store/visibility/progress.ts';
 import type { Version } from '../../store/visibility/version.ts';
-import { openToken, pinnedQuery, pinOf, sealToken, tokenUse } from '../next-page-token.ts';
+import { isPlaceAmong, openToken, pinnedQuery, pinOf, sealToken, tokenUse } from '../next-page-token.ts';
 import type { ShardQuery } from '../protocol/shard-request.ts';
 import {
   type BadOutcome,
@@ -129,13 +129,14 @@ export class ScatterQueryService implements QueryService {
     if (!resolution.ok) return resolution;
     const { kind, scope, index: name, fields, collations, rules, retypings } = resolution.target;
     const { schemas } = tenant;
-    const checked = checkQuery(body, {
+    const table = {
       fields,
       isOpen: kind === 'auto',
       ...(collations === undefined ? {} : { collations }),
       ...(rules === undefined ? {} : { rules }),
-      isSchemaAlias: kind === 'index' ? (alias) => schemas.has(alias) : null,
-    });
+    };
+    const isSchemaAlias = kind === 'index' ? (alias: string) => schemas.has(alias) : null;
+    const checked = checkQuery(body, { ...table, isSchemaAlias });
     if (!checked.ok) return { ok: false, status: 400, errors: checked.errors };
     const { query, aliases, nextPageToken } = checked;
     const index = { scope, index: name };
@@ -147,8 +148,8 @@ export class ScatterQueryService implements QueryService {
     if (nextPageToken === null) return good(withCurrentTime(query));
     const page = openToken(this.#secret, tokenUse(index, query), nextPageToken);
     // A token from a version that did not pin statistics cannot continue a search.
-    const isUsable = page !== null && (query.search === null || page.pin !== null);
-    return !isUsable
+    const isPinned = query.search === null || page?.pin != null;
+    return page === null || !isPinned || !isPlaceAmong(table, query, page)
       ? { ok: false, status: 400, errors: [invalidNextPageToken] }
       : good(pinnedQuery(query, page));
   }

@@ -21,7 +21,7 @@ import { AutoFields } from '../../store/entities/auto-fields.ts';
 import { isUrlField } from '../../store/keys.ts';
 import type { Store } from '../../store/store.ts';
 import { type LocatedDiagnostic, locate } from '../../verify/diagnostics/located-diagnostic.ts';
-import { checkReferences } from '../../verify/diagnostics/reference-check.ts';
+import { checkReferences, isItself } from '../../verify/diagnostics/reference-check.ts';
 import { ReadOnlyLookups } from '../../verify/read-only-lookups.ts';
 import { PlannedCandidates, ScanTooLongError, type WalkBounds } from '../planned-candidates.ts';
 import { viewJson } from '../view-json.ts';
@@ -90,7 +90,8 @@ export async function preview(store: Store, request: PreviewRequest, sandbox: Co
   const startMs = performance.now();
   const { tenant, environment, source, entity } = request;
   const layouts = await readLayouts(store);
-  const lookups = new ReadOnlyLookups(store, new PlannedCandidates(store, layouts, walkBounds(startMs)));
+  const candidates = new PlannedCandidates(store, layouts, walkBounds(startMs));
+  const lookups = new ReadOnlyLookups(store, candidates, entity);
   const output = new Output(turnOf(request), builderOf(tenant, environment.id, request.previewed));
   const recorder = new ConsoleRecorder(sandbox);
   await buildOutputs([output], lookups, recorder);
@@ -167,7 +168,8 @@ type Made = Pick<Preview, 'view' | 'urls' | 'handles' | 'missing'>;
 
 const nothing: Made = { view: null, urls: [], handles: [], missing: [] };
 
-async function madeOf(store: Store, { turn, builder, result, failure }: Output): Promise<Made> {
+async function madeOf(store: Store, output: Output): Promise<Made> {
+  const { turn, builder, result, failure } = output;
   if (result.kind !== 'view' || failure !== null || turn.entity === null) return nothing;
   const { environmentId } = builder;
   const claims = claimsOf(turn.entity, result.claims, formerClaims(turn, builder), turn.urlForm);
@@ -176,18 +178,19 @@ async function madeOf(store: Store, { turn, builder, result, failure }: Output):
     view: builder.kind === 'view' && !builder.schema.makesView ? null : viewJson(body, environmentId),
     urls: claims.filter(({ field }) => isUrlField(field)).map(({ display }) => display),
     handles: claims.filter(({ field }) => !isUrlField(field)).map(({ display }) => display),
-    missing: await missingOf(store, turn, environmentId, body.references),
+    missing: await missingOf(store, output, body.references),
   };
 }
 
 async function missingOf(
   store: Store,
-  { tenantAlias }: Turn,
-  environmentId: string,
+  output: Output,
   references: Extract<Output['result'], { kind: 'view' }>['view']['body']['references'],
 ): Promise<Preview['missing']> {
-  const asked = references.flatMap(({ target, path }) => (target === null ? [] : [{ target, path }]));
-  const scope = { tenant: tenantAlias, environmentId };
+  const asked = references.flatMap(({ target, path }) =>
+    target === null || isItself(output, target) ? [] : [{ target, path }],
+  );
+  const scope = { tenant: output.turn.tenantAlias, environmentId: output.builder.environmentId };
   const areThere = await viewsAreThere(
     store,
     scope,

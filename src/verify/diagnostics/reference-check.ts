@@ -11,6 +11,8 @@ import { viewsAreThere, viewTarget } from '../../store/derived/views.ts';
 import type { Store } from '../../store/store.ts';
 import { AnswerReferences } from './answer-references.ts';
 
+type Target = NonNullable<ReferencePiece['target']>;
+
 /** A finding about one output. */
 export interface ReferenceFinding {
   readonly output: Output;
@@ -61,19 +63,25 @@ function tooManyReferences({ alias, property }: ReferenceProperty): Diagnostic {
   };
 }
 
+/** Whether a reference leads to the view that has it, which is there as soon as it is stored. */
+export function isItself({ turn, builder }: Output, target: Target): boolean {
+  const { sourceId, originId } = turn;
+  return target.sourceId === sourceId && target.originId === originId && target.alias === builder.name;
+}
+
 async function checkOutput(store: Store, output: Output): Promise<ReferenceFinding[]> {
   const { result, turn, builder } = output;
   const { place } = turn;
   if (result.kind !== 'view' || place === null) return [];
   const { tenant } = place;
   const findings: ReferenceFinding[] = [];
-  const asked: { readonly path: string; readonly target: NonNullable<ReferencePiece['target']> }[] = [];
+  const asked: { readonly path: string; readonly target: Target }[] = [];
   for (const { target, viewId, path } of result.view.body.references) {
     if (target === null) {
       if (viewId !== null) findings.push({ output, diagnostic: missing(path, viewId) });
     } else if (!tenant.schemas.has(target.alias)) {
       findings.push({ output, diagnostic: unknownSchema(path, target.alias, [...tenant.schemas.keys()]) });
-    } else asked.push({ path, target });
+    } else if (!isItself(output, target)) asked.push({ path, target });
   }
   const scope = { tenant: tenant.alias, environmentId: builder.environmentId };
   const areThere = await viewsAreThere(

@@ -117,6 +117,16 @@ test('ingest errors: every error of an ingest endpoint has errors', async () => 
   }
 });
 
+test('ingest errors: a bulk request without a valid item has the code of its error', async () => {
+  const saved = await front.call('POST', many, { key, body: [{ originId: 'a' }] });
+  assert.deepEqual([saved.status, saved.json.code], [422, 'entityInvalid']);
+  assert.deepEqual([saved.json.changedSourceEntities, Object.keys(saved.json.errors)], [[], ['a']]);
+  const deleted = await front.call('DELETE', many, { key, body: { originIds: [''] } });
+  assert.deepEqual([deleted.status, deleted.json.code], [422, 'requestInvalid']);
+  const partly = await front.call('DELETE', many, { key, body: { originIds: ['', 'never'] } });
+  assert.deepEqual([partly.status, 'code' in partly.json], [200, false]);
+});
+
 test('ingest errors: a write with an invalid X-Service-Wait is not accepted', async () => {
   const { status } = await front.call('DELETE', '/ingest/v2/waits', { key });
   assert.equal(status, 404);

@@ -5,6 +5,7 @@ import { loadConfiguration } from '../../../src/config/documents/load.ts';
 import type { QueryRequest, QueryService } from '../../../src/query/query-service.ts';
 import { resultText } from '../../../src/query/result/result-text.ts';
 import { LayoutStates } from '../../../src/store/configuration/layouts.ts';
+import { shapeMistakes } from '../../system/support/shape-check.ts';
 import { startFront, type TestFront } from '../support/front.ts';
 import { putClaim, putView, viewIdOf } from '../support/seed.ts';
 import { environmentId, sourceId } from '../support/site.ts';
@@ -167,6 +168,28 @@ test('MCP: keys, sizes and methods are refused as everywhere', async () => {
   assert.equal(await status('{', key.reader), 400);
   const get = await front.call('GET', '/mcp', { key: key.reader });
   assert.deepEqual([get.status, get.headers.get('allow')], [405, 'POST']);
+});
+
+test('MCP: its responses are as the OpenAPI document says', async () => {
+  const { json: document } = await front.call('GET', '/openapi.json');
+  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+  for (const [body, status] of [
+    [ping, 200],
+    [[ping, { ...ping, id: 2 }], 200],
+    [{ ...ping, jsonrpc: '1.0' }, 400],
+    ['{', 400],
+  ] as const) {
+    const answer = await front.call('POST', '/mcp', { key: key.reader, body });
+    assert.equal(answer.status, status, answer.text);
+    const { schema } = document.paths['/mcp'].post.responses[status].content['application/json'];
+    assert.deepEqual(shapeMistakes(document, schema, answer.json), [], answer.text);
+  }
+});
+
+test('MCP: a body that is not JSON gets a parse error with line and column', async () => {
+  const { status, json } = await front.call('POST', '/mcp', { key: key.reader, body: '{"jsonrpc": "2.0",}' });
+  assert.deepEqual([status, json.error.code, json.id], [400, -32_700, null]);
+  assert.match(json.error.message, /line 1, column 19: expected a name in double quotes/);
 });
 
 test('MCP: a client of an earlier revision is answered with JSON, without a session', async () => {

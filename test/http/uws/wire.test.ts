@@ -3,6 +3,9 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { problemShape } from '../../../src/http/routing/openapi/openapi-document.ts';
+import { routeTable } from '../../../src/http/routing/route-table.ts';
+import { mistakesOf } from '../../../src/http/routing/validate.ts';
 import { until } from '../../support/until.ts';
 import { startFront, type TestFront } from '../support/front.ts';
 import { putClaim, putView } from '../support/seed.ts';
@@ -52,6 +55,12 @@ describe('wire: hostile and slow senders', { concurrency: true }, () => {
     assert.equal(statusOf(text), 408);
     assert.match(text, /"message":/);
     assert.ok(closedAfterMs !== null && closedAfterMs >= 9_900, String(closedAfterMs));
+  });
+
+  test('a client that waits for 100 Continue before its body gets it', async () => {
+    const request = head('POST /ingest/v2 HTTP/1.1', 'Content-Length: 2', 'Expect: 100-continue');
+    const { text } = await exchange(front.port, [request], Number.POSITIVE_INFINITY);
+    assert.match(text, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 408 /);
   });
 
   test('a slow body that keeps arriving is accepted', async () => {
@@ -122,6 +131,17 @@ describe('wire: hostile and slow senders', { concurrency: true }, () => {
         assert.doesNotMatch(behind.text, /HTTP\/1\.1 200/, 'no request after it is answered');
         assert.ok(behind.closedAfterMs !== null && behind.closedAfterMs < 5_000, path);
       }
+    }
+  });
+
+  test('a repeated header gets the error of the OpenAPI document at every endpoint', async () => {
+    for (const route of routeTable) {
+      const start = `${route.method.toUpperCase()} ${route.path.replaceAll(/\{\w+\}/g, 'x')} HTTP/1.1`;
+      const request = [start, 'Host: x', 'X-Api-Key: a', 'X-Api-Key: b', '', ''].join('\r\n');
+      const { text } = await exchange(front.port, [request]);
+      const shape = route.answers[400]?.shape ?? problemShape(route, 400) ?? {};
+      const json = JSON.parse(text.slice(text.indexOf('\r\n\r\n')));
+      assert.deepEqual([mistakesOf(shape, json, 5), json.code], [[], 'headerRepeated'], start);
     }
   });
 

@@ -215,6 +215,11 @@ test('auto-indexed groups: a date field that receives another string becomes tex
   const path = '/v1/sourceGroupAlias/cms/type/dated';
   assert.equal((await tenant.ask({ search: { field: 'title', value: '2024' } }, path)).status, 400);
 
+  const byTitle = { sort: [{ field: 'title' }], pagination: { pageSize: 1 } };
+  const { nextPageToken } = await tenant.good(byTitle, path);
+  const second = { ...byTitle, pagination: { pageSize: 1, nextPageToken } };
+  assert.equal((await tenant.good(second, path)).results[0]._originId, 'd2');
+
   const properties = { title: 'Hello world', when: { day: 'soon' }, days: ['2024-05-17', 'never'] };
   const { headers } = await tenant.send('POST', '/ingest/v2/d3', { type: 'dated', properties });
   const version = headers['x-service-version'] ?? '';
@@ -239,4 +244,6 @@ test('auto-indexed groups: a date field that receives another string becomes tex
     results.map(({ title }: { title: string }) => title),
     ['Hello world', '2024-05-18', '2024-05-17'],
   );
+  const late = await tenant.ask(second, path);
+  assert.deepEqual([late.status, late.json.errors], [400, ['Invalid nextPageToken']], 'its order is gone');
 });

@@ -2,7 +2,13 @@
  * Health, metrics and the OpenAPI document (docs/reference/http.md "Health, metrics and the OpenAPI document"), the Model
  * Context Protocol, and the console.
  */
-import { liveShape, notReadyShape, readyShape } from '../../../contract/shapes-read.ts';
+import {
+  liveShape,
+  mcpAnswerShape,
+  mcpProblemShape,
+  notReadyShape,
+  readyShape,
+} from '../../../contract/shapes-read.ts';
 import type { RouteDefinition } from '../../route-definition.ts';
 
 export const operationsEndpoints: readonly RouteDefinition[] = [
@@ -105,12 +111,13 @@ export const mcpEndpoints: readonly RouteDefinition[] = [
     },
     answers: {
       200: {
-        description: 'A JSON-RPC response, as JSON or as server-sent events; the tools depend on the key',
-        contentType: 'application/json',
+        description: 'A JSON-RPC response, or a list of them for a batch; the tools depend on the key',
+        shape: mcpAnswerShape,
       },
       400: {
-        description: 'The message is not valid in the protocol; the body says why',
-        contentType: 'application/json',
+        description:
+          'The message is not valid in the protocol, or a header was sent twice; the body says why',
+        shape: mcpProblemShape,
       },
       202: { description: 'A notification was accepted' },
     },

@@ -6,8 +6,9 @@ import {
   deliveryProblemShape,
   ingestProblemShape,
   managementProblemShape,
-  multiQueryProblemShape,
+  multiQueryBadRequestShape,
   plainProblemShape,
+  queryBadRequestShape,
   queryProblemShape,
   queryRefusalShape,
 } from '../../../contract/shapes-problems.ts';
@@ -270,8 +271,9 @@ function problemHeadersOf(status: number): object {
 
 /** The shape of an error response of this status (`problemAnswer`); null for plain text. */
 export function problemShape({ problems }: Pick<RouteDefinition, 'problems'>, status: number): Shape | null {
-  const ofQuery = status === 400 || status === 404;
-  const style = status === 411 ? styleBefore(problems) : problems;
+  // A header that was sent twice is the only 400 of delivery. A query that is not valid is another one.
+  const isBefore = status === 411 || (status === 400 && problems === 'delivery');
+  const style = isBefore ? styleBefore(problems) : problems;
   switch (style) {
     case 'plain':
     case 'plainNotStored':
@@ -285,9 +287,10 @@ export function problemShape({ problems }: Pick<RouteDefinition, 'problems'>, st
     case 'bulkIngest':
       return status === 500 ? null : bulkIngestProblemShape;
     case 'query':
-      return ofQuery ? queryProblemShape : queryRefusalShape;
+      if (status === 400) return queryBadRequestShape;
+      return status === 404 ? queryProblemShape : queryRefusalShape;
     case 'multiQuery':
-      return ofQuery ? multiQueryProblemShape : queryRefusalShape;
+      return status === 400 ? multiQueryBadRequestShape : queryRefusalShape;
   }
 }
 
