@@ -7,8 +7,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer, Client } from '../system/support/client.ts';
-import { sharedPlatform } from '../system/support/processes/shared-platform.ts';
-import type { System } from '../system/support/processes/system.ts';
+import { System } from '../system/support/processes/system.ts';
 import { managementKey, siteFiles } from '../system/support/site.ts';
 
 /** The limit of a preview, and what a busy machine adds: the start of a compiler and of a sandbox. */
@@ -38,10 +37,16 @@ before(async () => {
   writeFileSync(sparse, '');
   truncateSync(sparse, 512 * 1024 * 1024);
   writeFileSync(map, '{"version":3,"sources":["name-in-a-secret-file.ts"],"mappings":"AAAA","names":[]}');
-  system = await sharedPlatform({ ...filesOf('good'), ...filesOf('evil') });
+  system = await System.start({
+    ...{ web: 1, workers: 1, jobs: 0 },
+    files: { ...filesOf('good'), ...filesOf('evil') },
+  });
   client = system.client();
 });
-after(() => rmSync(folder, { recursive: true, force: true }));
+after(async () => {
+  await system.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 const schemaText = (properties: string) =>
   `export default { triggers: (context) => context.triggers('cms', ['page']), properties: () => (${properties}) };\n`;
