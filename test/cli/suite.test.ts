@@ -92,23 +92,41 @@ test('suite: resources that a file cleans up at its end exist until the tests of
   remove();
 });
 
-test('suite: files with tenants on one platform are in one process', async (context) => {
+test('suite: files that use the shared platform take turns in two processes, and the hooks of each run in its turn', async (context) => {
   const root = await temporaryFolder(context);
-  const files = ['test/system/a.test.ts', 'test/lib/b.test.ts', 'test/system/c.test.ts'];
-  for (const file of files) {
-    mkdirSync(path.join(root, path.dirname(file)), { recursive: true });
-    const isOfPlatform = file.startsWith('test/system');
-    const text = isOfPlatform ? "import { QueryTenant } from './support/query-tenant.ts';" : '';
+  const support = 'test/system/support/processes/shared-platform.ts';
+  mkdirSync(path.join(root, path.dirname(support)), { recursive: true });
+  mkdirSync(path.join(root, 'test/lib'));
+  writeFileSync(
+    path.join(root, support),
+    `import { after } from 'node:test'; after(() => console.log('end')); export const sharedPlatform = 1;`,
+  );
+  const ofPlatform = ['a', 'b', 'c', 'd'].map((name) => `test/system/${name}.test.ts`);
+  for (const file of ofPlatform) {
+    const text = `import { sharedPlatform } from './support/processes/shared-platform.ts';
+      import { after, before, test } from 'node:test';
+      const say = (what) => () => console.log(what, ${JSON.stringify(file)});
+      before(say('before'));
+      after(say('after'));
+      test('its test', say('test'));`;
     writeFileSync(path.join(root, file), text);
   }
+  writeFileSync(path.join(root, 'test/lib/e.test.ts'), '');
   writeFileSync(path.join(root, 'test/system/alone.test.ts'), '');
+  const files = [...ofPlatform, 'test/lib/e.test.ts'];
   assert.ok(files.every((file) => canShare(root, file)));
   assert.equal(canShare(root, 'test/system/alone.test.ts'), false);
   const { modules, remove } = writeSharing(root, files);
   context.after(remove);
   const texts = modules.map((module) => readFileSync(module, 'utf8'));
   const together = texts.map((text) => files.filter((file) => text.includes(path.join(root, file))));
-  assert.deepEqual(together, [[files[1]], [files[0], files[2]]]);
+  const [a, b, c, d, e] = files;
+  assert.deepEqual(together, [[a, c], [b, d], [e]]);
+  const { code, stdout } = await runCommand('test', modules.slice(0, 1));
+  assert.equal(code, 0, stdout);
+  const turn = (file: string | undefined) => ['before', 'test', 'after'].map((what) => `${what} ${file}`);
+  const said = stdout.split('\n').filter((line) => /^(?:before|test|after) test\/|^end$/.test(line));
+  assert.deepEqual(said, [...turn(a), ...turn(c), 'end']);
 });
 
 test('suite: the slowest files are started first', async (context) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
@@ -15,7 +15,8 @@ import {
 } from '../../src/client/client.ts';
 import { parseVersion, type Version } from '../../src/store/visibility/version.ts';
 import { openBrowser, servePage } from '../support/browser.ts';
-import { System } from '../system/support/processes/system.ts';
+import { sharedPlatform } from '../system/support/processes/shared-platform.ts';
+import type { System } from '../system/support/processes/system.ts';
 import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from '../system/support/site.ts';
 
 interface Site {
@@ -30,12 +31,9 @@ let system: System;
 let client: Client<Site>;
 
 before(async () => {
-  system = await System.start({
-    web: 2,
-    workers: 1,
-    jobs: 0,
-    partitions: 4,
-    files: siteFiles({
+  system = await sharedPlatform(
+    siteFiles({
+      tenant: 'client',
       settings: {
         environmentClients: [
           {
@@ -65,10 +63,9 @@ before(async () => {
         },
       },
     }),
-  });
+  );
   client = createClient<Site>({ url: system.url('web.1'), key: clientKey, sourceKey, readYourWrites: true });
 });
-after(() => system.stop());
 
 const viewId = (originId: string) =>
   `gid://Environment/${environmentId}/Source/${sourceId}/Entity/${originId}/View/page`;

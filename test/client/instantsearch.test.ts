@@ -3,7 +3,7 @@
  * docs/guide/search-page.md in a real browser. It needs processes because it tests the answers of fronts and workers.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import type instantsearch from 'instantsearch.js';
@@ -18,7 +18,8 @@ import { openBrowser, servePage } from '../support/browser.ts';
 import { until } from '../support/until.ts';
 import { atlasFiles } from '../system/support/data/atlas.ts';
 import { untilVisible } from '../system/support/ledger.ts';
-import { System } from '../system/support/processes/system.ts';
+import { sharedPlatform } from '../system/support/processes/shared-platform.ts';
+import type { System } from '../system/support/processes/system.ts';
 
 const key = 'environment-atlas-demo';
 const continents = ['Europe', 'Asia', 'Africa'];
@@ -39,7 +40,7 @@ let system: System;
 let client: SearchClient;
 
 before(async () => {
-  system = await System.start({ workers: 2, jobs: 0, partitions: 4, files: atlasFiles() });
+  system = await sharedPlatform(atlasFiles());
   const http = system.client();
   for (const part of [cities.slice(0, 30), cities.slice(30)]) {
     const body = JSON.parse(JSON.stringify(part)) as Json;
@@ -56,7 +57,6 @@ before(async () => {
     },
   }) satisfies Parameters<typeof instantsearch>[0]['searchClient'];
 });
-after(() => system.stop());
 
 async function one(params: SearchParameters, indexName = 'cities') {
   const { results } = await client.search([{ indexName, params }]);

@@ -18,8 +18,9 @@ import { compilerSays } from '../support/type-check.ts';
 import { until } from '../support/until.ts';
 import { requireOk } from '../system/support/feed-copy.ts';
 import { manage, managed } from '../system/support/manage.ts';
-import { System } from '../system/support/processes/system.ts';
-import { Receiver, receiverEnvironment } from '../system/support/receiver.ts';
+import { sharedPlatform } from '../system/support/processes/shared-platform.ts';
+import type { System } from '../system/support/processes/system.ts';
+import { Receiver } from '../system/support/receiver.ts';
 import { clientKey, siteFiles, sourceKey } from '../system/support/site.ts';
 import { textOf } from './support/markdown.ts';
 import { nextTypes, programsOf } from './support/next-types.ts';
@@ -162,13 +163,9 @@ before(async () => {
   const port = await receiver.listen();
   const [client] = added.environmentClients;
   const [webhook] = added.webhooks;
-  system = await System.start({
-    web: 1,
-    workers: 1,
-    jobs: 1,
-    partitions: 4,
-    env: receiverEnvironment,
-    files: siteFiles({
+  system = await sharedPlatform(
+    siteFiles({
+      tenant: 'nextjs',
       settings: {
         ...managed,
         environmentClients: [{ ...client, apiKeys: [clientKey] }],
@@ -184,7 +181,7 @@ before(async () => {
 };`,
       },
     }),
-  });
+  );
   site = await siteAt(system.url('web.1'), await folderOfSystem());
   receiver.answer = (response, { text: body, headers }) => {
     const request = new Request('http://site.example/api/revalidate', {
@@ -198,7 +195,6 @@ before(async () => {
 after(async () => {
   for (const name of ['URL', 'KEY', 'WEBHOOK_SECRET']) delete process.env[`MILLRACE_${name}`];
   receiver.close();
-  await system.stop();
 });
 
 async function folderOfSystem(): Promise<string> {

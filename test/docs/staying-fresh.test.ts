@@ -7,7 +7,8 @@ import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { until } from '../support/until.ts';
 import { requireOk } from '../system/support/feed-copy.ts';
-import { System } from '../system/support/processes/system.ts';
+import { sharedPlatform } from '../system/support/processes/shared-platform.ts';
+import type { System } from '../system/support/processes/system.ts';
 import { clientKey, siteFiles, sourceKey } from '../system/support/site.ts';
 
 const page = readFileSync(new URL('../../docs/guide/staying-fresh.md', import.meta.url), 'utf8');
@@ -17,21 +18,17 @@ let system: System;
 const children: ChildProcess[] = [];
 
 before(async () => {
-  system = await System.start({
-    web: 1,
-    workers: 1,
-    jobs: 0,
-    partitions: 4,
-    files: siteFiles({
+  system = await sharedPlatform(
+    siteFiles({
+      tenant: 'staying-fresh',
       schemas: {
         page: { triggers: { cms: ['page'] }, route: { url: '{url}' }, properties: { title: '{p.title}' } },
       },
     }),
-  });
+  );
 });
 after(async () => {
   for (const child of children) child.kill();
-  await system.stop();
 });
 
 async function save(url: string): Promise<void> {

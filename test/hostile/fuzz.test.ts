@@ -19,7 +19,13 @@ const foundMax = 20;
 /** `MILLRACE_SECONDS=3600 MILLRACE_SEED=7 node --import ./src/typescript/loader.mjs --test test/hostile/fuzz.test.ts` is an hour. */
 test('fuzz: random requests to every endpoint break nothing', async () => {
   const random = Random.forTest('fuzz');
-  const system = await System.start({ web: 1, workers: 1, jobs: 0, partitions: 4, files: hostileSite });
+  const system = await System.start({
+    web: 1,
+    workers: 1,
+    jobs: 0,
+    partitions: 4,
+    files: hostileSite('acme'),
+  });
   try {
     const guard = await Guard.start(system, { webBytes: 900 * megabyte, workerBytes: 1200 * megabyte });
     const attack = new Attack(system, random, guard);

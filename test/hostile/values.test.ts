@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
 import type { Client } from '../system/support/client.ts';
-import { System } from '../system/support/processes/system.ts';
+import { sharedPlatform } from '../system/support/processes/shared-platform.ts';
+import type { System } from '../system/support/processes/system.ts';
 import { Canary } from './support/canary.ts';
 import { apiKeys, hostileSite, viewIdOf } from './support/site.ts';
 import { awkwardTexts, prototypeNames } from './support/words.ts';
@@ -12,14 +13,11 @@ let system: System;
 let client: Client;
 let canary: Canary;
 before(async () => {
-  system = await System.start({ web: 1, workers: 1, jobs: 0, partitions: 4, files: hostileSite });
+  system = await sharedPlatform(hostileSite('hostile-values'));
   client = system.client();
   canary = await Canary.hatch(system);
 });
-after(async () => {
-  await canary.sings();
-  await system.stop();
-});
+after(() => canary.sings());
 
 interface Entity {
   readonly originId: string;

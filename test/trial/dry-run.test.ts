@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { Json } from '../../src/contract/json.ts';
 import { runCommand } from '../cli/support/command.ts';
 import { writeFiles } from '../jobs/support/platform.ts';
 import { until } from '../support/until.ts';
 import type { Answer, Client } from '../system/support/client.ts';
 import { configure, manage, managed } from '../system/support/manage.ts';
-import { System } from '../system/support/processes/system.ts';
+import { sharedPlatform } from '../system/support/processes/shared-platform.ts';
+import type { System } from '../system/support/processes/system.ts';
 import { clientKey, siteFiles, sourceKey, viewIdOf } from '../system/support/site.ts';
 
 const page = (title: string): Json => ({
@@ -16,6 +17,7 @@ const page = (title: string): Json => ({
 });
 const files = (schemas: Readonly<Record<string, Json>>) =>
   siteFiles({
+    tenant: 'trial',
     schemas,
     settings: managed,
   });
@@ -24,9 +26,7 @@ let system: System;
 let client: Client;
 
 before(async () => {
-  system = await System.start({
-    files: files({ page: page('{p.title}') }),
-  });
+  system = await sharedPlatform(files({ page: page('{p.title}') }));
   client = system.client('web.1');
   const entities = Array.from({ length: 30 }, (_, at) => ({
     originId: `p${at}`,
@@ -38,7 +38,6 @@ before(async () => {
   const headers = { 'X-Service-Min-Version': String(saved.headers['x-service-version']) };
   assert.equal((await client.get('/v2?handle=h29', { key: clientKey, headers })).status, 200);
 });
-after(() => system.stop());
 
 async function documents(): Promise<Record<string, string>> {
   return (await manage(client, '/configuration')).json.documents;
@@ -107,7 +106,11 @@ test('dry run: removals need no consent; errors and another digest are refused a
 });
 
 test('dry run: apply --dry-run prints a table and samples, and with --json only the object', async () => {
-  const env = { REDIS_URL: system.redis.url, PARTITIONS: '4', CONFIG_DIR: system.configDir };
+  const env = {
+    REDIS_URL: system.redis.url,
+    PARTITIONS: String(system.partitions),
+    CONFIG_DIR: system.configDir,
+  };
   writeFiles(system.configDir, files({ page: page('now {p.title}') }));
   const shown = await runCommand('apply', ['--dry-run'], { env });
   assert.equal(shown.code, 0, shown.stderr);

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
 import { destinationOptionsCharactersMax, handleCodePointsMax } from '../../src/contract/limits.ts';
 import { runCommand } from '../cli/support/command.ts';
 import type { Answer, Client } from '../system/support/client.ts';
-import { System } from '../system/support/processes/system.ts';
+import { sharedPlatform } from '../system/support/processes/shared-platform.ts';
+import type { System } from '../system/support/processes/system.ts';
 import { clientKey, managementKey, siteFiles, sourceKey, viewIdOf } from '../system/support/site.ts';
 
 const page = {
@@ -28,9 +29,9 @@ let client: Client;
 let folder: string;
 
 before(async () => {
-  system = await System.start({
-    jobs: 0,
-    files: siteFiles({
+  system = await sharedPlatform(
+    siteFiles({
+      tenant: 'previews',
       schemas: { page },
       indexes: {
         pages: {
@@ -53,7 +54,7 @@ before(async () => {
       },
       settings: { managementClients: [{ name: 'ci', scopes: ['read'], apiKeys: [managementKey] }] },
     }),
-  });
+  );
   client = system.client('web.1');
   folder = await mkdtemp(path.join(tmpdir(), 'millrace-preview-'));
   const entities = Array.from({ length: 40 }, (_, at) => ({
@@ -69,7 +70,6 @@ before(async () => {
   const headers = { 'X-Service-Min-Version': version };
   assert.equal((await client.get('/v2?handle=h39', { key: clientKey, headers })).status, 200);
 });
-after(() => system.stop());
 
 const preview = (body: JsonObject, key = managementKey): Promise<Answer> =>
   client.post('/management/v1/preview', body, { key });
@@ -312,7 +312,7 @@ test('preview: the item of an auto-indexed type is shown, with fields that savin
 });
 
 test('preview: the command shows the same, for files too', async () => {
-  const env = { REDIS_URL: system.redis.url, PARTITIONS: '4' };
+  const env = { REDIS_URL: system.redis.url, PARTITIONS: String(system.partitions) };
   const shown = await runCommand('preview', ['page', 'p1'], { env });
   assert.equal(shown.code, 0, shown.stderr);
   assert.match(shown.stdout, /"title": "Page 1"[\s\S]*URLs:\n {2}\/p1\n {2}\/old-p1\nHandles:\n {2}h1\n/);

@@ -25,10 +25,13 @@ const alone = files.filter((file) => !sharing.includes(file));
 async function runTests(modules: readonly string[], atOnce: number): Promise<string[]> {
   const tests = run({ files: [...modules], concurrency: atOnce, timeout: Number(timeoutMs) });
   const failed = new Set<string>();
-  tests.on('test:pass', ({ file, nesting, details }) => count(file, nesting, details.duration_ms));
+  tests.on('test:pass', ({ file, name, nesting, details }) => {
+    if (nesting === 0) count(fileOf(name, file), details.duration_ms);
+  });
   tests.on('test:fail', ({ file, name, nesting, details }) => {
-    failed.add(file ?? name);
-    count(file, nesting, details.duration_ms);
+    if (nesting > 0) return;
+    failed.add(fileOf(name, file));
+    count(fileOf(name, file), details.duration_ms);
   });
   const report = tests.compose(new spec());
   report.pipe(process.stdout, { end: false });
@@ -36,8 +39,13 @@ async function runTests(modules: readonly string[], atOnce: number): Promise<str
   return [...failed];
 }
 
-function count(file: string | undefined, nesting: number, ms: number): void {
-  if (file !== undefined && nesting === 0) tookMs.set(file, (tookMs.get(file) ?? 0) + ms);
+/** The file of a test that is within no other. A file that takes its turn on a platform is a suite with its name. */
+function fileOf(name: string, file: string | undefined): string {
+  return sharing.includes(name) ? path.join(root, name) : (file ?? name);
+}
+
+function count(file: string, ms: number): void {
+  tookMs.set(file, (tookMs.get(file) ?? 0) + ms);
 }
 
 /** Paths relative to the current folder, one per line. */

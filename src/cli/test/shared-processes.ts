@@ -23,8 +23,13 @@ const sharingRooms = [
 const processCount = 8;
 /** In a shared process, such a hook would run for the tests of all files. */
 const hookOfEachPattern = /^(?:before|after)Each\(/m;
-/** Files with this import share a platform, so they must be in one process. */
-const platformPattern = /from '.*\/support\/query-tenant\.ts'/;
+/** Files with such an import take turns with the platform of their process. */
+const platformPattern = /^(?:import|\}) .*from '.*\/(?:shared-platform|query-tenant)\.ts'/m;
+/** What comes after it would not belong to the suite of its file: node's test runner finds that by the call that it is in. */
+const topLevelAwaitPattern = /^(?:\S.* )?await /m;
+const platformModule = 'test/system/support/processes/shared-platform.ts';
+/** A platform each: with one, the last of its files would end long after all others. */
+const platformCount = 2;
 
 /** True for a file whose tests may run in a shared process. */
 export function canShare(root: string, file: string): boolean {
@@ -37,7 +42,8 @@ export function canShare(root: string, file: string): boolean {
 }
 
 function sharesPlatform(root: string, file: string): boolean {
-  return platformPattern.test(textOf(root, file));
+  const text = textOf(root, file);
+  return platformPattern.test(text) && !topLevelAwaitPattern.test(text);
 }
 
 function textOf(root: string, file: string): string {
@@ -54,19 +60,43 @@ export function writeSharing(
   files: readonly string[],
 ): { readonly modules: string[]; remove(): void } {
   const folder = mkdtempSync(path.join(tmpdir(), 'millrace-tests-'));
+  const write = (name: string, text: string) => {
+    const module = path.join(folder, name);
+    writeFileSync(module, text);
+    return module;
+  };
+  write('until-loaded.mjs', untilLoaded);
+  const urlOf = (file: string) => JSON.stringify(pathToFileURL(path.join(root, file)).href);
   const ofPlatform = files.filter((file) => sharesPlatform(root, file));
   const others = files.filter((file) => !ofPlatform.includes(file));
-  const groups = [...split(others), ofPlatform].filter((group) => group.length > 0);
-  writeFileSync(path.join(folder, 'until-loaded.mjs'), untilLoaded);
-  const modules = groups.map((group, at) => {
-    const module = path.join(folder, `shared-${at + 1}.mjs`);
-    const imports = group.map(
-      (file) => `import ${JSON.stringify(pathToFileURL(path.join(root, file)).href)};\n`,
-    );
-    writeFileSync(module, `import { onLoaded } from './until-loaded.mjs';\n${imports.join('')}onLoaded();\n`);
-    return module;
-  });
+  const modules = [
+    ...deal(ofPlatform).map((group, at) => write(`platform-${at + 1}.mjs`, suites(group, urlOf))),
+    ...split(others).map((group, at) => write(`shared-${at + 1}.mjs`, imports(group, urlOf))),
+  ];
   return { modules, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+type UrlOf = (file: string) => string;
+
+function imports(files: readonly string[], urlOf: UrlOf): string {
+  const lines = files.map((file) => `import ${urlOf(file)};\n`);
+  return `import { onLoaded } from './until-loaded.mjs';\n${lines.join('')}onLoaded();\n`;
+}
+
+/** Each file is a suite: its hooks run when it has the platform. */
+function suites(files: readonly string[], urlOf: UrlOf): string {
+  const lines = files.map((file) => `addSuite(${JSON.stringify(file)}, () => import(${urlOf(file)}));\n`);
+  return `import { describe } from 'node:test';
+import { onLoaded } from './until-loaded.mjs';
+import ${urlOf(platformModule)};
+const loading = [];
+const addSuite = (file, load) => describe(file, () => {
+  loading.push(load());
+  return loading.at(-1);
+});
+${lines.join('')}await Promise.allSettled(loading);
+onLoaded();
+`;
 }
 
 /**
@@ -83,5 +113,14 @@ test('all files are loaded', () => loaded);
 /** Splits files into one group per process. Files of a room stay together, because they load the same code. */
 function split(files: readonly string[]): string[][] {
   const startOf = (group: number) => Math.ceil((group * files.length) / processCount);
-  return Array.from({ length: processCount }, (_, group) => files.slice(startOf(group), startOf(group + 1)));
+  return Array.from({ length: processCount }, (_, group) =>
+    files.slice(startOf(group), startOf(group + 1)),
+  ).filter((group) => group.length > 0);
+}
+
+/** Spreads files over the platforms. The longest, which come first, are not all in one. */
+function deal(files: readonly string[]): string[][] {
+  return Array.from({ length: platformCount }, (_, platform) =>
+    files.filter((_, at) => at % platformCount === platform),
+  ).filter((group) => group.length > 0);
 }

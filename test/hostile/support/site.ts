@@ -1,6 +1,6 @@
 /**
- * Two tenants with the same ids, aliases, handles and URLs: `acme` is attacked, `canary` must notice nothing. The
- * schemas of `acme` put what an entity says into every kind of hole there is.
+ * Two tenants with the same ids, aliases, handles and URLs: one is attacked, the canary must notice nothing. The schemas
+ * of the attacked one put what an entity says into every kind of hole there is.
  */
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import type { ConfigFiles } from '../../system/support/processes/system.ts';
@@ -30,7 +30,7 @@ function settings(source: string, client: string): JsonObject {
   };
 }
 
-/** Entity types that schemas of `acme` are made for. */
+/** Entity types that schemas of the attacked tenant are made for. */
 export const entityTypes = ['page', 'card', 'toString', '__proto__', 'a:b|c'] as const;
 const triggers: Json = { cms: [...entityTypes] };
 
@@ -124,22 +124,23 @@ const things: Json = {
   },
 };
 
-export const hostileSite: ConfigFiles = {
+/** @param tenant that is attacked */
+export const hostileSite = (tenant: string): ConfigFiles => ({
   ...siteFiles({
-    tenant: 'acme',
+    tenant,
     settings: settings(apiKeys.source, apiKeys.client),
     schemas: { page, constructor: { triggers, properties: { name: '{p.title}' } } },
     partials: { part },
     indexes: { things },
   }),
   ...siteFiles({
-    tenant: 'canary',
+    tenant: `${tenant}-canary`,
     settings: settings(apiKeys.canarySource, apiKeys.canaryClient),
     schemas: { page },
     partials: { part },
     indexes: { things },
   }),
-};
+});
 
 export function viewIdOf(originId: string, alias = 'page'): string {
   return `gid://Environment/${environmentId}/Source/${sourceId}/Entity/${originId}/View/${alias}`;

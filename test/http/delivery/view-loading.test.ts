@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { AnswerCache } from '../../../src/http/cache/answer-cache.ts';
 import { until } from '../../support/until.ts';
 import { startFront, type TestFront } from '../support/front.ts';
-import { putClaim, putView, viewIdOf } from '../support/seed.ts';
+import { putClaim, putView, putViews, viewIdOf } from '../support/seed.ts';
 import { apiKeys } from '../support/site.ts';
 
 const mebibyte = 1024 * 1024;
@@ -14,8 +14,8 @@ const count = 64;
 let front: TestFront;
 before(async () => {
   front = await startFront({ services: { cache: new AnswerCache(0) } });
-  for (let view = 0; view < count; view += 1)
-    await putView(front.store, `big-${view}`, 'x'.repeat(viewBytes));
+  const names = Array.from({ length: count }, (_, view) => `big-${view}`);
+  await putViews(front.store, names, 'x'.repeat(viewBytes));
   await putView(front.store, 'small', 'small');
   await putClaim(front.store, 'small', { handle: 'small' });
   await putView(front.store, 'above', 'above', { big: 'big-0', again: 'big-0', small: 'small' });

@@ -1,16 +1,17 @@
 /** What a key of one tenant gets for the ids and names of another. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
 import type { RouteName } from '../../../src/http/route-definition.ts';
 import { routeTable } from '../../../src/http/routing/route-table.ts';
 import { until } from '../../support/until.ts';
 import type { Answer, Client } from '../../system/support/client.ts';
-import { System } from '../../system/support/processes/system.ts';
+import { sharedPlatform } from '../../system/support/processes/shared-platform.ts';
+import type { System } from '../../system/support/processes/system.ts';
 import { clientKey, managementKey, siteFiles, sourceKey } from '../../system/support/site.ts';
 
 /** Part of every name, id and string of the other tenant. */
-const secret = 'acme-secret';
+const secret = 'secret-of-others';
 const theirs = {
   environment: `${secret}-environment`,
   environmentId: `${secret}-environment-id`,
@@ -43,52 +44,50 @@ let [rebuildJob, dryRunJob] = ['', ''];
 let offset = '';
 
 before(async () => {
-  system = await System.start({
-    files: {
-      ...siteFiles({
-        tenant: 'acme',
-        schemas: { [theirs.schema]: theirSchema },
-        indexes: { [theirs.schema]: theirIndex },
-        settings: {
-          environments: [{ id: theirs.environmentId, alias: theirs.environment }],
-          sourceGroups: [
-            {
-              alias: theirs.group,
-              autoIndex: true,
-              sources: [
-                {
-                  id: theirs.sourceId,
-                  name: `${secret} CMS`,
-                  environments: [theirs.environment],
-                  apiKeys: [theirs.key('source')],
-                },
-              ],
-            },
-          ],
-          environmentClients: [
-            {
-              name: secret,
-              environment: theirs.environment,
-              domains: ['site'],
-              apiKeys: [theirs.key('client')],
-            },
-          ],
-          managementClients: [{ name: secret, apiKeys: [theirs.key('management')] }],
-          webhooks: [
-            {
-              alias: theirs.webhook,
-              environment: theirs.environment,
-              url: `http://127.0.0.1:9/${secret}`,
-              secret: 'whsec_c2VjcmV0',
-            },
-          ],
-        },
-      }),
-      ...siteFiles({
-        tenant: 'blue',
-        settings: { managementClients: [{ name: 'ops', apiKeys: [managementKey] }] },
-      }),
-    },
+  system = await sharedPlatform({
+    ...siteFiles({
+      tenant: 'others',
+      schemas: { [theirs.schema]: theirSchema },
+      indexes: { [theirs.schema]: theirIndex },
+      settings: {
+        environments: [{ id: theirs.environmentId, alias: theirs.environment }],
+        sourceGroups: [
+          {
+            alias: theirs.group,
+            autoIndex: true,
+            sources: [
+              {
+                id: theirs.sourceId,
+                name: `${secret} CMS`,
+                environments: [theirs.environment],
+                apiKeys: [theirs.key('source')],
+              },
+            ],
+          },
+        ],
+        environmentClients: [
+          {
+            name: secret,
+            environment: theirs.environment,
+            domains: ['site'],
+            apiKeys: [theirs.key('client')],
+          },
+        ],
+        managementClients: [{ name: secret, apiKeys: [theirs.key('management')] }],
+        webhooks: [
+          {
+            alias: theirs.webhook,
+            environment: theirs.environment,
+            url: `http://127.0.0.1:9/${secret}`,
+            secret: 'whsec_c2VjcmV0',
+          },
+        ],
+      },
+    }),
+    ...siteFiles({
+      tenant: 'own',
+      settings: { managementClients: [{ name: 'ops', apiKeys: [managementKey] }] },
+    }),
   });
   client = system.client('web.1');
   await save(
@@ -111,7 +110,6 @@ before(async () => {
     return states.every(({ json }) => json.state === 'completed');
   });
 });
-after(() => system.stop());
 
 async function save(key: string, entity: Json, originId: string): Promise<void> {
   const saved = await client.post(`/ingest/v2/${originId}`, entity, { key });
@@ -223,7 +221,7 @@ const attempts: () => Readonly<Partial<Record<RouteName, readonly Attempt[]>>> =
     {
       status: 422,
       path: '/management/v1/configuration?dryRun=true',
-      body: { documents: { [`../acme/schemas/${theirs.schema}.json`]: '{}' } },
+      body: { documents: { [`../others/schemas/${theirs.schema}.json`]: '{}' } },
     },
   ],
   listEntities: [

@@ -27,6 +27,17 @@ export async function putView(
   references: Readonly<Record<string, string>> = {},
   tenant: TenantAlias = 'one',
 ): Promise<void> {
+  await putViews(store, [originId], title, references, tenant);
+}
+
+/** The same view of several entities. */
+export async function putViews(
+  store: Store,
+  originIds: readonly string[],
+  title: string,
+  references: Readonly<Record<string, string>> = {},
+  tenant: TenantAlias = 'one',
+): Promise<void> {
   const entries = Object.entries(references);
   const texts = [`{"title":${JSON.stringify(title)}`];
   for (const [name] of entries) {
@@ -47,11 +58,13 @@ export async function putView(
       sourceId,
     ),
   );
-  const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, originId));
-  await store.client.hset(
-    keys.views(tag, tenant, environmentId, sourceId),
-    storedFields(viewField('page', originId), body).flat(),
-  );
+  for (const originId of originIds) {
+    const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, originId));
+    await store.client.hset(
+      keys.views(tag, tenant, environmentId, sourceId),
+      storedFields(viewField('page', originId), body).flat(),
+    );
+  }
 }
 
 export async function putClaim(

@@ -7,7 +7,8 @@ import type { JsonObject } from '../../../src/contract/json.ts';
 import { bulkEntitiesMax } from '../../../src/contract/limits.ts';
 import { openBrowser, type ServedPage, servePage } from '../../support/browser.ts';
 import { atlasFiles, someAtlasPlaces } from '../support/data/atlas.ts';
-import { type ConfigFiles, System } from '../support/processes/system.ts';
+import { sharedPlatform } from '../support/processes/shared-platform.ts';
+import type { ConfigFiles, System } from '../support/processes/system.ts';
 
 const openKey = 'environment-atlas-demo';
 const sourceKey = 'source-atlas-demo';
@@ -39,25 +40,31 @@ let stranger: ServedPage;
 
 before(async () => {
   [allowed, stranger] = await Promise.all([servePage(), servePage()]);
-  system = await System.start({ web: 1, workers: 1, jobs: 0, partitions: 4, files: demoFiles() });
+  system = await sharedPlatform(demoFiles());
   front = system.url();
   version = await load(await someAtlasPlaces());
   browser = await openBrowser();
 });
 after(async () => {
   await browser?.close();
-  await system?.stop();
   await Promise.all([allowed.close(), stranger.close()]);
 });
 
 /** The demo's files, with two more clients. */
 function demoFiles(): ConfigFiles {
   const client = { environment: 'production', domains: ['site'] };
-  return atlasFiles(({ environmentClients }) =>
-    environmentClients.push(
-      { ...client, name: 'narrow', origins: [allowed.origin, 'https://*.example.com'], apiKeys: [narrowKey] },
-      { ...client, name: 'none', origins: [], apiKeys: [noneKey] },
-    ),
+  return atlasFiles(
+    ({ environmentClients }) =>
+      environmentClients.push(
+        {
+          ...client,
+          name: 'narrow',
+          origins: [allowed.origin, 'https://*.example.com'],
+          apiKeys: [narrowKey],
+        },
+        { ...client, name: 'none', origins: [], apiKeys: [noneKey] },
+      ),
+    'browser',
   );
 }
 

@@ -11,7 +11,8 @@ import { changeTags } from '../../../src/store/derived/subjects.ts';
 import { claimField } from '../../../src/store/keys.ts';
 import { entityOf } from '../support/data/entities.ts';
 import { NginxCache } from '../support/nginx-cache.ts';
-import { System } from '../support/processes/system.ts';
+import { sharedPlatform } from '../support/processes/shared-platform.ts';
+import type { System } from '../support/processes/system.ts';
 import { Random } from '../support/random.ts';
 import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from '../support/site.ts';
 
@@ -27,7 +28,9 @@ const clients = [
   { key: 'spaces', cacheControl: settings, cacheTags: 'Surrogate-Key' },
 ];
 const reference = (alias: string, originId: string) => ({ type: 'reference', alias, originId });
+const tenant = 'cached';
 const files = siteFiles({
+  tenant,
   settings: {
     environmentClients: [
       { name: 'uncached', environment: 'production', domains: ['site'], apiKeys: [clientKey] },
@@ -86,13 +89,10 @@ const random = Random.forTest('cache-in-front');
 let system: System;
 let nginx: NginxCache;
 before(async () => {
-  system = await System.start({ web: 1, workers: 1, jobs: 0, partitions: 4, files });
+  system = await sharedPlatform(files);
   nginx = await NginxCache.start(system.url());
 });
-after(async () => {
-  await nginx?.stop();
-  await system?.stop();
-});
+after(() => nginx?.stop());
 
 const urls = ['/0', '/1', '/2', '/3', '/4', 'https://www.example.com/0'];
 
@@ -158,7 +158,7 @@ async function change(): Promise<string> {
 async function storedViews(): Promise<Map<string, string>> {
   const store = await system.store();
   const views = new Map<string, string>();
-  for (const key of await store.client.keys(`*:views:acme:${environmentId}:*`)) {
+  for (const key of await store.client.keys(`*:views:${tenant}:${environmentId}:*`)) {
     const sourceId = key.split(':').at(-1);
     for (const [field, body] of Object.entries(await store.client.hgetall(key))) {
       views.set(`${sourceId}:${field}`, body);
@@ -186,7 +186,7 @@ function tagsOfChanges(earlier: Content, later: Content): Set<string> {
     const isSame = earlier.views.get(field) === later.views.get(field) && `${left}` === `${now}`;
     if (isSame) continue;
     const view = { sourceId: source, alias, originId };
-    for (const tag of changeTags({ tenant: 'acme', environmentId }, view, [...left, ...now])) tags.add(tag);
+    for (const tag of changeTags({ tenant, environmentId }, view, [...left, ...now])) tags.add(tag);
   }
   return tags;
 }

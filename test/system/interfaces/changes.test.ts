@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
 import { formatViewId } from '../../../src/contract/ids.ts';
 import { shownReferencesMax } from '../../../src/contract/limits.ts';
@@ -9,11 +9,13 @@ import type { Client } from '../support/client.ts';
 import { entityOf } from '../support/data/entities.ts';
 import { EventSource } from '../support/event-source.ts';
 import { FeedCopy, requireOk, type ToldChange } from '../support/feed-copy.ts';
-import { System } from '../support/processes/system.ts';
+import { sharedPlatform } from '../support/processes/shared-platform.ts';
+import type { System } from '../support/processes/system.ts';
 import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from '../support/site.ts';
 
 const narrowKey = 'client-key-without-changes';
 const files = siteFiles({
+  tenant: 'changes',
   schemas: {
     page: {
       triggers: { cms: ['page', 'post'] },
@@ -75,10 +77,9 @@ let system: System;
 let clients: readonly [Client, Client];
 
 before(async () => {
-  system = await System.start({ web: 2, workers: 2, jobs: 0, partitions: 4, files });
+  system = await sharedPlatform(files);
   clients = [system.client('web.1', 32), system.client('web.2', 32)];
 });
-after(() => system.stop());
 
 const viewId = (originId: string, alias = 'page') =>
   formatViewId({ environmentId, sourceId, originId, alias });

@@ -1,9 +1,10 @@
 /** A configuration as a hosted service has it: its folders and file names, and what its schemas say in JSON. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
 import type { Client } from '../support/client.ts';
-import { System } from '../support/processes/system.ts';
+import { sharedPlatform } from '../support/processes/shared-platform.ts';
+import type { System } from '../support/processes/system.ts';
 import { clientKey, siteFiles, sourceKey } from '../support/site.ts';
 
 const schemas: Readonly<Record<string, Json>> = {
@@ -91,14 +92,11 @@ const entities: readonly Json[] = [
 let system: System;
 let front: Client;
 before(async () => {
-  const files = siteFiles({});
-  const folder = Object.entries(schemas).map(([path, json]) => [`tenants/acme/${path}`, json]);
-  system = await System.start({
-    files: { ...files, ...Object.fromEntries(folder) },
-  });
+  const files = siteFiles({ tenant: 'hosted' });
+  const folder = Object.entries(schemas).map(([path, json]) => [`tenants/hosted/${path}`, json]);
+  system = await sharedPlatform({ ...files, ...Object.fromEntries(folder) });
   front = system.client();
 });
-after(() => system?.stop());
 
 test('hosted configuration: its schemas build views, partials and index items, and their references are resolved', async () => {
   const saved = await front.post('/ingest/v2', [...entities], { key: sourceKey });
@@ -128,11 +126,11 @@ test('hosted configuration: its schemas build views, partials and index items, a
 
 test('hosted configuration: moving a schema into another folder, or renaming it to include its kind, rebuilds nothing', async () => {
   const moved = Object.entries(schemas).map(([path, json]) => [
-    `tenants/acme/${path.replace('Site/', 'Moved here/').replace('schemas/article.full', 'schemas/article')}`,
+    `tenants/hosted/${path.replace('Site/', 'Moved here/').replace('schemas/article.full', 'schemas/article')}`,
     json,
   ]);
   const built = await system.metric('millrace_built_total');
-  await system.apply({ ...siteFiles({}), ...Object.fromEntries(moved) });
+  await system.apply({ ...siteFiles({ tenant: 'hosted' }), ...Object.fromEntries(moved) });
   assert.equal(await system.metric('millrace_built_total'), built);
   const page = await front.get('/v2?handle=front', { key: clientKey });
   assert.equal(page.json.views.front.blocks[0].headline, 'New');

@@ -3,7 +3,7 @@ import { createReadStream, existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createGunzip } from 'node:zlib';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
@@ -15,7 +15,8 @@ import { until } from '../../support/until.ts';
 import type { Client } from '../support/client.ts';
 import { catalogue, catalogueFiles } from '../support/data/debian.ts';
 import { SystemProcess } from '../support/processes/process.ts';
-import { System } from '../support/processes/system.ts';
+import { sharedPlatform } from '../support/processes/shared-platform.ts';
+import type { System } from '../support/processes/system.ts';
 import { Random } from '../support/random.ts';
 import { clientKey, environmentId, sourceId, sourceKey } from '../support/site.ts';
 
@@ -29,19 +30,12 @@ let entities: SourceEntity[];
 let file: string;
 
 before(async () => {
-  system = await System.start({
-    web: 2,
-    workers: 2,
-    jobs: 0,
-    partitions: 8,
-    files: catalogueFiles(['acme', 'beta', 'real']),
-  });
+  system = await sharedPlatform(catalogueFiles(['acme', 'beta', 'real']));
   client = system.client('web.2');
   entities = catalogue(Random.forTest('import'), size);
   file = path.join(system.scratchDir, 'catalogue.ndjson');
   await writeFile(file, entities.map((entity) => `${JSON.stringify(entity)}\n`).join(''));
 });
-after(() => system.stop());
 
 /** The real command, as `npm run import` starts it. */
 function importing(source: string, tenant: string, options: readonly string[] = []): SystemProcess {

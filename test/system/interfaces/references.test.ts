@@ -33,10 +33,10 @@ const tenant = new QueryTenant(
     indexes: { articles: index },
     settings: {
       environmentClients: [
-        { ...client, name: 'website', apiKeys: [`references-${clientKey}`] },
-        { ...client, name: 'lists', depth: 1, apiKeys: [`references-${shallowKey}`] },
+        { ...client, name: 'website', apiKeys: [clientKey] },
+        { ...client, name: 'lists', depth: 1, apiKeys: [shallowKey] },
       ],
-      managementClients: [{ name: 'people', apiKeys: [`references-${managementKey}`] }],
+      managementClients: [{ name: 'people', apiKeys: [managementKey] }],
     },
   },
   {},

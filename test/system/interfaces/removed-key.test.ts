@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
 import { runCommand } from '../../cli/support/command.ts';
 import { until } from '../../support/until.ts';
 import type { Client } from '../support/client.ts';
 import { EventSource } from '../support/event-source.ts';
-import { System } from '../support/processes/system.ts';
+import { sharedPlatform } from '../support/processes/shared-platform.ts';
+import type { System } from '../support/processes/system.ts';
 import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from '../support/site.ts';
 
 const removed = { client: 'client-key-that-goes', source: 'source-key-that-goes' };
@@ -16,6 +17,7 @@ const schemas = { page: { triggers: { cms: ['page'] }, properties: { title: '{p.
 /** The site with the given keys beside those that stay. */
 function filesWith(keys: { client: readonly string[]; source: readonly string[] }) {
   return siteFiles({
+    tenant: 'removed-key',
     schemas,
     settings: {
       sourceGroups: [
@@ -42,10 +44,9 @@ let system: System;
 let fronts: Client[];
 before(async () => {
   const files = filesWith({ client: [removed.client], source: [removed.source] });
-  system = await System.start({ web: 2, workers: 1, jobs: 1, partitions: 4, files });
+  system = await sharedPlatform(files);
   fronts = system.fronts.map((name) => system.client(name, 4));
 });
-after(() => system?.stop());
 
 /** Statuses of a read and a write at every front, on connections that are kept. */
 async function statuses(keys: { client: string; source: string }): Promise<number[][]> {

@@ -10,7 +10,7 @@ const page = {
   properties: { title: '{p.title}' },
 };
 const managementKey = 'manage';
-const settings = { managementClients: [{ name: 'people', apiKeys: [`urls-${managementKey}`] }] };
+const settings = { managementClients: [{ name: 'people', apiKeys: [managementKey] }] };
 const tenant = new QueryTenant('urls', { schemas: { page }, settings }, {});
 
 async function save(originId: string, members: object, title = originId): Promise<number> {

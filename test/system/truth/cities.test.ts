@@ -3,7 +3,7 @@
  * scan of the file. With MILLRACE_DATA=1 the whole file and more of everything.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
@@ -23,7 +23,8 @@ import {
 } from '../support/data/cities.ts';
 import { entityOf } from '../support/data/entities.ts';
 import { dataQuery } from '../support/data/query.ts';
-import { System } from '../support/processes/system.ts';
+import { sharedPlatform } from '../support/processes/shared-platform.ts';
+import type { System } from '../support/processes/system.ts';
 import { Random } from '../support/random.ts';
 import { clientKey, siteFiles, sourceId, sourceKey } from '../support/site.ts';
 
@@ -47,8 +48,8 @@ let targets: Target[];
 
 before(async () => {
   entities = await cities(1_000);
-  const files = siteFiles({ indexes: { cities: cityIndex } });
-  system = await System.start({ web: 1, workers: 2, jobs: 0, partitions: 8, files });
+  const files = siteFiles({ tenant: 'cities', indexes: { cities: cityIndex } });
+  system = await sharedPlatform(files);
   client = system.client();
   await saveAll(entities);
   await waitUntilSettled(await system.store());
@@ -71,7 +72,6 @@ before(async () => {
     },
   ];
 });
-after(() => system.stop());
 
 async function saveAll(all: readonly SourceEntity[]): Promise<void> {
   const portions = Array.from({ length: Math.ceil(all.length / 50) }, (_, at) => at * 50);

@@ -3,12 +3,13 @@
  * `MILLRACE_RACES=100000 npm test -- test/system/truth/never-stale.test.ts`.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { formatViewId } from '../../../src/contract/ids.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/contract/json.ts';
 import type { Answer, Client } from '../support/client.ts';
 import { entityOf } from '../support/data/entities.ts';
-import { System } from '../support/processes/system.ts';
+import { sharedPlatform } from '../support/processes/shared-platform.ts';
+import type { System } from '../support/processes/system.ts';
 import { Random } from '../support/random.ts';
 import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from '../support/site.ts';
 
@@ -20,6 +21,7 @@ const readersPerFront = 8;
 
 /** A page shows its own count and that of the page it refers to. */
 const files = siteFiles({
+  tenant: 'never-stale',
   schemas: {
     page: {
       triggers: { cms: ['page'] },
@@ -48,9 +50,8 @@ const random = Random.forTest('never-stale');
 const names = Array.from({ length: pageCount }, (_, number) => `p${number}`);
 let system: System;
 before(async () => {
-  system = await System.start({ web: 2, workers: 2, jobs: 0, partitions: 8, files });
+  system = await sharedPlatform(files);
 });
-after(() => system?.stop());
 
 /** Page -> count. */
 type Counts = Map<string, number>;

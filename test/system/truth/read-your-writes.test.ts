@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
 import { formatViewId } from '../../../src/contract/ids.ts';
 import type { Json } from '../../../src/contract/json.ts';
 import type { Answer, Client } from '../support/client.ts';
 import { entityOf } from '../support/data/entities.ts';
-import { System } from '../support/processes/system.ts';
+import { sharedPlatform } from '../support/processes/shared-platform.ts';
+import type { System } from '../support/processes/system.ts';
 import { Random, testTurns } from '../support/random.ts';
 import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from '../support/site.ts';
 
 const files = siteFiles({
+  tenant: 'read-your-writes',
   schemas: {
     page: {
       triggers: { cms: ['page'] },
@@ -56,10 +58,9 @@ let clients: Client[];
 let visibleWrites = 0;
 
 before(async () => {
-  system = await System.start({ web: 2, workers: 2, jobs: 0, partitions: 8, files });
+  system = await sharedPlatform(files);
   clients = system.fronts.map((name) => system.client(name, 32));
 });
-after(() => system.stop());
 
 function viewId(originId: string, alias: string): string {
   return formatViewId({ environmentId, sourceId, originId, alias });

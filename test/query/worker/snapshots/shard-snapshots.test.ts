@@ -66,17 +66,37 @@ class Host {
       title: `word ${prefix}${number}`,
       size: number,
     });
+    const records = new Map<string, Map<string, Buffer>>();
+    for (let number = 0; number < count; number += 1) {
+      const originId = `${prefix}-${number}`;
+      const key = this.#itemsKey(originId, index);
+      const ofKey = records.get(key) ?? new Map<string, Buffer>();
+      records.set(key, ofKey.set(originId, encodeItem({ updatedAtMs: 1, fields: fields(number) })));
+      if (index === things) this.model.set(originId, fields(number));
+    }
+    await this.#register(this.store.partitions.tags, index);
+    await Promise.all([...records].map(([key, ofKey]) => this.store.client.hset(key, ofKey)));
+  }
+
+  #itemsKey(originId: string, index: ScopedIndex): string {
+    const tag = this.store.partitions.tag(this.partitionOf(originId));
+    return keys.items(tag, scope.tenant, scope.environmentId, sourceId, index.index);
+  }
+
+  /** Lets workers find the items of an index in partitions. */
+  async #register(tags: readonly string[], index: ScopedIndex): Promise<void> {
     await Promise.all(
-      Array.from({ length: count }, (_, number) => this.put(`${prefix}-${number}`, fields(number), index)),
+      tags.flatMap((tag) => [
+        this.store.client.hset(keys.itemIndexes(tag), itemIndexField(index), '1'),
+        this.store.client.hset(keys.sources(tag), sourceField(scope.tenant, sourceId), '1'),
+      ]),
     );
   }
 
   /** Writes an item only to Redis, as happens while a worker is down. */
   async put(originId: string, fields: JsonObject | null, index = things): Promise<void> {
-    const tag = this.store.partitions.tag(this.partitionOf(originId));
-    const key = keys.items(tag, scope.tenant, scope.environmentId, sourceId, index.index);
-    await this.store.client.hset(keys.itemIndexes(tag), itemIndexField(index), '1');
-    await this.store.client.hset(keys.sources(tag), sourceField(scope.tenant, sourceId), '1');
+    const key = this.#itemsKey(originId, index);
+    await this.#register([this.store.partitions.tag(this.partitionOf(originId))], index);
     if (fields === null) {
       await this.store.client.hdel(key, originId);
       this.model.delete(originId);
@@ -171,7 +191,7 @@ class Worker {
     );
     for (const [originId, fields] of sorted) {
       const search = searchIn('title', String(fields.title), { literal: true, mode: 'all' });
-      const found = live?.shard.query({ ...everything, search });
+      const found = live?.shard.query({ ...everything, pageSize: 10, search });
       assert.ok(found?.rows.some(({ place }) => place.originId === originId));
     }
   }

@@ -7,8 +7,8 @@ import type { ConfigFiles } from '../processes/system.ts';
 
 const configFolder = fileURLToPath(new URL('../../../../config/', import.meta.url));
 
-/** @param addTo changes `tenant.json` before it is used */
-export function atlasFiles(addTo: (tenant: TenantFile) => void = () => {}): ConfigFiles {
+/** @param addTo changes `tenant.json` before it is used @param tenant in place of the demo's own name */
+export function atlasFiles(addTo: (tenant: TenantFile) => void = () => {}, tenant = 'atlas'): ConfigFiles {
   const names = readdirSync(configFolder, { recursive: true, encoding: 'utf8' }).filter((name) =>
     /^tenants\/.*\.(?:json|ts)$/.test(name),
   );
@@ -18,7 +18,8 @@ export function atlasFiles(addTo: (tenant: TenantFile) => void = () => {}): Conf
     names.map((name) => [name, name.endsWith('.json') ? JSON.parse(textOf(name)) : textOf(name)]),
   );
   addTo(files['tenants/atlas/tenant.json']);
-  return files;
+  const ofTenant = (name: string) => name.replace('tenants/atlas/', `tenants/${tenant}/`);
+  return Object.fromEntries(Object.entries(files).map(([name, json]) => [ofTenant(name), json]));
 }
 
 interface TenantFile {

@@ -86,6 +86,7 @@ export class System {
   readonly #clients: Client[] = [];
   #store: Promise<Store> | null = null;
   #configuration: Configuration | null = null;
+  #files: ConfigFiles = {};
 
   private constructor(
     private readonly options: SystemOptions,
@@ -122,7 +123,7 @@ export class System {
     return this.options.cluster ?? this.own.cluster;
   }
 
-  get #partitions(): number {
+  get partitions(): number {
     return this.options.partitions ?? 4;
   }
 
@@ -169,7 +170,7 @@ export class System {
       REDIS_CLUSTER: this.#cluster?.seeds ?? '',
       CONFIG_DIR: this.configDir,
       DATA_DIR: path.join(this.folder, 'data'),
-      PARTITIONS: String(this.#partitions),
+      PARTITIONS: String(this.partitions),
       HOST: '127.0.0.1',
       LOG_LEVEL: 'info',
       MILLRACE_SUPERVISED: '1',
@@ -181,7 +182,7 @@ export class System {
   store(): Promise<Store> {
     const url = this.options.storeUrl ?? this.own.redis?.url ?? '';
     const address = this.#cluster?.address ?? { kind: 'single' as const, url };
-    this.#store ??= openStore({ address, partitionCount: this.#partitions });
+    this.#store ??= openStore({ address, partitionCount: this.partitions });
     return this.#store;
   }
 
@@ -283,7 +284,7 @@ export class System {
 
   /** What no answer may show: keys, and where the program lies. */
   #secrets(): string[] {
-    const keys = Object.values(this.options.files).flatMap((json) => [
+    const keys = Object.values(this.#files).flatMap((json) => [
       ...JSON.stringify(json).matchAll(/"apiKeys":(\[[^\]]*\])/g),
     ]);
     return [...keys.flatMap(([, list]) => JSON.parse(list ?? '[]') as string[]), root, this.folder];
@@ -337,6 +338,7 @@ export class System {
   }
 
   async #writeConfiguration(files: ConfigFiles): Promise<Configuration> {
+    this.#files = files;
     rmSync(this.configDir, { recursive: true, force: true });
     for (const [file, json] of Object.entries(files)) {
       const place = path.join(this.configDir, file);
