@@ -5,7 +5,6 @@ import {
   atOnce,
   chain,
   type Resumable,
-  repeat,
   type Steps,
   Suspended,
   workBudget,
@@ -152,7 +151,7 @@ export class LiveShard {
   #apply(change: Change): Resumable<unknown> {
     switch (change.kind) {
       case 'put':
-        return this.#put(change.partition, change.item);
+        return new Suspended(this.#put(change.partition, change.item));
       case 'remove':
         return this.shard.take(change.sourceId, change.originId);
       case 'drop':
@@ -240,24 +239,16 @@ export class LiveShard {
     return [...atOnce(pathValues(fields))].every(([path, value]) => isKnown(path, value));
   }
 
-  #put(partition: number, item: StoredItem): Resumable<void> {
-    return this.knows(item)
-      ? this.#putKnown(partition, item)
-      : chain(new Suspended(this.#learnFields()), () => this.#putKnown(partition, item));
-  }
-
-  #putKnown(partition: number, item: StoredItem): Resumable<void> {
-    const { sourceId, originId, updatedAtMs, fieldsText } = item;
-    const head = { partition, sourceId, originId, updatedAtMs };
-    return chain(this.#isMadeForThis(item) ? item.fields : this.#fitting(item.fields), (fields) => {
-      const isWhole = fields === item.fields && fieldsText !== undefined;
-      const text = isWhole ? { fieldsText } : {};
-      const hasPaths = this.definition.kind === 'auto' && Object.values(fields).some(hasMembers);
-      if (!hasPaths) return this.shard.put({ ...head, fields, ...text });
-      return chain(new Suspended(this.#members(fields)), (members) =>
-        this.shard.put({ ...head, fields, members, ...text }),
-      );
-    });
+  *#put(partition: number, item: StoredItem): Steps<void> {
+    if (!this.knows(item)) yield* this.#learnFields();
+    const { sourceId, originId, updatedAtMs } = item;
+    const fields = this.#isMadeForThis(item) ? item.fields : yield* this.#fitting(item.fields);
+    const hasPaths = this.definition.kind === 'auto' && Object.values(fields).some(hasMembers);
+    const members = hasPaths ? yield* this.#members(fields) : undefined;
+    const fieldsText = fields === item.fields ? item.fieldsText : undefined;
+    const put = { partition, sourceId, originId, updatedAtMs, fields, members, fieldsText };
+    const made = this.shard.put(put);
+    if (made instanceof Suspended) yield* made.steps;
   }
 
   /** Values of members of objects that fit the types of their fields, or wait until something decides these. */
@@ -284,20 +275,19 @@ export class LiveShard {
    * The fields that fit their types here. Another configuration may have made the item: after a change of a field's
    * type, a stored item has a value of the former type until it is rebuilt.
    */
-  #fitting(fields: JsonObject): Resumable<JsonObject> {
-    const fitting: JsonObject = {};
-    let isWhole = true;
+  *#fitting(fields: JsonObject): Steps<JsonObject> {
     const names = namesOf(fields);
-    const look = (at: number): Resumable<boolean> => {
-      const name = names[at];
-      if (name === undefined) return false;
-      return chain(this.#fits(fields, name), (fits) => {
-        if (fits) setOwn(fitting, name, getOwn(fields, name) ?? null);
-        else isWhole = false;
-        return true;
-      });
-    };
-    return chain(repeat(look), () => (isWhole ? fields : fitting));
+    const fitting: string[] = [];
+    for (const name of names) {
+      const made = this.#fits(fields, name);
+      const fits = made instanceof Suspended ? yield* made.steps : made;
+      if (fits) fitting.push(name);
+      if (workBudget.isOver()) yield;
+    }
+    if (fitting.length === names.length) return fields;
+    const some: JsonObject = {};
+    for (const name of fitting) setOwn(some, name, getOwn(fields, name) ?? null);
+    return some;
   }
 
   #fits(fields: JsonObject, name: string): Resumable<boolean> {
