@@ -1,4 +1,5 @@
 /** One index of one environment in a worker's memory, and the loads that are filling it. */
+import type { EntityRef } from '../../contract/ids.ts';
 import { getOwn, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
 import {
@@ -210,16 +211,17 @@ export class LiveShard {
 
   /** Notes an item that a scan found, for the next `advance`, unless the item changed since the fill began. */
   found(fill: Fill, item: StoredItem): void {
-    if (fill.changed.has(itemKey(item.sourceId, item.originId))) return;
+    if (hasChanged(fill, item)) return;
     this.#note({ kind: 'put', partition: fill.partition, item });
   }
 
   /** True when an item that a scan found needs no `found`: the snapshot has it just so, or it changed since the fill began. */
-  confirm({ partition, changed }: Fill, item: EncodedItem): boolean {
+  confirm(fill: Fill, item: EncodedItem): boolean {
     if (!this.isCurrent || !this.shard.hasUnproven) return false;
+    if (hasChanged(fill, item)) return true;
     const { sourceId, originId } = item;
-    if (changed.size > 0 && changed.has(itemKey(sourceId, originId))) return true;
-    return this.shard.confirm({ partition, sourceId, originId }, (text) => updatedAtIfSame(item, text));
+    const head = { partition: fill.partition, sourceId, originId };
+    return this.shard.confirm(head, (text) => updatedAtIfSame(item, text));
   }
 
   /** True when every field of the item has its type here, so that it can be put. */
@@ -309,6 +311,10 @@ export class LiveShard {
     }
     this.#retypings = knownRetypings(this.definition, this.autoFields);
   }
+}
+
+function hasChanged({ changed }: Fill, { sourceId, originId }: EntityRef): boolean {
+  return changed.size > 0 && changed.has(itemKey(sourceId, originId));
 }
 
 function itemKey(sourceId: string, originId: string): string {
