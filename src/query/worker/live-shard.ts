@@ -1,11 +1,11 @@
 /** One index of one environment in a worker's memory, with its pending changes and running loads. */
+import type { EntityRef } from '../../contract/ids.ts';
 import { getOwn, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
 import {
   atOnce,
   chain,
   type Resumable,
-  repeat,
   type Steps,
   Suspended,
   workBudget,
@@ -149,7 +149,7 @@ export class LiveShard {
   #apply(change: Change): Resumable<unknown> {
     switch (change.kind) {
       case 'put':
-        return this.#put(change.partition, change.item);
+        return new Suspended(this.#put(change.partition, change.item));
       case 'remove':
         return this.shard.take(change.sourceId, change.originId);
       case 'drop':
@@ -208,18 +208,19 @@ export class LiveShard {
 
   /** Queues an item that a scan found, unless the item has changed since the fill began. */
   found(fill: Fill, item: StoredItem): void {
-    if (fill.changed.has(itemKey(item.sourceId, item.originId))) return;
+    if (hasChanged(fill, item)) return;
     this.#note({ kind: 'put', partition: fill.partition, item });
   }
 
   /**
    * True if an item that a scan found needs no `found`: the snapshot has it unchanged, or it has changed since the fill began.
    */
-  confirm({ partition, changed }: Fill, item: EncodedItem): boolean {
+  confirm(fill: Fill, item: EncodedItem): boolean {
     if (!this.isCurrent || !this.shard.hasUnproven) return false;
+    if (hasChanged(fill, item)) return true;
     const { sourceId, originId } = item;
-    if (changed.size > 0 && changed.has(itemKey(sourceId, originId))) return true;
-    return this.shard.confirm({ partition, sourceId, originId }, (text) => updatedAtIfSame(item, text));
+    const head = { partition: fill.partition, sourceId, originId };
+    return this.shard.confirm(head, (text) => updatedAtIfSame(item, text));
   }
 
   /** True if the types of all fields of the item are known here. */
@@ -239,24 +240,16 @@ export class LiveShard {
     return [...atOnce(pathValues(fields))].every(([path, value]) => isKnown(path, value));
   }
 
-  #put(partition: number, item: StoredItem): Resumable<void> {
-    return this.knows(item)
-      ? this.#putKnown(partition, item)
-      : chain(new Suspended(this.#learnFields()), () => this.#putKnown(partition, item));
-  }
-
-  #putKnown(partition: number, item: StoredItem): Resumable<void> {
-    const { sourceId, originId, updatedAtMs, fieldsText } = item;
-    const head = { partition, sourceId, originId, updatedAtMs };
-    return chain(this.#isMadeForThis(item) ? item.fields : this.#fitting(item.fields), (fields) => {
-      const isWhole = fields === item.fields && fieldsText !== undefined;
-      const text = isWhole ? { fieldsText } : {};
-      const hasPaths = this.definition.kind === 'auto' && Object.values(fields).some(hasMembers);
-      if (!hasPaths) return this.shard.put({ ...head, fields, ...text });
-      return chain(new Suspended(this.#members(fields)), (members) =>
-        this.shard.put({ ...head, fields, members, ...text }),
-      );
-    });
+  *#put(partition: number, item: StoredItem): Steps<void> {
+    if (!this.knows(item)) yield* this.#learnFields();
+    const { sourceId, originId, updatedAtMs } = item;
+    const fields = this.#isMadeForThis(item) ? item.fields : yield* this.#fitting(item.fields);
+    const hasPaths = this.definition.kind === 'auto' && Object.values(fields).some(hasMembers);
+    const members = hasPaths ? yield* this.#members(fields) : undefined;
+    const fieldsText = fields === item.fields ? item.fieldsText : undefined;
+    const put = { partition, sourceId, originId, updatedAtMs, fields, members, fieldsText };
+    const made = this.shard.put(put);
+    if (made instanceof Suspended) yield* made.steps;
   }
 
   /** Values of members of objects that fit the types of their fields, or whose types are not decided yet. */
@@ -283,20 +276,19 @@ export class LiveShard {
    * The fields that fit their types here. After a change of a field's type, a stored item has a value of the former type until
    * it is rebuilt.
    */
-  #fitting(fields: JsonObject): Resumable<JsonObject> {
-    const fitting: JsonObject = {};
-    let isWhole = true;
+  *#fitting(fields: JsonObject): Steps<JsonObject> {
     const names = namesOf(fields);
-    const addNext = (at: number): Resumable<boolean> => {
-      const name = names[at];
-      if (name === undefined) return false;
-      return chain(this.#fits(fields, name), (fits) => {
-        if (fits) setOwn(fitting, name, getOwn(fields, name) ?? null);
-        else isWhole = false;
-        return true;
-      });
-    };
-    return chain(repeat(addNext), () => (isWhole ? fields : fitting));
+    const fitting: string[] = [];
+    for (const name of names) {
+      const made = this.#fits(fields, name);
+      const fits = made instanceof Suspended ? yield* made.steps : made;
+      if (fits) fitting.push(name);
+      if (workBudget.isOver()) yield;
+    }
+    if (fitting.length === names.length) return fields;
+    const some: JsonObject = {};
+    for (const name of fitting) setOwn(some, name, getOwn(fields, name) ?? null);
+    return some;
   }
 
   #fits(fields: JsonObject, name: string): Resumable<boolean> {
@@ -318,6 +310,10 @@ export class LiveShard {
     }
     this.#retypings = knownRetypings(this.definition, this.autoFields);
   }
+}
+
+function hasChanged({ changed }: Fill, { sourceId, originId }: EntityRef): boolean {
+  return changed.size > 0 && changed.has(itemKey(sourceId, originId));
 }
 
 function itemKey(sourceId: string, originId: string): string {

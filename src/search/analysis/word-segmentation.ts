@@ -49,18 +49,8 @@ export const plainLetters = new Letters('');
 /** Characters without a glyph of their own, such as joiners, soft hyphens and enclosing marks. U+200B is not one: it separates words. */
 const invisible = /(?!\u200b)[\p{DI}\p{Me}]/u;
 const everyInvisible = new RegExp(invisible, 'gu');
-const noSpaces = String.raw`\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}`;
-/** Text without these characters is already in NFKC and has nothing invisible, like most Latin text. */
-const beyondPlainLatin =
-  /[^\0-\x9f\xa1-\xa7\xa9\xab\xac\xae\xb0\xb1\xb6\xb7\xbb\xbf-\u0131\u0134-\u013e\u0141-\u0148\u014a-\u017e]/;
-/** Characters that are removed, cannot start a word, or need the segmenter. */
-const special = new RegExp(String.raw`[\p{DI}\p{M}${noSpaces}]`, 'u');
-
-/** True when the runs of the text only need lower case to be words. */
-export function isSimple(text: string): boolean {
-  if (!beyondPlainLatin.test(text)) return true;
-  return !special.test(text) && text.normalize('NFKC') === text;
-}
+const writesNoSpaces =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 
 /** Removes invisible characters. Returns the same string when there are none. */
 export function withoutInvisible(text: string): string {
@@ -127,20 +117,19 @@ export function visitWords(run: string, visit: BoundsVisitor, letters = plainLet
 
 /** Adds the words of a run that `visitRuns` found, in lower case. */
 export function addWordsOfRun(run: string, words: string[], letters = plainLetters): void {
-  if (isSimple(run)) {
-    words.push(run.toLowerCase());
-    return;
-  }
   const normal = run.normalize('NFKC');
   visitWords(normal, (start, end) => words.push(normal.slice(start, end).toLowerCase()), letters);
 }
-
-const writesNoSpaces = new RegExp(`[${noSpaces}]`, 'u');
 
 /** True where words can meet without a separator. */
 export function mayCutBefore(text: string, at: number): boolean {
   const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
   return !mark.test(character) && writesNoSpaces.test(character);
+}
+
+/** Adds the words of a run in NFKC whose script may write no spaces, in lower case. */
+export function addSegmentsOfRun(run: string, words: string[]): void {
+  cutSegments(run, (start, end) => words.push(run.slice(start, end).toLowerCase()));
 }
 
 /** The segmenter takes quadratic time, so long runs are segmented in windows. */

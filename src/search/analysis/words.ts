@@ -3,8 +3,9 @@ import { searchCodePointsMax } from '../../contract/limits.ts';
 import { countCodePoints } from '../../lib/code-points.ts';
 import { workBudget } from '../../lib/cooperative-yield.ts';
 import {
+  addSegmentsOfRun,
   addWordsOfRun,
-  isSimple,
+  isVisible,
   Letters,
   mayCutBefore,
   plainLetters,
@@ -37,15 +38,73 @@ export class Cutter {
   /** The words of a text in order, repeated ones too. */
   cut(text: string): string[] {
     const { letters } = this;
+    const known = letters === plainLetters ? wordsByUnits(text) : null;
+    if (known !== null) return known;
     const words: string[] = [];
-    const isPlain = isSimple(text);
-    for (const piece of this.#encoder.encode(isPlain ? text : withoutInvisible(text))) {
-      if (!letters.isRun(piece)) continue;
-      if (isPlain) words.push(piece.toLowerCase());
-      else addWordsOfRun(piece, words, letters);
+    for (const piece of this.#encoder.encode(withoutInvisible(text))) {
+      if (letters.isRun(piece)) addWordsOfRun(piece, words, letters);
     }
     return words;
   }
+}
+
+// Kinds of UTF-16 units. The highest kind in a run decides how it is cut.
+const separates = 1;
+const staysAsItIs = 2;
+/** May need the segmenter. */
+const isSpaceless = 3;
+/** NFKC may change it or its neighbor. */
+const mayChange = 4;
+/** The unit alone does not say what it is. */
+const isIncomplete = 5;
+/** By unit; 0: no text had it yet. */
+const kinds = new Uint8Array(0x10000);
+const surrogate = /\p{Cs}/u;
+/** Marks, and Korean vowels and finals: NFKC may join them with the letter before. */
+const mayJoin = /[\p{M}\u1160-\u11ff]/u;
+
+function readKind(unit: number): number {
+  const kind = kindOf(String.fromCharCode(unit));
+  kinds[unit] = kind;
+  return kind;
+}
+
+function kindOf(character: string): number {
+  if (surrogate.test(character) || !isVisible(character)) return isIncomplete;
+  if (!plainLetters.inside.test(character)) return separates;
+  if (mayJoin.test(character) || character.normalize('NFKC') !== character) return mayChange;
+  return mayCutBefore(character, 0) ? isSpaceless : staysAsItIs;
+}
+
+/**
+ * The words of a text in lower case; null for a text with surrogates or invisible characters. This is a fast path: it reads each
+ * character once, and few texts have such characters.
+ */
+export function wordsByUnits(text: string): string[] | null {
+  const words: string[] = [];
+  let start = 0;
+  let kindOfRun = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    const kind = kinds[unit] || readKind(unit);
+    if (kind === isIncomplete) return null;
+    if (kind !== separates) {
+      if (kind > kindOfRun) kindOfRun = kind;
+      continue;
+    }
+    if (at > start) addRunOfKind(text.slice(start, at), kindOfRun, words);
+    start = at + 1;
+    kindOfRun = 0;
+  }
+  if (start < text.length) addRunOfKind(text.slice(start), kindOfRun, words);
+  return words;
+}
+
+/** @param kind the highest of its units */
+function addRunOfKind(run: string, kind: number, words: string[]): void {
+  if (kind === staysAsItIs) words.push(run.toLowerCase());
+  else if (kind === mayChange) addWordsOfRun(run, words);
+  else addSegmentsOfRun(run, words);
 }
 
 const plainCutter = new Cutter(plainLetters);

@@ -30,9 +30,9 @@ export interface IndexItem extends ItemHead {
    */
   readonly fields: JsonObject;
   /** Values of members of objects, by path, as `fields`. Of auto-indexed types alone. */
-  readonly members?: ReadonlyMap<string, Json>;
+  readonly members?: ReadonlyMap<string, Json> | undefined;
   /** JSON text of the fields, if the caller has it already. */
-  readonly fieldsText?: string;
+  readonly fieldsText?: string | undefined;
 }
 
 const capacityMin = 1024;

@@ -32,7 +32,8 @@ export class PendingSearches {
   }
 
   clear(): void {
-    this.#searches.clear();
+    // A map that is empty makes a new table of itself all the same.
+    if (this.#searches.size > 0) this.#searches.clear();
   }
 }
 

@@ -86,7 +86,10 @@ export function decodeItem(
   if (names === null) return itemOf(ref, JSON.parse(stored.toString()) as [number, JsonObject]);
   const values = JSON.parse(stored.toString('utf8', valuesAt)) as Json[];
   const fields: JsonObject = {};
-  for (const [at, value] of values.entries()) if (value !== null) setOwn(fields, names[at] ?? '', value);
+  for (let at = 0; at < values.length; at += 1) {
+    const value = values[at] ?? null;
+    if (value !== null) setOwn(fields, names[at] ?? '', value);
+  }
   return itemOf(ref, [timeOf(stored), fields]);
 }
 

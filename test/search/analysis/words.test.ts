@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isSimple, Letters } from '../../../src/search/analysis/word-segmentation.ts';
+import { Letters } from '../../../src/search/analysis/word-segmentation.ts';
 import {
   allowedDistance,
   cutterOf,
   isIndexable,
   wordPieces,
   wordSequence,
+  wordsByUnits,
   wordsOf,
 } from '../../../src/search/analysis/words.ts';
 import { runs } from '../../support/runs.ts';
@@ -116,15 +117,30 @@ test('keep: the configured characters count as letters in any position', () => {
   assert.deepEqual([...wordPieces(`${long} C++ ${long}`, cutterOf('+'))].flat(), [long, 'c++', long]);
 });
 
-test('isSimple: every accepted Latin text is in NFKC and has nothing to remove', () => {
-  const latin = Array.from({ length: 0x250 }, (_, code) => String.fromCharCode(code));
-  for (const first of latin) {
-    const expected = first.normalize('NFKC') === first && first !== '\u00ad';
-    assert.equal(isSimple(first), expected, `U+${first.charCodeAt(0).toString(16)}`);
+test('wordsByUnits: each character, before others too, has the words of a regular expression', () => {
+  // Those that NFKC joins with a letter before them.
+  const joining = new Map<string, string>();
+  for (let code = 0; code <= 0xffff; code += 1) {
+    const [first = '', ...others] = String.fromCharCode(code).normalize('NFD');
+    for (const other of others) joining.set(other, first);
   }
-  const simple = latin.filter(isSimple).join('');
-  assert.equal(simple.normalize('NFKC'), simple);
-  assert.equal([...simple].reverse().join('').normalize('NFKC'), [...simple].reverse().join(''));
+  for (let unit = 0; unit <= 0xffff; unit += 1) {
+    const character = String.fromCharCode(unit);
+    const text = `${joining.get(character) ?? 'a'}${character}`;
+    assert.deepEqual(wordsByUnits(text) ?? naiveWords(text), naiveWords(text), `U+${unit.toString(16)}`);
+  }
+});
+
+test('wordsByUnits: a text that it takes has the words of a regular expression', () => {
+  const characters = [...'aZ é\u0301Σ٣-_ҐЙﬁⅧ中文東京カﾀﾞのภาษา한국\u1100\u1161\u11a8½™😀\u00ad'];
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom(...characters), maxLength: 12 }), (text) => {
+      const words = wordsByUnits(text);
+      assert.equal(words === null, /[😀\u00ad]/u.test(text));
+      if (words !== null) assert.deepEqual(words, naiveWords(text));
+    }),
+    { numRuns: runCount },
+  );
 });
 
 test('isRun: distinguishes runs from separators, with and without kept characters', () => {
