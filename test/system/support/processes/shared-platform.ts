@@ -1,5 +1,5 @@
 /**
- * One platform for all test files of a process, one after the other. To start one takes 3 s of processor time, and its
+ * One platform for all test files of a process, one after the other. To start one takes 2.5 s of processor time, and its
  * processes are slow until they are warm, so a file starts its own (`System.start`) only if it needs other settings or
  * processes, or ends processes.
  *
