@@ -1,11 +1,12 @@
 /**
- * One platform for all test files of a process, one after the other. To start one takes 3 s of processor time, and its
+ * One platform for all test files of a process, one after the other. To start one takes 2.5 s of processor time, and its
  * processes are slow until they are warm, so a file starts its own (`System.start`) only if it needs other settings or
  * processes, or ends processes.
  *
  * The files that import this share few processes (`src/cli/test/shared-processes.ts`), where each is a suite, so that its
  * `before` runs when the file before it has ended. Then the configuration is replaced by its own. What the others saved
- * stays under their tenants, so each file names its tenants after itself. A file that runs alone has the platform for itself.
+ * stays under their tenants, so each file names its tenants after itself. A file that runs alone has the platform for itself,
+ * and so does one that awaits something before its tests are registered: they would not belong to its suite.
  */
 import { after } from 'node:test';
 import { receiverEnvironment } from '../receiver.ts';
