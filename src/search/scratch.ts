@@ -32,7 +32,7 @@ export class Scratch {
 }
 
 /**
- * Search state of each doc that was found, by place: it is the n-th of `hits`, beginning with 1. So the numbers of these docs stand
+ * Search state of each doc that was found, by place: it is the n-th of `hits`, beginning with 1. So the numbers of these docs are
  * together, however many docs there are. See `word-search.ts`.
  */
 export class SearchScratch {
