@@ -1,7 +1,7 @@
 import { CodeTally } from './columns/code-tally.ts';
 
 /**
- * Buffers of one query, which the next one uses again. Between queries nothing is counted, and no doc is stamped or noted.
+ * Buffers of one query, which the next one uses again. Between queries nothing is counted, and no doc has a place.
  */
 export class Scratch {
   /** The matching docs. The step before says how many there are. */
@@ -31,13 +31,20 @@ export class Scratch {
   }
 }
 
-/** Search state of each doc, by doc. See `word-search.ts`. */
+/**
+ * Search state of each doc that was found, by place: it is the n-th of `hits`, beginning with 1. So the numbers of these docs are
+ * together, however many docs there are. See `word-search.ts`.
+ */
 export class SearchScratch {
-  /** Docs of a word. */
-  readonly docs: Int32Array;
+  /** Number of docs that were found. */
+  found = 0;
+  /** The place of each doc, by doc; 0: it was not found. */
+  readonly places: Int32Array;
+  /** Places of the docs of a word. */
+  readonly ofWord: Int32Array;
   /** The last word that was found in the doc, and how closely. */
   readonly stamps: Uint16Array;
-  /** Which words were found in it. */
+  /** How many words were found in it. */
   readonly notes: Int32Array;
   /** How often the terms of a word are in it, each times its factor: of one field, and of all. */
   readonly sums: Float64Array;
@@ -46,21 +53,19 @@ export class SearchScratch {
   readonly totals: Float64Array;
 
   constructor(length: number) {
-    this.docs = new Int32Array(length);
-    this.stamps = new Uint16Array(length);
-    this.notes = new Int32Array(length);
-    this.sums = new Float64Array(length);
-    this.x = new Float64Array(length);
-    this.totals = new Float64Array(length);
+    this.places = new Int32Array(length);
+    this.ofWord = new Int32Array(length);
+    this.stamps = new Uint16Array(length + 1);
+    this.notes = new Int32Array(length + 1);
+    this.sums = new Float64Array(length + 1);
+    this.x = new Float64Array(length + 1);
+    this.totals = new Float64Array(length + 1);
   }
 
-  /** Sets back the docs of a list. The numbers of a doc mean nothing without its stamp and notes. */
+  /** Forgets the docs of a list, which are all that were found. */
   clear(found: Int32Array, count: number): void {
-    for (let at = 0; at < count; at += 1) {
-      const doc = found[at] ?? 0;
-      this.stamps[doc] = 0;
-      this.notes[doc] = 0;
-    }
+    for (let at = 0; at < count; at += 1) this.places[found[at] ?? 0] = 0;
+    this.found = 0;
   }
 }
 

@@ -50,7 +50,7 @@ function postingsIn(ofFields: readonly Tiers[], enough: number): number {
 
 /**
  * What the first `count` docs of a list have of the words, in the order of the list.
- * @param docs few, and not `scratch.search().docs`
+ * @param docs few, and not `scratch.search().ofWord`
  */
 export function* frequenciesIn(
   { words, fields }: WordSearch,
@@ -61,7 +61,7 @@ export function* frequenciesIn(
   const perDoc = words.length * fields.length * tierCount;
   const frequencies = Array.from({ length: count }, () => new Array<number>(perDoc).fill(0));
   // The place of each doc. A doc that is not in the list has any number here.
-  const places = scratch.search().docs;
+  const places = scratch.search().ofWord;
   for (let place = 0; place < count; place += 1) places[docs[place] ?? 0] = place;
   const ofDoc = (doc: number) => {
     const place = places[doc] ?? 0;

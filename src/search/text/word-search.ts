@@ -33,14 +33,14 @@ export function* statsOf(searched: WordSearch, scratch: Scratch): Steps<SearchSt
   const { fields, items } = searched;
   const words: WordStats[] = [];
   for (const word of searched.words) {
-    const walk = new WordWalk(fields, items.live, scratch, words.length, scratch.search().docs);
+    const walk = new WordWalk(fields, items.live, scratch, words.length);
     // Terms that are spelt otherwise are looked for only where the word itself is unknown.
     let { tier, count } = yield* firstTier(walk, yield* word.firstTiers(), 0, 1);
     if (tier === noTier) {
       ({ tier, count } = yield* firstTier(walk, yield* word.tiers(), 1, tierCount));
     }
     words.push({ tier, items: count });
-    scratch.search().clear(walk.docs, walk.count);
+    scratch.clear(scratch.hits, scratch.search().found);
   }
   return { items: items.count, fields: fields.map(fieldStats), words };
 }
@@ -83,7 +83,6 @@ class SearchRun {
   };
   readonly #lengths: readonly number[];
   readonly #buffers: SearchScratch;
-  #count = 0;
   #wordsDone = 0;
   /** Words that an item must have. */
   #needed = 0;
@@ -105,16 +104,7 @@ class SearchRun {
 
   /** Adds what a word gives to its docs. @param isAskedByAll no field leaves the word out */
   *add(tiers: readonly Tiers[], isAskedByAll: boolean): Steps<void> {
-    // The docs of a single word are those of the search.
-    const docs = this.#isSingle ? this.scratch.hits : this.#buffers.docs;
-    const walk = new WordWalk(
-      this.fields,
-      this.items.live,
-      this.scratch,
-      this.#wordsDone,
-      docs,
-      this.#lengths,
-    );
+    const walk = new WordWalk(this.fields, this.items.live, this.scratch, this.#wordsDone, this.#lengths);
     const pinned = this.search.stats?.words[this.#wordsDone];
     let tier = pinned?.tier ?? noTier;
     let matching = pinned?.items ?? 0;
@@ -130,23 +120,22 @@ class SearchRun {
     this.#lastIdf = idf(this.#stats.items, matching);
     this.#wordsDone += 1;
     if (isAskedByAll) this.#needed += 1;
-    if (this.#isSingle) this.#count = walk.count;
-    else yield* this.#fold(walk, isAskedByAll);
+    if (!this.#isSingle) yield* this.#fold(walk, isAskedByAll);
   }
 
   *found(): Steps<Found> {
     const { hits } = this.scratch;
     const stats = this.#stats;
     const scoreOf = this.#scoreOf();
-    const touchedCount = this.#count;
+    const touchedCount = this.#buffers.found;
     if (this.search.mode === 'any' || this.#isSingle || this.#needed === 0) {
       return { count: touchedCount, touched: hits, touchedCount, scoreOf, stats };
     }
     const all = hits.slice(0, touchedCount);
     const { notes } = this.#buffers;
     let count = 0;
-    for (const doc of all) {
-      if (neededIn(notes[doc] ?? 0) < this.#needed) continue;
+    for (const [at, doc] of all.entries()) {
+      if (neededIn(notes[at + 1] ?? 0) < this.#needed) continue;
       hits[count] = doc;
       count += 1;
     }
@@ -167,58 +156,54 @@ class SearchRun {
     }
   }
 
-  #foldSome({ docs, count, closeCount }: WordWalk, from: number, isNeeded: boolean): number {
-    const { notes, totals, x } = this.#buffers;
-    const { hits } = this.scratch;
+  #foldSome({ count, closeCount }: WordWalk, from: number, isNeeded: boolean): number {
+    const { notes, totals, x, ofWord } = this.#buffers;
     const wordIdf = this.#lastIdf;
     const end = Math.min(count, from + workBudget.unitsPerLook);
     const need = isNeeded ? neededNote : 0;
-    let hitCount = this.#count;
     for (let at = from; at < end; at += 1) {
-      const doc = docs[at] ?? 0;
+      const place = ofWord[at] ?? 0;
       const isClose = at < closeCount;
-      const score = wordScore(wordIdf, x[doc] ?? 0, isClose);
-      const note = notes[doc] ?? 0;
-      if (note === 0) {
-        hits[hitCount] = doc;
-        hitCount += 1;
-        totals[doc] = score;
-      } else totals[doc] = (totals[doc] ?? 0) + score;
-      notes[doc] = (note | knownNote) + need + (isClose ? 1 : 0);
+      totals[place] = (totals[place] ?? 0) + wordScore(wordIdf, x[place] ?? 0, isClose);
+      notes[place] = (notes[place] ?? 0) + need + (isClose ? 1 : 0);
     }
-    this.#count = hitCount;
     workBudget.units += end - from;
     return end;
   }
 
   #scoreOf(): DocScore {
-    const { x, totals, notes, stamps } = this.#buffers;
+    const { x, totals, notes, stamps, places } = this.#buffers;
     if (this.wordCount === 0) return noScore;
     const shares = coordinations(this.wordCount);
-    if (!this.#isSingle) return (doc) => (shares[closeIn(notes[doc] ?? 0)] ?? 0) * (totals[doc] ?? 0);
+    if (!this.#isSingle) {
+      return (doc) => {
+        const place = places[doc] ?? 0;
+        return (shares[closeIn(notes[place] ?? 0)] ?? 0) * (totals[place] ?? 0);
+      };
+    }
     const wordIdf = this.#lastIdf;
     const [later = 0, close = 0] = shares;
     const closeStamp = closeStampOf(0);
     return (doc) => {
-      const isClose = stamps[doc] === closeStamp;
-      return (isClose ? close : later) * wordScore(wordIdf, x[doc] ?? 0, isClose);
+      const place = places[doc] ?? 0;
+      const isClose = stamps[place] === closeStamp;
+      return (isClose ? close : later) * wordScore(wordIdf, x[place] ?? 0, isClose);
     };
   }
 }
 
-/** Bits of a doc: that it is known, how many required words it has, and how many words match it closely. */
-const knownNote = 1 << 30;
+/** Bits of a doc: how many required words it has, and how many words match it closely. */
 const neededNote = 1 << 12;
 
 function neededIn(note: number): number {
-  return (note & ~knownNote) >>> 12;
+  return note >>> 12;
 }
 
 function closeIn(note: number): number {
   return note & (neededNote - 1);
 }
 
-/** The stamps of docs that match a word closely, and of others that match it. 0 is that of no word. */
+/** The stamp of docs that match a word closely. The next one is that of others that match it. */
 function closeStampOf(word: number): number {
   return 2 * word + 1;
 }
@@ -239,10 +224,8 @@ class WordWalk {
   constructor(
     private readonly fields: readonly SearchedField[],
     private readonly live: Bitmap,
-    scratch: Scratch,
+    private readonly scratch: Scratch,
     word: number,
-    /** The docs, the first `count`. */
-    readonly docs: Int32Array,
     /** Average words of an item in each field; absent: only the docs are asked for. */
     private readonly lengths?: readonly number[],
   ) {
@@ -278,8 +261,11 @@ class WordWalk {
 
   /** @returns the term from which to go on */
   #addTerms({ index: { postings }, termIds, factor }: TermGroup, from: number): number {
-    const { stamps, sums, x } = this.#buffers;
-    const { docs, live } = this;
+    const buffers = this.#buffers;
+    const { places, ofWord, stamps, notes, sums, x, totals } = buffers;
+    const { live } = this;
+    const { hits } = this.scratch;
+    let { found } = buffers;
     const stamp = this.#stamp;
     const closeStamp = this.#closeStamp;
     let { count } = this;
@@ -291,36 +277,52 @@ class WordWalk {
       for (let next = run.from; next < end; next += 1) {
         const posting = list[next] ?? 0;
         const doc = docOf(posting);
-        const known = stamps[doc];
-        if (known === stamp) sums[doc] = (sums[doc] ?? 0) + factor * postings.frequency(termId, posting);
-        else if (known !== closeStamp && live.has(doc)) {
-          stamps[doc] = stamp;
-          sums[doc] = factor * postings.frequency(termId, posting);
-          x[doc] = 0;
-          docs[count] = doc;
-          count += 1;
+        let place = places[doc] ?? 0;
+        if (place === 0) {
+          if (!live.has(doc)) continue;
+          hits[found] = doc;
+          found += 1;
+          place = found;
+          places[doc] = place;
+          totals[place] = 0;
+          notes[place] = 0;
+        } else {
+          const known = stamps[place];
+          if (known === stamp) {
+            sums[place] = (sums[place] ?? 0) + factor * postings.frequency(termId, posting);
+            continue;
+          }
+          if (known === closeStamp) continue;
         }
+        stamps[place] = stamp;
+        sums[place] = factor * postings.frequency(termId, posting);
+        x[place] = 0;
+        ofWord[count] = place;
+        count += 1;
       }
       workBudget.units += unitsPerTerm + end - run.from;
       at += 1;
     }
     this.count = count;
+    buffers.found = found;
     return at;
   }
 
   /** Adds to each doc what its terms in a field give. */
   *#addField({ counts }: FieldText, weight: number, average: number): Steps<void> {
-    const { sums, x } = this.#buffers;
-    const { docs, count, closeCount } = this;
+    const { ofWord, sums, x } = this.#buffers;
+    const { hits } = this.scratch;
+    const { count, closeCount } = this;
     const lengths = counts.byDoc;
     for (let from = closeCount; from < count; from += workBudget.unitsPerLook) {
       const end = Math.min(count, from + workBudget.unitsPerLook);
       for (let at = from; at < end; at += 1) {
-        const doc = docs[at] ?? 0;
-        const sum = sums[doc] ?? 0;
+        const place = ofWord[at] ?? 0;
+        const sum = sums[place] ?? 0;
         if (sum === 0) continue;
-        x[doc] = (x[doc] ?? 0) + weightedFrequency(weight, sum, lengths[doc] ?? 0, average);
-        sums[doc] = 0;
+        const length = lengths[hits[place - 1] ?? 0] ?? 0;
+        x[place] = (x[place] ?? 0) + weightedFrequency(weight, sum, length, average);
+        sums[place] = 0;
       }
       workBudget.units += end - from;
       if (workBudget.isOver()) yield;

@@ -41,12 +41,10 @@ function scores(search: CheckedSearch, fields: readonly SearchedField[]): Record
     Array.from(scratch.hits.subarray(0, count), (doc) => [texts[doc], scoreOf(doc)]),
   );
   scratch.clear(touched, touchedCount);
-  for (const buffer of [scratch.search().stamps, scratch.search().notes]) {
-    assert.ok(
-      buffer.every((value) => value === 0),
-      'the scratch is clean for the next query',
-    );
-  }
+  assert.ok(
+    scratch.search().places.every((place) => place === 0),
+    'the scratch is clean for the next query',
+  );
   return found;
 }
 
