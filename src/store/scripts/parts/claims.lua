@@ -208,15 +208,15 @@ local function changeRun(digests, action, trail, routesEnd, fields, fieldDigests
   for at = 1, #fields do
     local field, digest, packed = fields[at], fieldDigests[at], claims[at]
     local isUrl = isUrlField(field)
-    local record, traceTag = stored[field], traceTags[at]
-    if traceTag and traceTag ~= run.trail[1] then run.trail = { traceTag, trail[2], trail[3], trail[4] } end
+    local record = stored[field]
+    run.traceTag = traceTags[at] or trail[1]
     if not record and action == 'put' then
       -- The first claim of a field, as nearly all are: there is nothing to compare with.
       stored[field] = packed
       puts[#puts + 1], puts[#puts + 2] = field, packed
       if isUrl then new[#new + 1] = displays[at] end
       digests[#digests + 1] = digest
-      fresh[claimIn(claimsKey, field, packed)] = isTraced[at] == 1 and 2 or 1
+      noteFresh(claimsKey, field, packed, isTraced[at] == 1 and 2 or 1)
       if isTraced[at] == 1 or #serviceList > 0 then noteOnly(run, field, packed, false, packed) end
     elseif record == packed and action == 'drop' and not contested then
       -- The only one.
