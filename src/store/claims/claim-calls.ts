@@ -5,6 +5,7 @@ import { assert } from '../../lib/assert.ts';
 import { groupBy } from '../../lib/lists.ts';
 import { digestOf } from '../codec/digest.ts';
 import { claimSubject } from '../derived/subjects.ts';
+import { isSameScope } from '../environment-scope.ts';
 import { keys, routesEnd, urlFormOfField } from '../keys.ts';
 import { type LuaValue, packForLua } from '../redis/lua-list.ts';
 import type { Store } from '../store.ts';
@@ -121,11 +122,7 @@ function runsOf(claims: readonly PlacedClaim[]): PlacedClaim[][] {
 }
 
 function sameLists(a: ClaimWrite, b: ClaimWrite): boolean {
-  return (
-    a.scope.tenant === b.scope.tenant &&
-    a.scope.environmentId === b.scope.environmentId &&
-    routesFormOf(a.field) === routesFormOf(b.field)
-  );
+  return isSameScope(a.scope, b.scope) && routesFormOf(a.field) === routesFormOf(b.field);
 }
 
 /** Which list of routes a claim is for. A handle is in none. */
