@@ -8,6 +8,7 @@ import { claimSubject } from '../derived/subjects.ts';
 import { isSameScope } from '../environment-scope.ts';
 import { keys, routesEnd, urlFormOfField } from '../keys.ts';
 import { type LuaValue, packForLua } from '../redis/lua-list.ts';
+import { sortByText } from '../redis/ordered-lists.ts';
 import type { Store } from '../store.ts';
 import { type ClaimWrite, packClaim } from './claim-records.ts';
 
@@ -107,18 +108,31 @@ export function packCall(groups: readonly ClaimGroup[]): Buffer {
   );
 }
 
-/** Neighbours of one action in one environment, whose URLs are in one list of routes. */
+/**
+ * Neighbours of one action in one environment, whose URLs are in one list of routes, each of another field. Those that are put are
+ * in the order of the list.
+ */
 function runsOf(claims: readonly PlacedClaim[]): PlacedClaim[][] {
   const runs: PlacedClaim[][] = [];
+  const fields = new Set<string>();
   let last: ClaimWrite | null = null;
   for (const placed of claims) {
     const { write } = placed;
-    if (last !== null && last.action === write.action && sameLists(last, write)) {
-      runs.at(-1)?.push(placed);
-    } else runs.push([placed]);
+    const goesOn = last !== null && last.action === write.action && sameLists(last, write);
+    if (goesOn && !fields.has(write.field)) runs.at(-1)?.push(placed);
+    else {
+      runs.push([placed]);
+      fields.clear();
+    }
+    fields.add(write.field);
     last = write;
   }
+  for (const run of runs) if (run[0]?.write.action === 'put') sortByText(run, displayOf);
   return runs;
+}
+
+function displayOf({ write }: PlacedClaim): string {
+  return write.claim.display;
 }
 
 function sameLists(a: ClaimWrite, b: ClaimWrite): boolean {

@@ -13,7 +13,7 @@
 --         other slots
 --       then packed lists of writes, each {key, fields and values to set, fields to delete} for a hash, the same with 'foreign'
 --       after it for one that may be of another partition, and {key, new texts, texts to keep, 'list', texts to remove} for an
---       ordered list
+--       ordered list; the new texts in the order of their bytes
 -- Returns  numbers of the commits. Error FENCED when one of the epochs is no longer the owner's, when another commit was
 --          before one of them, or when some of them are done and others not
 local commits, claims = cmsgpack.unpack(ARGV[2]), cmsgpack.unpack(ARGV[3])

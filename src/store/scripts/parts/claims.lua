@@ -6,7 +6,8 @@
 -- Claims come as a list of runs, each done before the next one: {'put' | 'drop' | 'renew', trail (`parts/service.lua`), what
 -- the name of their list of routes ends with, fields, digests (8 bytes each; none for a commit), displays, packed
 -- claims, of each claim 1 if its view may need a trace, of each claim the tag where its traces go}. The last list but one is
--- empty if no view needs a trace, the last one if all traces go where the trail says.
+-- empty if no view needs a trace, the last one if all traces go where the trail says. A run of 'put' has
+-- each field once, in the order of the bytes of its displays.
 -- 'renew' derives again what follows from a claim, if the claim is there.
 -- A claim is {sinceStamp, short source id, alias, originId, redirect, host, display}. The last three are left out at its end where
 -- there is nothing to say: redirect is false for a page and `true` for a redirect that is only dropped, host is false for all
