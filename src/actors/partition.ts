@@ -7,6 +7,7 @@ import { deferredWaitMs } from '../contract/limits.ts';
 import { assert } from '../lib/assert.ts';
 import type { Semaphore } from '../lib/semaphore.ts';
 import { writeReferences } from '../store/change-log/references.ts';
+import { RemovedViews } from '../store/change-log/reported-views.ts';
 import { trimPauseMs, trimTraces } from '../store/change-log/trim.ts';
 import { type ItemSink, packItemNames } from '../store/derived/changed-items.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
@@ -84,6 +85,7 @@ export class PartitionActor {
   readonly #scheduleTurn: SharedTurn;
   readonly #reader: IntakeReader;
   readonly #namedFields = new NamedFields();
+  readonly #removedViews: RemovedViews;
   #checkpoint: number;
   /** Number of the last commit. */
   #commits: number;
@@ -103,6 +105,7 @@ export class PartitionActor {
     const { store, streams, rebuildTurns, schedulePortions } = context;
     this.#checkpoint = lease.checkpoint;
     this.#commits = lease.commits;
+    this.#removedViews = new RemovedViews(store, lease.tag);
     this.#reader = new IntakeReader(streams, lease.tag, lease.checkpoint);
     this.#code = new CodeRuns(
       context.sandbox,
@@ -321,6 +324,7 @@ export class PartitionActor {
     const result = await processFaultless(
       {
         ...{ store, lease, basis, autoFields, intents, namedFields, claimsPerCommit },
+        removedViews: this.#removedViews,
         code: this.#code,
         codeWaitMs: taken.areDeferred ? deferredWaitMs : undefined,
         nowMs,

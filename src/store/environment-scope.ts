@@ -4,3 +4,7 @@ export interface EnvironmentScope {
   readonly tenant: string;
   readonly environmentId: string;
 }
+
+export function isSameScope(a: EnvironmentScope, b: EnvironmentScope): boolean {
+  return a.tenant === b.tenant && a.environmentId === b.environmentId;
+}

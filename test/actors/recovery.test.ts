@@ -13,6 +13,7 @@ import type { SourceEntity } from '../../src/contract/entity.ts';
 import { codeOpenCharactersMax } from '../../src/contract/limits.ts';
 import { Semaphore } from '../../src/lib/semaphore.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { RemovedViews } from '../../src/store/change-log/reported-views.ts';
 import { writeClaims } from '../../src/store/claims/claims.ts';
 import { readClaimFields } from '../../src/store/claims/read-claims.ts';
 import { ActiveConfiguration } from '../../src/store/configuration/active-configuration.ts';
@@ -279,6 +280,7 @@ test('recovery: a handle that is dropped and restored around a crash before the 
       autoFields: new AutoFields(store),
       intents: await Intents.load(store, lease),
       namedFields: new NamedFields(),
+      removedViews: new RemovedViews(store, lease.tag),
       claimsPerCommit: 0,
       nowMs: Date.now(),
       code: new CodeRuns(

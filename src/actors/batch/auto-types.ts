@@ -9,6 +9,8 @@ import type { Output } from './output.ts';
 
 type FieldTypes = ReadonlyMap<string, FieldType>;
 
+const noTypes: FieldTypes = new Map();
+
 export class AutoTypes {
   private constructor(private readonly types: ReadonlyMap<string, FieldTypes>) {}
 
@@ -61,8 +63,9 @@ export class AutoTypes {
     return !isAutoIndexed(output) || this.types.has(typeKey(output));
   }
 
+  /** None for an item of an index, whose schema has the types. */
   of(output: Output): FieldTypes {
-    return this.types.get(typeKey(output)) ?? new Map();
+    return (isAutoIndexed(output) ? this.types.get(typeKey(output)) : null) ?? noTypes;
   }
 }
 

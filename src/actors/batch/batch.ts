@@ -8,6 +8,7 @@
 import { batchWaitMs } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { ReferenceChanges, type ReferrerWrite, writeReferences } from '../../store/change-log/references.ts';
+import type { RemovedViews } from '../../store/change-log/reported-views.ts';
 import type { ClaimWrite } from '../../store/claims/claim-records.ts';
 import { writeClaims } from '../../store/claims/claims.ts';
 import { noteRuntimeLookups } from '../../store/configuration/layouts.ts';
@@ -45,6 +46,7 @@ export interface BatchContext {
   readonly autoFields: AutoFields;
   readonly intents: Intents;
   readonly namedFields: NamedFields;
+  readonly removedViews: RemovedViews;
   readonly claimsPerCommit: number;
   readonly code: CodeRuns;
   /** How long the batch waits for code while replies arrive; absent for `batchWaitMs`. */
@@ -130,7 +132,7 @@ async function tryBatch(
   barrier: ReplicationBarrier,
   works: readonly EntityWork[],
 ): Promise<BatchResult> {
-  const { store, lease, basis, autoFields, intents, namedFields, code, nowMs } = context;
+  const { store, lease, basis, autoFields, intents, namedFields, removedViews, code, nowMs } = context;
   intents.begin();
   code.begin(context.codeWaitMs);
   namedFields.begin(basis.configuration);
@@ -143,7 +145,7 @@ async function tryBatch(
   const decided = (asked: readonly Output[]) => AutoTypes.decide(autoFields, asked);
   const { outputs, withoutRoom, autoTypes } = await buildTurns(turns, lookups, code, decided, batchWaitMs);
   const [returning] = await Promise.all([
-    readReturningViews(store, lease.tag, outputs),
+    readReturningViews(removedViews, outputs),
     noteRuntimeLookups(
       store,
       lookups.unforeseen.map(({ tenant, sourceGroup, query }) => ({
@@ -157,6 +159,7 @@ async function tryBatch(
   changes.deferred.push(...deferred);
   await new Comparison(changes, autoTypes, lookups, returning).compareTurns(turns, outputs);
   changes.countFindings(withoutRoom.map(typeWithoutRoom));
+  for (const scope of changes.reported.shrinking) removedViews.forget(scope);
 
   const [claimsBefore, claimWrites] = mayGoWithCommit(context, changes.claimWrites)
     ? [[], changes.claimWrites]

@@ -85,9 +85,10 @@ export class Comparison {
     this.#record(turn, recorded);
   }
 
-  #defer({ turn, dependent, deferredFor, failure }: Output): void {
-    if (deferredFor === null || failure !== null) return;
-    this.changes.deferred.push(deferredOutput(turn, dependent, deferredFor));
+  #defer(output: Output): void {
+    const { turn, deferredFor } = output;
+    if (deferredFor === null || output.failure !== null) return;
+    this.changes.deferred.push(deferredOutput(turn, output.dependent, deferredFor));
   }
 
   /** @param outputs ordered by key, so that equal records have equal bytes */

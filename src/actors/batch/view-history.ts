@@ -6,7 +6,7 @@ import { normalizeUrl } from '../../config/urls/url.ts';
 import type { EntityRef } from '../../contract/ids.ts';
 import { formerClaimsMax } from '../../contract/limits.ts';
 import { groupBy } from '../../lib/lists.ts';
-import { type RemovedView, readRemovedViews } from '../../store/change-log/reported-views.ts';
+import type { RemovedView, RemovedViews } from '../../store/change-log/reported-views.ts';
 import {
   claimKey,
   type FormerClaim,
@@ -14,8 +14,8 @@ import {
   type ProcessedClaim,
   type ProcessedOutput,
 } from '../../store/derived/processed-record.ts';
+import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { claimField, urlFormOfField } from '../../store/keys.ts';
-import type { Store } from '../../store/store.ts';
 import { type Builder, dependentOf, isFormerDigest, outdatedDigest, outputKey } from './builder.ts';
 import type { Output } from './output.ts';
 import type { Turn } from './turn.ts';
@@ -134,28 +134,26 @@ function becauseOf(turn: Turn, entity: EntityRef): Cause {
 /** Claims from before the removal, for outputs that build a view again. */
 export type ReturningViews = ReadonlyMap<Output, readonly FormerClaim[]>;
 
-/** @param tag tag of the partition of all outputs. @throws StoreUnavailableError */
+/** @param removedViews those of the partition of all outputs. @throws StoreUnavailableError */
 export async function readReturningViews(
-  store: Store,
-  tag: string,
+  removedViews: RemovedViews,
   outputs: readonly Output[],
 ): Promise<ReturningViews> {
   const returning = new Map<Output, readonly FormerClaim[]>();
   const environments = groupBy(
-    outputs.filter(makesNewView),
+    outputs.filter((output) => makesNewView(output) && !removedViews.hasNone(scopeOf(output))),
     ({ turn, builder }) => `${turn.tenantAlias}|${builder.environmentId}`,
   );
   await Promise.all(
     [...environments.values()].map(async (group) => {
       const [first] = group;
       if (first === undefined) return;
-      const scope = { tenant: first.turn.tenantAlias, environmentId: first.builder.environmentId };
       const views = group.map(({ turn: { sourceId, originId }, builder }) => ({
         sourceId,
         originId,
         alias: builder.name,
       }));
-      const removed = await readRemovedViews(store, tag, scope, views);
+      const removed = await removedViews.read(scopeOf(first), views);
       group.forEach((output, at) => {
         const was = removed[at];
         if (was !== null && was !== undefined) returning.set(output, was.claims);
@@ -163,6 +161,10 @@ export async function readReturningViews(
     }),
   );
   return returning;
+}
+
+function scopeOf({ turn, builder }: Output): EnvironmentScope {
+  return { tenant: turn.tenantAlias, environmentId: builder.environmentId };
 }
 
 function makesNewView({ turn, builder, failure, isDeferred }: Output): boolean {

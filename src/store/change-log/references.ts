@@ -5,7 +5,7 @@
  */
 import { groupBy, portions } from '../../lib/lists.ts';
 import { changeMembers, noValue, scanMembers } from '../derived/member-hash.ts';
-import type { EnvironmentScope } from '../environment-scope.ts';
+import { type EnvironmentScope, isSameScope } from '../environment-scope.ts';
 import { keys, viewIdentity } from '../keys.ts';
 import type { Caller } from '../ownership/lease.ts';
 import type { LuaValue } from '../redis/lua-list.ts';
@@ -42,8 +42,10 @@ interface ReferrerChange {
 
 /** References that a batch adds and removes. */
 export class ReferenceChanges {
-  /** By target, because the views of a batch refer to few views. */
-  readonly #byTarget = new Map<string, ReferrerChange>();
+  /** By environment and source of the referrer, then by target: the views of a batch refer to few views. */
+  readonly #groups = new Map<string, Map<string, ReferrerChange>>();
+  /** Group of the last call: neighbours mostly have the same environment and source. */
+  #last: { scope: EnvironmentScope; sourceId: string; group: Map<string, ReferrerChange> } | null = null;
   /** Number of references. */
   count = 0;
 
@@ -60,16 +62,26 @@ export class ReferenceChanges {
 
   #changeOf(scope: EnvironmentScope, referrer: LoggedView, text: string): ReferrerChange {
     this.count += 1;
-    const key = `${logField(scope)}|${referrer.sourceId}|${text}`;
-    const known = this.#byTarget.get(key);
+    const group = this.#groupOf(scope, referrer.sourceId);
+    const known = group.get(text);
     if (known !== undefined) return known;
     const change = { scope, target: viewOfReference(referrer, text), added: [], dropped: [] };
-    this.#byTarget.set(key, change);
+    group.set(text, change);
     return change;
   }
 
-  get changes(): Iterable<ReferrerChange> {
-    return this.#byTarget.values();
+  #groupOf(scope: EnvironmentScope, sourceId: string): Map<string, ReferrerChange> {
+    const last = this.#last;
+    if (last !== null && last.sourceId === sourceId && isSameScope(last.scope, scope)) return last.group;
+    const key = `${logField(scope)}|${sourceId}`;
+    const group = this.#groups.get(key) ?? new Map<string, ReferrerChange>();
+    this.#groups.set(key, group);
+    this.#last = { scope, sourceId, group };
+    return group;
+  }
+
+  get changes(): ReferrerChange[] {
+    return [...this.#groups.values()].flatMap((group) => [...group.values()]);
   }
 
   /** Writes before the commit in a cluster. */
@@ -86,7 +98,7 @@ export class ReferenceChanges {
     pick: (change: ReferrerChange) => readonly string[],
     action: ReferrerWrite['action'],
   ): ReferrerWrite[] {
-    return [...this.#byTarget.values()].flatMap((change) => {
+    return this.changes.flatMap((change) => {
       const { scope, target } = change;
       return pick(change).map((member) => ({ action, scope, target, member }));
     });
@@ -104,12 +116,13 @@ export interface ReferrerWrite {
 /** References that commits write on a single Redis, packed for `scripts/partitions/commit.lua`. */
 export function referencesForLua(store: Store, ofCommits: readonly ReferenceChanges[]): LuaValue[] {
   const hashes = new Map<string, { readonly adds: string[]; readonly removes: string[] }>();
-  for (const { scope, target, added, dropped } of ofCommits.flatMap(({ changes }) => [...changes])) {
+  for (const { scope, target, added, dropped } of ofCommits.flatMap(({ changes }) => changes)) {
     const key = referrersKey(store, scope, target);
-    const { adds, removes } = hashes.get(key) ?? { adds: [], removes: [] };
+    const known = hashes.get(key);
+    const { adds, removes } = known ?? { adds: [], removes: [] };
+    if (known === undefined) hashes.set(key, { adds, removes });
     for (const member of added) adds.push(member, noValue);
     removes.push(...dropped);
-    hashes.set(key, { adds, removes });
   }
   return [...hashes].map(([key, { adds, removes }]) => [key, adds, removes, 'foreign']);
 }

@@ -7,7 +7,7 @@ import {
   packFormerClaim,
   unpackFormerClaim,
 } from '../derived/processed-record.ts';
-import type { EnvironmentScope } from '../environment-scope.ts';
+import { type EnvironmentScope, isSameScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
 import type { LuaValue } from '../redis/lua-list.ts';
 import { answerOf } from '../redis/redis-errors.ts';
@@ -53,6 +53,11 @@ export class ReportedViews {
     this.#groupOf(scope, view).removed.set(view.originId, was);
   }
 
+  /** Environments whose views are removed. */
+  get shrinking(): EnvironmentScope[] {
+    return [...this.#groups.values()].filter(({ removed }) => removed.size > 0).map(({ scope }) => scope);
+  }
+
   /** Packed for `scripts/parts/change-log.lua`. @param tag of the committing partition */
   forLua(tag: string): LuaValue {
     return [...this.#groups.values()].map((group) => groupForLua(tag, group));
@@ -60,7 +65,12 @@ export class ReportedViews {
 
   #groupOf(scope: EnvironmentScope, { sourceId, alias }: LoggedView): Group {
     const last = this.#last;
-    if (last !== null && last.alias === alias && last.sourceId === sourceId && isSame(last.scope, scope)) {
+    if (
+      last !== null &&
+      last.alias === alias &&
+      last.sourceId === sourceId &&
+      isSameScope(last.scope, scope)
+    ) {
       return last.group;
     }
     const name = logName(sourceId, alias);
@@ -70,10 +80,6 @@ export class ReportedViews {
     this.#last = { scope, sourceId, alias, group };
     return group;
   }
-}
-
-function isSame(a: EnvironmentScope, b: EnvironmentScope): boolean {
-  return a.tenant === b.tenant && a.environmentId === b.environmentId;
 }
 
 function groupForLua(tag: string, { scope, name, changed, there, removed }: Group): LuaValue {
@@ -121,8 +127,6 @@ export async function readRemovedViews(
   views: readonly LoggedView[],
 ): Promise<(RemovedView | null)[]> {
   const key = keys.removed(tag, scope.tenant, scope.environmentId);
-  // New views are requested too, and most environments have no removed views.
-  if ((await answerOf(store.client.exists(key))) === 0) return views.map(() => null);
   const names = await readLogNames(store, tag, scope);
   const numbers = new Map([...names].map(([number, name]) => [name, number]));
   const members = views.map(({ sourceId, alias, originId }) =>
@@ -130,4 +134,40 @@ export async function readRemovedViews(
   );
   const stored = await answerOf(store.client.hmgetBuffer(key, ...members));
   return stored.map((removed) => removed && decodeRemoved(removed));
+}
+
+/**
+ * The removed views of a partition, for its owner. New views ask for them, and most of these come into an environment that has
+ * removed none. Its own commits alone remove views, so the owner asks Redis once.
+ */
+export class RemovedViews {
+  /** Tenant -> environments that have none. */
+  readonly #without = new Map<string, Set<string>>();
+
+  constructor(
+    private readonly store: Store,
+    private readonly tag: string,
+  ) {}
+
+  /** True for an environment that is known to have none. */
+  hasNone({ tenant, environmentId }: EnvironmentScope): boolean {
+    return this.#without.get(tenant)?.has(environmentId) === true;
+  }
+
+  /** As `readRemovedViews`. @throws StoreUnavailableError */
+  async read(scope: EnvironmentScope, views: readonly LoggedView[]): Promise<(RemovedView | null)[]> {
+    const { tenant, environmentId } = scope;
+    const key = keys.removed(this.tag, tenant, environmentId);
+    if ((await answerOf(this.store.client.exists(key))) > 0) {
+      return await readRemovedViews(this.store, this.tag, scope, views);
+    }
+    const without = this.#without.get(tenant) ?? new Set();
+    this.#without.set(tenant, without.add(environmentId));
+    return views.map(() => null);
+  }
+
+  /** Must be called before a commit that removes views of the environment. */
+  forget({ tenant, environmentId }: EnvironmentScope): void {
+    this.#without.get(tenant)?.delete(environmentId);
+  }
 }

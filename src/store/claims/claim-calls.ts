@@ -5,8 +5,10 @@ import { assert } from '../../lib/assert.ts';
 import { groupBy } from '../../lib/lists.ts';
 import { digestOf } from '../codec/digest.ts';
 import { claimSubject } from '../derived/subjects.ts';
+import { isSameScope } from '../environment-scope.ts';
 import { keys, routesEnd, urlFormOfField } from '../keys.ts';
 import { type LuaValue, packForLua } from '../redis/lua-list.ts';
+import { sortByText } from '../redis/ordered-lists.ts';
 import type { Store } from '../store.ts';
 import { type ClaimWrite, packClaim } from './claim-records.ts';
 
@@ -106,26 +108,35 @@ export function packCall(groups: readonly ClaimGroup[]): Buffer {
   );
 }
 
-/** Runs of neighbours with the same action, environment and list of routes. */
+/**
+ * Runs of neighbours with the same action, environment and list of routes, without repeated fields. Runs of `put` are in the
+ * order of the list.
+ */
 function runsOf(claims: readonly PlacedClaim[]): PlacedClaim[][] {
   const runs: PlacedClaim[][] = [];
+  const fields = new Set<string>();
   let last: ClaimWrite | null = null;
   for (const placed of claims) {
     const { write } = placed;
-    if (last !== null && last.action === write.action && sameLists(last, write)) {
-      runs.at(-1)?.push(placed);
-    } else runs.push([placed]);
+    const goesOn = last !== null && last.action === write.action && sameLists(last, write);
+    if (goesOn && !fields.has(write.field)) runs.at(-1)?.push(placed);
+    else {
+      runs.push([placed]);
+      fields.clear();
+    }
+    fields.add(write.field);
     last = write;
   }
+  for (const run of runs) if (run[0]?.write.action === 'put') sortByText(run, displayOf);
   return runs;
 }
 
+function displayOf({ write }: PlacedClaim): string {
+  return write.claim.display;
+}
+
 function sameLists(a: ClaimWrite, b: ClaimWrite): boolean {
-  return (
-    a.scope.tenant === b.scope.tenant &&
-    a.scope.environmentId === b.scope.environmentId &&
-    routesFormOf(a.field) === routesFormOf(b.field)
-  );
+  return isSameScope(a.scope, b.scope) && routesFormOf(a.field) === routesFormOf(b.field);
 }
 
 /** The list of routes of a claim. Handles are in none. */

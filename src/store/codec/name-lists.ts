@@ -142,9 +142,10 @@ export async function findNames(
   const { tag, tenant, sourceId } = place;
   const known = new Map<string, readonly string[]>();
   const missing = new Map<string, Uint8Array>();
-  for (const digest of digests) {
-    if (digest === null) continue;
-    const text = readKey(place, digest);
+  const texts = digests.map((digest) => digest && readKey(place, digest));
+  for (const [at, digest] of digests.entries()) {
+    const text = texts[at] ?? null;
+    if (digest === null || text === null) continue;
     const names = read.get(text);
     if (names === undefined) missing.set(text, digest);
     else known.set(text, names);
@@ -160,7 +161,7 @@ export async function findNames(
       known.set(text, names);
     }
   }
-  return digests.map((digest) => (digest === null ? null : known.get(readKey(place, digest))));
+  return texts.map((text) => (text === null ? null : known.get(text)));
 }
 
 const forgetScript = new Script<0 | 1>('entities/forget-names', 3);

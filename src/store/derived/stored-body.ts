@@ -79,7 +79,7 @@ function* encodeInSteps({ texts, references }: ViewBody, sourceId: string): Step
     const go = goOf(references, from);
     names += namesOf(go, sourceId);
     addNameLengths(numbers, go, sourceId);
-    if (isTimeOver()) yield;
+    if (isTimeOver(go)) yield;
   }
   let characters = names.length;
   for (const text of texts) characters += text.length;
@@ -93,12 +93,13 @@ function* encodeInSteps({ texts, references }: ViewBody, sourceId: string): Step
   const namesBytes = stored.write(names, 0);
   let at = namesBytes;
   for (let from = 0; from < texts.length; from += perGo) {
-    for (const text of goOf(texts, from)) {
+    const go = goOf(texts, from);
+    for (const text of go) {
       const bytes = stored.write(text, at);
       numbers.push(bytes);
       at += bytes;
     }
-    if (isTimeOver()) yield;
+    if (isTimeOver(go)) yield;
   }
   numbers.push(namesBytes);
   const head = yield* headOf(numbers);
@@ -133,8 +134,9 @@ function* headOf(numbers: readonly number[]): Steps<Buffer> {
   head[0] = cutText;
   let at = 1;
   for (let from = 0; from < numbers.length; from += perGo) {
-    at = writeNumbers(head, goOf(numbers, from), at);
-    if (isTimeOver()) yield;
+    const go = goOf(numbers, from);
+    at = writeNumbers(head, go, at);
+    if (isTimeOver(go)) yield;
   }
   return head.subarray(0, at);
 }
@@ -159,8 +161,8 @@ function goOf<T>(list: readonly T[], from: number): readonly T[] {
   return list.length <= perGo ? list : list.slice(from, from + perGo);
 }
 
-function isTimeOver(): boolean {
-  workBudget.units += perGo * unitsEach;
+function isTimeOver(go: readonly unknown[]): boolean {
+  workBudget.units += go.length * unitsEach;
   return workBudget.isOver();
 }
 

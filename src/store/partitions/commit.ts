@@ -10,6 +10,7 @@ import { pack } from '../codec/pack.ts';
 import { keys } from '../keys.ts';
 import type { Lease } from '../ownership/lease.ts';
 import { type LuaValue, packForLua } from '../redis/lua-list.ts';
+import { sortByText } from '../redis/ordered-lists.ts';
 import type { Store } from '../store.ts';
 import { downstreamField, type OwnAnnouncement, type PackedAnnouncement } from '../streams/announcement.ts';
 import { sendCommit } from './commit-calls.ts';
@@ -105,8 +106,10 @@ export class PartitionWrites {
         listBytes += bytes;
       }
     }
-    for (const [key, writes] of this.#lists)
+    for (const [key, writes] of this.#lists) {
+      sortByText(writes.new, (text) => text);
       list.push([key, writes.new, writes.kept, 'list', writes.removed]);
+    }
     if (list.length > 0) lists.push(packForLua(list));
     return lists;
   }

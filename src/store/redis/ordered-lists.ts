@@ -2,6 +2,7 @@
  * Reads ordered lists: texts in code-point order, which is the byte order of UTF-8. For their structure, see
  * `scripts/parts/ordered-lists.lua`. Commits and claims write them.
  */
+import { compareCodePoints } from '../../lib/code-points.ts';
 import { keys, tagOf } from '../keys.ts';
 import type { Store } from '../store.ts';
 import { answerOf } from './redis-errors.ts';
@@ -82,6 +83,26 @@ export async function* readList(store: Store, list: string): AsyncGenerator<stri
     if (texts.length < textsPerPage) return;
     after = texts.at(-1);
   }
+}
+
+/** In UTF-16, texts without these have the order of their bytes. */
+const outOfOrder = /[\ud800-\uffff]/;
+
+/** Sorts what comes into a list, as scripts take it: by the bytes that its texts have in Redis. */
+export function sortByText<T>(things: T[], textOf: (thing: T) => string): void {
+  const areInOrder = !things.some((thing) => outOfOrder.test(textOf(thing)));
+  const compare = areInOrder ? compareUnits : compareBytes;
+  things.sort((a, b) => compare(textOf(a), textOf(b)));
+}
+
+function compareUnits(a: string, b: string): number {
+  if (a < b) return -1;
+  return a === b ? 0 : 1;
+}
+
+function compareBytes(a: string, b: string): number {
+  // Half of a pair is written as U+FFFD.
+  return compareCodePoints(a.toWellFormed(), b.toWellFormed());
 }
 
 /** Whether each text is in a list, in the order given. @throws StoreUnavailableError */

@@ -12,6 +12,7 @@ import {
   listLengths,
   readList,
   readListPage,
+  sortByText,
 } from '../../../src/store/redis/ordered-lists.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { inOrder, leavesOf } from '../../support/ordered-lists.ts';
@@ -127,6 +128,32 @@ async function readAll(store: Store, list: string): Promise<string[]> {
   for await (const portion of readList(store, list)) texts.push(...portion);
   return texts;
 }
+
+test('ordered lists: texts that come together are sorted by their bytes, whatever their letters', () => {
+  const unit = fc.constantFrom(
+    'a',
+    'b',
+    'é',
+    '\ud7ff',
+    '\ue000',
+    '\ufffd',
+    '\uffff',
+    '\u{1F600}',
+    '\ud800',
+    '\udc00',
+  );
+  fc.assert(
+    fc.property(fc.array(fc.array(unit, { maxLength: 4 }), { maxLength: 20 }), (lists) => {
+      const texts = lists.map((units) => units.join(''));
+      const expected = texts.map((text) => Buffer.from(text)).sort(Buffer.compare);
+      sortByText(texts, (text) => text);
+      assert.deepEqual(
+        texts.map((text) => Buffer.from(text)),
+        expected,
+      );
+    }),
+  );
+});
 
 test('ordered lists: a list has the same members, order and length as a naive set', async (context) => {
   const all = await owned();

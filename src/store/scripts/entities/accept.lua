@@ -18,16 +18,18 @@ local function each(list, act)
   for from = 1, #list, chunk do act(from, math.min(#list, from + chunk - 1)) end
 end
 
--- Everything is read, and every key looked at, before the first write: an error between the writes would not undo them.
+-- Everything is read before the first write: an error between the writes would not undo them. So are keys that may be gone
+-- while their slot moves, but not those of several groups, which are on one Redis.
 local groups, codes = {}, {}
-for index, sent in ipairs(cmsgpack.unpack(ARGV[1])) do
+local sentGroups = cmsgpack.unpack(ARGV[1])
+for index, sent in ipairs(sentGroups) do
   local clock, stream, entities, namesKey, tenant, sourceId, forces, originIds, sentRecords, names = unpack(sent)
   local group = {
     clock = clock, stream = stream, entities = entities, tenant = tenant, sourceId = sourceId,
     records = {}, announced = {}, announcedBytes = 0, namesKey = namesKey, names = names,
   }
   groups[index] = group
-  redis.call('EXISTS', clock, stream, namesKey)
+  if #sentGroups == 1 then redis.call('EXISTS', clock, stream, namesKey) end
   local stored, written = {}, {}
   eachHead(entities, originIds, function(at, head) stored[originIds[at]] = head end)
   local records, announced = group.records, group.announced

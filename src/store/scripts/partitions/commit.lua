@@ -13,7 +13,7 @@
 --         other slots
 --       then packed lists of writes, each {key, fields and values to set, fields to delete} for a hash, the same with 'foreign'
 --       after it for one that may be of another partition, and {key, new texts, texts to keep, 'list', texts to remove} for an
---       ordered list
+--       ordered list; the new texts in the order of their bytes
 -- Returns  numbers of the commits. Error FENCED when one of the epochs is no longer the owner's, when another commit was
 --          before one of them, or when some of them are done and others not
 local commits, claims = cmsgpack.unpack(ARGV[2]), cmsgpack.unpack(ARGV[3])
@@ -33,16 +33,19 @@ for index, commit in ipairs(commits) do
 end
 if done == #commits then return numbers end
 if done > 0 then return redis.error_reply('FENCED some of the commits are done already') end
-local writes, written = {}, {}
-for _, commit in ipairs(commits) do
-  for _, group in ipairs(commit[8]) do
+local writes = {}
+for at = 4, #ARGV do
+  for _, write in ipairs(cmsgpack.unpack(ARGV[at])) do writes[#writes + 1] = write end
+end
+-- While a slot moves, some of its keys may be gone, and such a key ends the script: here, before the first write. Several commits
+-- are on one Redis, where no slot moves.
+if #commits == 1 then
+  local written = {}
+  for _, group in ipairs(commits[1][8]) do
     for _, key in ipairs(logKeys(group[1], group[2], group[3])) do written[#written + 1] = key end
     written[#written + 1] = group[1] .. ':logs'
   end
-end
-for at = 4, #ARGV do
-  for _, write in ipairs(cmsgpack.unpack(ARGV[at])) do
-    writes[#writes + 1] = write
+  for _, write in ipairs(writes) do
     if write[4] == 'list' then
       for _, key in ipairs(keysOfList(write[1])) do written[#written + 1] = key end
     elseif write[4] ~= 'foreign' then
@@ -50,10 +53,9 @@ for at = 4, #ARGV do
       written[#written + 1] = write[1]
     end
   end
-end
--- While a slot moves, some of its keys may be gone, and such a key ends the script: here, before the first write.
-for from = 1, #written, chunk do
-  redis.call('EXISTS', unpack(written, from, math.min(#written, from + chunk - 1)))
+  for from = 1, #written, chunk do
+    redis.call('EXISTS', unpack(written, from, math.min(#written, from + chunk - 1)))
+  end
 end
 -- On one Redis none of their keys can be gone. The announcements below tell of them. On one Redis every reader hears the
 -- announcements of all partitions, whatever partition it has read.

@@ -6,7 +6,8 @@
 -- Claims come as a list of runs, each done before the next one: {'put' | 'drop' | 'renew', trail (`parts/service.lua`), what
 -- the name of their list of routes ends with, fields, digests (8 bytes each; none for a commit), displays, packed
 -- claims, of each claim 1 if its view may need a trace, of each claim the tag where its traces go}. The last list but one is
--- empty if no view needs a trace, the last one if all traces go where the trail says.
+-- empty if no view needs a trace, the last one if all traces go where the trail says. A run of 'put' has
+-- each field once, in the order of the bytes of its displays.
 -- 'renew' derives again what follows from a claim, if the claim is there.
 -- A claim is {sinceStamp, short source id, alias, originId, redirect, host, display}. The last three are left out at its end where
 -- there is nothing to say: redirect is false for a page and `true` for a redirect that is only dropped, host is false for all
@@ -208,15 +209,15 @@ local function changeRun(digests, action, trail, routesEnd, fields, fieldDigests
   for at = 1, #fields do
     local field, digest, packed = fields[at], fieldDigests[at], claims[at]
     local isUrl = isUrlField(field)
-    local record, traceTag = stored[field], traceTags[at]
-    if traceTag and traceTag ~= run.trail[1] then run.trail = { traceTag, trail[2], trail[3], trail[4] } end
+    local record = stored[field]
+    run.traceTag = traceTags[at] or trail[1]
     if not record and action == 'put' then
       -- The first claim of a field, as nearly all are: there is nothing to compare with.
       stored[field] = packed
       puts[#puts + 1], puts[#puts + 2] = field, packed
       if isUrl then new[#new + 1] = displays[at] end
       digests[#digests + 1] = digest
-      fresh[claimIn(claimsKey, field, packed)] = isTraced[at] == 1 and 2 or 1
+      noteFresh(claimsKey, field, packed, isTraced[at] == 1 and 2 or 1)
       if isTraced[at] == 1 or #serviceList > 0 then noteOnly(run, field, packed, false, packed) end
     elseif record == packed and action == 'drop' and not contested then
       -- The only one.

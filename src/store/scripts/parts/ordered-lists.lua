@@ -87,6 +87,42 @@ local function hasLong(texts)
   return false
 end
 
+-- The last of the texts after a place that is in the same leaf, of at most so many, and the bound of the one after it, if that is
+-- known. Where two texts are in one leaf, all between them are. The steps double, so that a lone text costs no more than before.
+local function lastInLeaf(list, texts, from, bound, most)
+  local last, step = math.min(#texts, from + most - 1), 1
+  local low, high, boundOfHigh = from, nil, nil
+  while low < last and not high do
+    local at = math.min(low + step, last)
+    local found = boundOf(list, texts[at])
+    if found == bound then low, step = at, step * 2 else high, boundOfHigh = at, found end
+  end
+  while high and high - low > 1 do
+    local at = math.floor((low + high) / 2)
+    local found = boundOf(list, texts[at])
+    if found == bound then low = at else high, boundOfHigh = at, found end
+  end
+  return low, boundOfHigh
+end
+
+-- Puts texts, in the order of their bytes, into a list that has none of them. Those of one leaf go there together: what comes
+-- together is often next to each other.
+local function putAll(list, texts)
+  local bound = #texts > 1 and not hasLong(texts) and boundOf(list, texts[1])
+  if not bound then
+    for _, text in ipairs(texts) do put(list, text) end
+    return
+  end
+  local from = 1
+  while from <= #texts do
+    local last, boundOfNext = lastInLeaf(list, texts, from, bound, leafMax / 2)
+    local size = redis.call('RPUSH', list.leaves .. bound, unpack(texts, from, last))
+    if size > leafMax then split(list, bound) end
+    from = last + 1
+    bound = boundOfNext or from <= #texts and boundOf(list, texts[from])
+  end
+end
+
 -- Two neighbours become one leaf, if together they have `most` texts at most, and the upper one has no long text or the lower
 -- one no text at all. Returns whether they did.
 local function join(list, lower, upper, most)
@@ -126,11 +162,12 @@ local function remove(list, text)
   return gone
 end
 
--- Puts texts into a list that surely has none of them, and others that it may have, then takes texts out.
+-- Puts texts, in the order of their bytes, into a list that surely has none of them, and others that it may have, then takes texts
+-- out.
 local function changeList(key, new, kept, removed)
   if #new + #kept + #removed == 0 then return end
   local list, change = orderedList(key), #new
-  for _, text in ipairs(new) do put(list, text) end
+  putAll(list, new)
   for _, text in ipairs(kept) do
     if not has(list, text) then
       put(list, text)

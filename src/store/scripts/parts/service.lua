@@ -39,10 +39,32 @@ local services, serviceList = {}, {}
 -- By `claimIn`: claims that nobody had before this call: 1 if their commit reports their view, else 2. Other claims whose views
 -- their commit reports.
 local fresh, silent = {}, {}
+-- Key, field, claim and value of each that is not in `fresh` yet. Nobody asks for those of an import, and the name of each would
+-- be some hundred bytes to hash.
+local unnamed = {}
 
 -- A packed claim in its place: claims of one view on several fields, or in several environments, may be the same bytes.
 local function claimIn(claimsKey, field, packed)
   return claimsKey .. '\0' .. field .. '\0' .. packed
+end
+
+local function noteFresh(claimsKey, field, packed, value)
+  local at = #unnamed
+  unnamed[at + 1], unnamed[at + 2], unnamed[at + 3], unnamed[at + 4] = claimsKey, field, packed, value
+end
+
+-- The value of a claim that nobody had before, nil for any other.
+local function freshOf(place)
+  for at = 1, #unnamed, 4 do fresh[claimIn(unnamed[at], unnamed[at + 1], unnamed[at + 2])] = unnamed[at + 3] end
+  unnamed = {}
+  return fresh[place]
+end
+
+-- The trail of the claim that a run is at: neighbours in a run come with different commits, and hardly any needs its trail.
+local function trailOf(run)
+  local trail = run.trail
+  if run.traceTag ~= trail[1] then run.trail = { run.traceTag, trail[2], trail[3], trail[4] } end
+  return run.trail
 end
 
 local function noteService(run, field, host, before, after)
@@ -52,8 +74,8 @@ local function noteService(run, field, host, before, after)
     known.after = after
     return
   end
-  local isOfBefore = before and not fresh[claimIn(run.claimsKey, field, before)]
-  local service = { trail = run.trail, claimsKey = run.claimsKey, field = field, before = isOfBefore and before, after = after }
+  local isOfBefore = before and not freshOf(claimIn(run.claimsKey, field, before))
+  local service = { trail = trailOf(run), claimsKey = run.claimsKey, field = field, before = isOfBefore and before, after = after }
   services[key] = service
   serviceList[#serviceList + 1] = service
 end
@@ -69,7 +91,7 @@ local function noteHiding(run, field, isHidden)
     known.after = isHidden
     return
   end
-  local hiding = { trail = run.trail, field = field, before = not isHidden, after = isHidden }
+  local hiding = { trail = trailOf(run), field = field, before = not isHidden, after = isHidden }
   hidings[key] = hiding
   hidingList[#hidingList + 1] = hiding
 end
@@ -79,7 +101,7 @@ end
 local overtaken = {}
 
 local function noteOvertaken(run, field, packed)
-  overtaken[#overtaken + 1] = { trail = run.trail, claimsKey = run.claimsKey, field = field, packed = packed }
+  overtaken[#overtaken + 1] = { trail = trailOf(run), claimsKey = run.claimsKey, field = field, packed = packed }
 end
 
 -- Gathers traces, each once for its key.
@@ -98,7 +120,7 @@ end
 -- `change` has the claim's place: {trail, claimsKey, field}.
 local function leaveTraceOfView(traces, change, packed, claim)
   local trail, place = change.trail, claimIn(change.claimsKey, change.field, packed)
-  if silent[place] or fresh[place] == 1 then return end
+  if silent[place] or freshOf(place) == 1 then return end
   leaveTrace(traces, trail, memberStart(keyIn(trail[1], 'log-names', trail[2], trail[3]), claim[2] .. ':' .. claim[3]) .. claim[4])
 end
 
