@@ -1,12 +1,10 @@
 import { CodeTally } from './columns/code-tally.ts';
 
-/**
- * Buffers of one query, which the next one uses again. Between queries nothing is counted, and no doc is stamped or noted.
- */
+/** Buffers of a query, which later queries reuse. Between queries, counts, stamps and notes are clear. */
 export class Scratch {
-  /** The matching docs. The step before says how many there are. */
+  /** The matching docs. Their number is passed separately. */
   hits = new Int32Array(0);
-  /** Sort keys, beside `hits`. */
+  /** Sort keys, parallel to `hits`. */
   keys = new Float64Array(0);
   readonly tally = new CodeTally();
   /** Null before the first search. */
@@ -25,24 +23,24 @@ export class Scratch {
     return this.#search;
   }
 
-  /** Sets back what a search has noted. @param count number of docs that it found */
+  /** Clears the notes of a search. @param count number of docs that it found */
   clear(found: Int32Array, count: number): void {
     this.#search?.clear(found, count);
   }
 }
 
-/** Search state of each doc, by doc. See `word-search.ts`. */
+/** Search state by doc. See `word-search.ts`. */
 export class SearchScratch {
   /** Docs of a word. */
   readonly docs: Int32Array;
-  /** The last word that was found in the doc, and how closely. */
+  /** The last word that was found in the doc, and whether it matches closely. */
   readonly stamps: Uint16Array;
   /** Which words were found in it. */
   readonly notes: Int32Array;
-  /** How often the terms of a word are in it, each times its factor: of one field, and of all. */
+  /** Frequencies of the terms of a word, multiplied by their factors: of one field (`sums`), and of all (`x`). */
   readonly sums: Float64Array;
   readonly x: Float64Array;
-  /** Its score so far. */
+  /** The score so far. */
   readonly totals: Float64Array;
 
   constructor(length: number) {
@@ -54,7 +52,7 @@ export class SearchScratch {
     this.totals = new Float64Array(length);
   }
 
-  /** Sets back the docs of a list. The numbers of a doc mean nothing without its stamp and notes. */
+  /** Clears stamps and notes of the listed docs. The other numbers of a doc are ignored without them. */
   clear(found: Int32Array, count: number): void {
     for (let at = 0; at < count; at += 1) {
       const doc = found[at] ?? 0;
@@ -64,7 +62,7 @@ export class SearchScratch {
   }
 }
 
-/** Most buffers that wait for the next queries. More may be in use, because a query that pauses keeps its own. */
+/** Maximum number of idle buffers. More may be in use, because paused queries keep theirs. */
 const scratchesKept = 2;
 
 /** The buffers of all shards of a process. */
@@ -77,7 +75,7 @@ export class Scratches {
     return scratch;
   }
 
-  /** @param scratch must be clean. The scratch of a query that was given up is not given back */
+  /** @param scratch must be clear. Do not give back the scratch of an aborted query */
   giveBack(scratch: Scratch): void {
     if (this.#idle.length < scratchesKept) this.#idle.push(scratch);
   }
