@@ -54,7 +54,7 @@ interface EntityFile {
 await runBench({
   name: 'fairness',
   question:
-    'Does anybody wait behind an import? `npm run import` of the data set cities, 50 a request, 8 requests at once, alone and while another tenant and the same source save single entities and read them with their versions, and the other tenant asks for a page and a query every 20 ms.',
+    'Does anybody wait behind an import? `npm run import` of the data set cities, 50 a request, 8 requests at once, alone and while another tenant and the same source save single entities and read them with their versions, and the other tenant asks for a page every 4 ms and a query every 20 ms.',
   unfair: [
     'Millrace is compared with itself. The importer, the front, one worker, Redis and the measuring process share the two cores.',
     'Each import goes into a tenant of its own on one platform. Which import comes first changes with the rounds.',

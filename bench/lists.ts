@@ -6,6 +6,7 @@ import { postgresSettingsText, startPostgres } from './support/contenders/postgr
 import { startNodeServer } from './support/contenders/server-process.ts';
 import { chainsTenant, citiesTenant, cityIndex } from './support/data/cities-tenant.ts';
 import { cityEntities, type Entity } from './support/data/sets.ts';
+import { clientKeyOf } from './support/data/tenant.ts';
 import {
   differingLists,
   type ListKind,
@@ -13,11 +14,12 @@ import {
   requireSameLists,
   sqlRequest,
 } from './support/lists/requests.ts';
-import { Client } from './support/load/client.ts';
+import { Client, deliveryPath } from './support/load/client.ts';
+import { RequestLine } from './support/load/request-line.ts';
 import { load, prepareRequests, requireWrk } from './support/load/wrk.ts';
 import { installSqlite } from './support/peers.ts';
 import { System } from './support/platform/system.ts';
-import { familyProcessorUs, ofRooms, UsageProbe } from './support/platform/usage.ts';
+import { familyProcessorUs, Meter, ofRooms, type Room, rooms, UsageProbe } from './support/platform/usage.ts';
 import { ports } from './support/ports.ts';
 import { type CostedLoad, withWay } from './support/query/way-cost.ts';
 import { spreadOf } from './support/report/statistics.ts';
@@ -31,6 +33,8 @@ const sqlite = 'SQLite and node:http';
 const citiesMax = 20_000;
 const queriesMax = 40_000;
 const connections = 32;
+const firstRequestConnections = 8;
+const firstRequestUsMax = 160;
 const kinds: readonly ListKind[] = [
   { size: 10, levels: 1 },
   { size: 50, levels: 1 },
@@ -67,11 +71,12 @@ await runBench({
       await client.importEntities(entities);
       await client.waitForItems(cityIndex, cities.length);
     }
-    const servers = await startServers(context, entities);
     const probe = new UsageProbe(system);
     context.onEnd(() => probe.close());
+    const firstUs = await firstRequestUs(system, probe, cities);
+    const servers = await startServers(context, entities);
     const tables: Table[] = [];
-    const targets: (Target | null)[] = [];
+    const targets: (Target | null)[] = [firstRequestTarget(firstUs)];
     for (const kind of kinds) {
       const lists = differingLists(cities, kind, context.quick ? 200 : queriesMax);
       for (const { port } of servers) await requireSameLists(lists.slice(0, 50), port);
@@ -97,9 +102,57 @@ await runBench({
       tables.push(throughputTable(capitalized(title), results, ours, 'lists/s'), costTable(title, results));
       targets.push(ratioTarget(`${title}: 1.5 of SQLite`, results, [ours, sqlite], 1.5));
     }
+    tables.push(firstRequestTable(cities.length, firstUs));
     return { tables, charts: [], targets: targets.filter((target) => target !== null) };
   },
 });
+
+/** Requests each city's page once, from a front that has answered nothing yet. @returns microseconds for each page */
+async function firstRequestUs(
+  { baseUrl }: System,
+  probe: UsageProbe,
+  cities: readonly Entity[],
+): Promise<Readonly<Record<Room, number>>> {
+  const urls = cities.flatMap(({ url }) => url ?? []);
+  const lines = Array.from(
+    { length: firstRequestConnections },
+    () => new RequestLine(new URL(baseUrl), { 'X-Api-Key': clientKeyOf(citiesTenant) }),
+  );
+  const { processorUs } = await Meter.plain(probe).costOf(async () => {
+    let next = 0;
+    await Promise.all(
+      lines.map(async (line) => {
+        for (let url = urls[next++]; url !== undefined; url = urls[next++]) {
+          const { status } = await line.send(line.getOf(deliveryPath(url)));
+          if (status !== 200) throw new Error(`the page ${url} got ${status}`);
+        }
+      }),
+    );
+  });
+  for (const line of lines) line.close();
+  return ofRooms((room) => processorUs[room] / urls.length);
+}
+
+function firstRequestTable(pages: number, us: Readonly<Record<Room, number>>): Table {
+  return {
+    title: `The first request of each of ${pages.toLocaleString('en-US')} pages by URL, from a front that has just started: processor time for each page, in microseconds`,
+    columns: ['', ...rooms, 'all'],
+    rows: [[ours, ...rooms.map((room) => figure(us[room])), figure(sumOf(us))]],
+  };
+}
+
+function firstRequestTarget(us: Readonly<Record<Room, number>>): Target {
+  const all = sumOf(us);
+  return {
+    text: `the first request of a page, in microseconds (≤ ${firstRequestUsMax})`,
+    figure: figure(all),
+    isReached: all <= firstRequestUsMax,
+  };
+}
+
+function sumOf(us: Readonly<Record<Room, number>>): number {
+  return Object.values(us).reduce((sum, one) => sum + one, 0);
+}
 
 function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
@@ -152,7 +205,7 @@ function costTable(title: string, results: ReadonlyMap<string, readonly CostedLo
       median(loads, ({ us }) => us.front),
       median(loads, ({ us }) => us.worker),
       median(loads, ({ us }) => us.Redis),
-      median(loads, ({ us }) => Object.values(us).reduce((sum, one) => sum + one, 0)),
+      median(loads, ({ us }) => sumOf(us)),
     ]),
   };
 }

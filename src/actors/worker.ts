@@ -87,6 +87,7 @@ export class Worker {
   readonly #sandbox = new Sandbox();
   readonly #callMemory = new CallMemory(codeOpenCharactersMax);
   readonly #stop = new AbortController();
+  #preferred: ReadonlySet<number> = new Set();
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: WorkerOptions) {
@@ -142,7 +143,9 @@ export class Worker {
     return await this.metrics.text();
   }
 
-  start(): void {
+  /** @param preferred partitions whose items it has from a snapshot: it takes them first and gives them back last */
+  start(preferred: ReadonlySet<number> = new Set()): void {
+    this.#preferred = preferred;
     this.#running = Promise.all([
       this.#repeat(newsMs, () => this.#beat.sendWhenDue()),
       this.#repeat(tickMs, () => this.#rebalance()),
@@ -247,6 +250,7 @@ export class Worker {
       owners: owners.map(({ workerId, holds }, partition) =>
         holds && (workerId === this.id || !unrenewed.has(partition)) ? workerId : null,
       ),
+      preferred: this.#preferred,
     });
     await Promise.all(release.map((partition) => this.#owned.giveBack(partition)));
     // Concurrently, because the partitions of a dead worker have no owner until they are taken.

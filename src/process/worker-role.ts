@@ -88,7 +88,7 @@ export async function startWorker(): Promise<RunningRole> {
   await snapshots?.restore(owned, configuration.current);
   await responder.start();
   copies?.start();
-  worker.start();
+  worker.start(owned.restoredPartitions());
   snapshots?.watch(owned);
   log.info({ id: worker.id }, 'worker is running');
 

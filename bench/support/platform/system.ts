@@ -32,6 +32,8 @@ export interface SystemOptions {
   readonly frontHost?: string;
   /** Words before the command of the front, which pin it to a core. */
   readonly frontPrefix?: readonly string[];
+  /** Of the first front; absent: the usual one. */
+  readonly firstPort?: number;
   /** Fronts, each at a port of its own, and workers; absent: one. */
   readonly fronts?: number;
   readonly workers?: number;
@@ -69,6 +71,8 @@ export class System {
     private readonly supervisor: Supervisor,
     private readonly environment: NodeJS.ProcessEnv,
     private readonly fronts: readonly Child[],
+    /** Address of each front. */
+    readonly baseUrls: readonly string[],
     workers: number,
   ) {
     this.workers = Array.from({ length: workers }, () => this.startEntry('worker'));
@@ -79,12 +83,12 @@ export class System {
   static async start(context: BenchContext, options: SystemOptions): Promise<System> {
     systems += 1;
     const folder = path.join(context.folder, `system-${systems}`);
-    const frontHost = options.frontHost ?? host;
-    const environment = environmentOf(folder, { HOST: frontHost, ...options.env });
+    const { frontHost = host, firstPort = ports.millrace } = options;
+    const environment = environmentOf(folder, { HOST: frontHost, PORT: String(firstPort), ...options.env });
     const settings = readSettings(environment);
     writeTenants(settings.configDir, options.tenants);
     mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
-    const frontPorts = Array.from({ length: options.fronts ?? 1 }, (_, number) => frontPort(number));
+    const frontPorts = Array.from({ length: options.fronts ?? 1 }, (_, number) => firstPort + number);
     for (const port of frontPorts) await requireFreePort(frontHost, port);
     const configuration = await readSoundConfiguration(settings.configDir);
     const supervisor = new Supervisor(new Output(process.stderr));
@@ -108,19 +112,15 @@ export class System {
         options.frontPrefix ?? [],
       ),
     );
-    const system = new System(context, supervisor, processEnvironment, fronts, options.workers ?? 1);
+    const urls = frontPorts.map((port) => `http://${frontHost}:${port}`);
+    const system = new System(context, supervisor, processEnvironment, fronts, urls, options.workers ?? 1);
     await system.ready();
     return system;
   }
 
   /** Address of the first front. */
   get baseUrl(): string {
-    return this.urlOf(0);
-  }
-
-  /** Address of each front. */
-  get baseUrls(): readonly string[] {
-    return this.fronts.map((_, number) => this.urlOf(number));
+    return this.baseUrls[0] ?? '';
   }
 
   /** Of the first worker. */
@@ -241,18 +241,9 @@ export class System {
     await this.supervisor.stop();
   }
 
-  private urlOf(front: number): string {
-    return `http://${this.environment.HOST}:${frontPort(front)}`;
-  }
-
   private startEntry(name: string): Child {
     return startProcess(this.supervisor, name, this.environment, []);
   }
-}
-
-/** @param front number of the front, from 0 */
-export function frontPort(front: number): number {
-  return ports.millrace + front;
 }
 
 /** Starts a process that is not kept running: if it dies, the benchmark is broken. */
@@ -296,7 +287,6 @@ function environmentOf(folder: string, given: Readonly<Record<string, string>>):
   );
   return {
     ...inherited,
-    PORT: String(ports.millrace),
     CONFIG_DIR: path.join(folder, 'config'),
     DATA_DIR: path.join(folder, 'data'),
     LOG_LEVEL: 'warn',

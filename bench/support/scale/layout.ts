@@ -12,6 +12,7 @@ import type { Entity } from '../data/sets.ts';
 import type { BenchTenant } from '../data/tenant.ts';
 import { Client } from '../load/client.ts';
 import { System } from '../platform/system.ts';
+import { ports } from '../ports.ts';
 import { checkAnswers, ourContender, type QueryContender, requestFileOf } from '../query/contenders.ts';
 import { queryKinds } from '../query/kinds.ts';
 import { interleaved, type QueryMix } from '../query/mix.ts';
@@ -20,6 +21,8 @@ export interface Layout {
   readonly name: string;
   /** Of each kind, fronts and workers. */
   readonly processes: number;
+  /** Platforms that share nothing, over which the processes are spread; absent: one. */
+  readonly platforms?: number;
   readonly shardCopies: number;
 }
 
@@ -49,16 +52,30 @@ export function ingestTenant(round: number): BenchTenant {
   return { ...citiesTenant, alias: `cities-${round}` };
 }
 
-/** @throws Error when the platform answers wrongly */
+/** @throws Error when a platform answers wrongly */
 export async function startScaled(
   context: BenchContext,
-  { processes, shardCopies }: Layout,
+  { processes, platforms = 1, shardCopies }: Layout,
+  data: ScaleData,
+): Promise<ScaledPlatform[]> {
+  const started: ScaledPlatform[] = [];
+  const each = { processes: processes / platforms, shardCopies };
+  for (let number = 0; number < platforms; number += 1)
+    started.push(await startPlatform(context, ports.millrace + number * each.processes, each, data));
+  return started;
+}
+
+async function startPlatform(
+  context: BenchContext,
+  firstPort: number,
+  { processes, shardCopies }: Pick<Layout, 'processes' | 'shardCopies'>,
   { items, mix, warmUp }: ScaleData,
 ): Promise<ScaledPlatform> {
   const tenants = Array.from({ length: context.rounds }, (_, round) => ingestTenant(round));
   const system = await System.start(context, {
     tenants: [itemsTenant, warmUpTenant, ...tenants],
     env: { SHARD_COPIES: String(shardCopies) },
+    firstPort,
     fronts: processes,
     workers: processes,
   });

@@ -4,7 +4,6 @@ import type { BenchContext } from '../bench.ts';
 import type { Entity } from '../data/sets.ts';
 import { type LoadOptions, load, type TriedLoad, tryLoad } from '../load/wrk.ts';
 import type { ProcessorShares } from '../platform/shares.ts';
-import { frontPort } from '../platform/system.ts';
 import { ofRooms, type Room, UsageProbe } from '../platform/usage.ts';
 import { skippedIn } from '../query/mix.ts';
 import {
@@ -58,65 +57,73 @@ export async function measureLayout(
   data: ScaleData,
   terms: ScaleTerms,
 ): Promise<LayoutFigures> {
-  const platform = await startScaled(context, layout, data);
-  const { system } = platform;
-  const probe = new UsageProbe(system);
+  const platforms = await startScaled(context, layout, data);
+  const systems = platforms.map(({ system }) => system);
+  const probes = systems.map((system) => new UsageProbe(system));
   try {
-    await queryAll(platform, terms, context.rounds + 1);
+    await queryAll(platforms, terms, context.rounds + 1);
     await sleep(context.quick ? 0 : restMs);
-    terms.shares?.limit([...system.frontPids, ...system.workerPids], terms.share);
+    const pids = systems.flatMap(({ frontPids, workerPids }) => [...frontPids, ...workerPids]);
+    terms.shares?.limit(pids, terms.share);
     const [ingest, queries]: [Measured[], Measured[]] = [[], []];
     for (let round = 0; round < context.rounds; round += 1) {
       const part = terms.entities.slice(0, terms.entitiesEach * layout.processes);
       ingest.push(
-        await measured(probe, async () => {
-          await importOverAll(context, system, ingestTenant(round), part);
+        await measured(probes, async () => {
+          await Promise.all(
+            systems.map((system, number) => {
+              const own = part.filter((_, at) => at % systems.length === number);
+              return importOverAll(context, system, ingestTenant(round), own);
+            }),
+          );
           return part.length;
         }),
       );
-      await platform.contender.forget();
-      queries.push(await measured(probe, () => queryAll(platform, terms, round)));
+      for (const { contender } of platforms) await contender.forget();
+      queries.push(await measured(probes, () => queryAll(platforms, terms, round)));
     }
     terms.shares?.lift();
-    const killed = layout.shardCopies > 1 ? await killUnderLoad(platform, terms, context.rounds) : null;
+    const killed = layout.shardCopies > 1 ? await killUnderLoad(platforms, terms, context.rounds) : null;
     return { ingest, queries, killed };
   } finally {
     terms.shares?.lift();
-    probe.close();
-    await system.stop();
+    for (const probe of probes) probe.close();
+    await Promise.all(systems.map((system) => system.stop()));
   }
 }
 
 /** Asks over all fronts at once. @returns the number of queries that were answered */
-async function queryAll(platform: ScaledPlatform, terms: ScaleTerms, round: number): Promise<number> {
+async function queryAll(
+  platforms: readonly ScaledPlatform[],
+  terms: ScaleTerms,
+  round: number,
+): Promise<number> {
   const loads = await Promise.all(
-    loadsOf(platform, terms.seconds, round).map((options) => load(terms.wrk, options)),
+    loadsOf(platforms, terms.seconds, round).map((options) => load(terms.wrk, options)),
   );
   return loads.reduce((sum, { requestsPerSecond }) => sum + requestsPerSecond * terms.seconds, 0);
 }
 
 /** A load for each front. Each begins at another query. */
-function loadsOf(
-  { system, requestFile, queryCount }: ScaledPlatform,
-  seconds: number,
-  round: number,
-): LoadOptions[] {
-  const fronts = system.baseUrls.length;
-  return system.baseUrls.map((_, front) => {
-    const skipped = skippedIn(round + front / fronts, queryCount);
-    return { port: frontPort(front), requestFile, connections: connectionsEach, seconds, skipped };
+function loadsOf(platforms: readonly ScaledPlatform[], seconds: number, round: number): LoadOptions[] {
+  const fronts = platforms.flatMap(({ system, requestFile, queryCount }) =>
+    system.baseUrls.map((url) => ({ port: Number(new URL(url).port), requestFile, queryCount })),
+  );
+  return fronts.map(({ port, requestFile, queryCount }, front) => {
+    const skipped = skippedIn(round + front / fronts.length, queryCount);
+    return { port, requestFile, connections: connectionsEach, seconds, skipped };
   });
 }
 
 /** Kills the first worker in the middle of a load, as when its machine fails. */
 async function killUnderLoad(
-  platform: ScaledPlatform,
+  platforms: readonly ScaledPlatform[],
   { wrk, seconds }: ScaleTerms,
   round: number,
 ): Promise<KilledFigures> {
-  const loads = Promise.all(loadsOf(platform, seconds, round).map((options) => tryLoad(wrk, options)));
+  const loads = Promise.all(loadsOf(platforms, seconds, round).map((options) => tryLoad(wrk, options)));
   await sleep((seconds * 1000) / 2);
-  const pid = platform.system.workerPid;
+  const pid = platforms[0]?.system.workerPid;
   if (pid === undefined) throw new Error('the worker ended by itself');
   process.kill(pid, 'SIGKILL');
   const all = await loads;
@@ -128,9 +135,14 @@ async function killUnderLoad(
   };
 }
 
-async function measured(probe: UsageProbe, act: () => Promise<number>): Promise<Measured> {
-  const [{ processorUs: before }, startedMs] = [await probe.read(), performance.now()];
+async function measured(probes: readonly UsageProbe[], act: () => Promise<number>): Promise<Measured> {
+  const [before, startedMs] = [await processorUs(probes), performance.now()];
   const count = await act();
-  const [tookMs, { processorUs: after }] = [performance.now() - startedMs, await probe.read()];
+  const [tookMs, after] = [performance.now() - startedMs, await processorUs(probes)];
   return { perSecond: count / (tookMs / 1000), us: ofRooms((room) => (after[room] - before[room]) / count) };
+}
+
+async function processorUs(probes: readonly UsageProbe[]): Promise<Readonly<Record<Room, number>>> {
+  const usages = await Promise.all(probes.map((probe) => probe.read()));
+  return ofRooms((room) => usages.reduce((sum, usage) => sum + usage.processorUs[room], 0));
 }

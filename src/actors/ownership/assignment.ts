@@ -45,6 +45,8 @@ export interface AssignmentView {
   readonly liveWorkerIds: readonly string[];
   /** Owner of each partition; null without a valid lease. */
   readonly owners: readonly (string | null)[];
+  /** Partitions that the worker takes first and gives back last, because it has their items from a snapshot. */
+  readonly preferred: ReadonlySet<number>;
 }
 
 export interface AssignmentStep {
@@ -56,13 +58,16 @@ export interface AssignmentStep {
  * Every worker applies this to its own view, without a leader. A worker above its share releases partitions, and one below
  * takes free ones, so the workers converge on an even distribution even if their views differ meanwhile.
  */
-export function nextStep({ workerId, liveWorkerIds, owners }: AssignmentView): AssignmentStep {
+export function nextStep({ workerId, liveWorkerIds, owners, preferred }: AssignmentView): AssignmentStep {
   const ids = [...new Set([...liveWorkerIds, workerId])].sort();
   const share = shareOf(ids.indexOf(workerId), ids.length, owners.length);
-  const own = owners.flatMap((owner, partition) => (owner === workerId ? [partition] : []));
+  const ownedBy = (id: string | null) => {
+    const partitions = owners.flatMap((owner, partition) => (owner === id ? [partition] : []));
+    return partitions.sort((a, b) => Number(preferred.has(b)) - Number(preferred.has(a)));
+  };
+  const own = ownedBy(workerId);
   if (own.length > share) return { take: [], release: own.slice(share) };
-  const free = owners.flatMap((owner, partition) => (owner === null ? [partition] : []));
-  return { take: free.slice(0, share - own.length), release: [] };
+  return { take: ownedBy(null).slice(0, share - own.length), release: [] };
 }
 
 function shareOf(rank: number, workers: number, partitions: number): number {

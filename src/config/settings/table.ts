@@ -212,7 +212,7 @@ export const settingsTable = {
     'INGEST_BACKLOG',
     wholeNumber(1, ingestBacklogEntriesMax, 'entries'),
     ingestBacklogEntries,
-    'stream entries of one tenant that can wait in one partition (each front counts the requests that it accepted), and its waiting requests, before its ingest gets a 503',
+    "how many of a tenant's writes can wait at one front before further ones get a 503: its stream entries in the fullest partition, plus its requests that are not accepted yet",
   ),
   bodiesInFlightBytes: new Setting<number, number>(
     'BODIES_MB',

@@ -143,6 +143,15 @@ export class ShardSet implements ItemSink {
     return this.#shards.has(name) || this.#restored.has(name);
   }
 
+  /** Partitions of restored items that are not claimed yet. */
+  restoredPartitions(): Set<number> {
+    const partitions = new Set<number>();
+    for (const { shard } of this.#restored.values()) {
+      for (const partition of shard.partitions()) partitions.add(partition);
+    }
+    return partitions;
+  }
+
   /** True if the shards still have closed partitions. They can no longer answer then. */
   get isKept(): boolean {
     return this.#isKept;

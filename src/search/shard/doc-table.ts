@@ -194,6 +194,15 @@ export class DocTable {
     return this.#partitions[doc] ?? -1;
   }
 
+  /** Partitions that have items. */
+  partitions(): Set<number> {
+    const partitions = new Set<number>();
+    for (let doc = 0; doc < this.docCount; doc += 1) {
+      if (this.live.has(doc)) partitions.add(this.partitionOf(doc));
+    }
+    return partitions;
+  }
+
   /** Orders docs by `_originId`, then `_sourceGuid`. */
   compareIds(a: number, b: number): number {
     const compared = this.#originIds.dictionary.compare(this.#originIds.codeAt(a), this.#originIds.codeAt(b));

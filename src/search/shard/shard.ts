@@ -67,6 +67,11 @@ export class Shard {
     return this.#tables.bytes;
   }
 
+  /** Partitions that have items here. */
+  partitions(): Set<number> {
+    return this.#tables.docs.partitions();
+  }
+
   /** Fields with their types, in the order that `restore` needs. */
   get fieldTypes(): readonly (readonly [name: string, type: FieldType])[] {
     return [...this.#tables.fields].map(([name, { type }]) => [name, type]);

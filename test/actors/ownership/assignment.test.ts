@@ -8,6 +8,8 @@ import { runs } from '../../support/runs.ts';
 class Fleet {
   readonly owners: (string | null)[];
   readonly live = new Set<string>();
+  /** Partitions whose items a worker has from a snapshot. */
+  readonly preferred = new Map<string, ReadonlySet<number>>();
   moves = 0;
 
   constructor(partitions: number) {
@@ -15,7 +17,12 @@ class Fleet {
   }
 
   step(workerId: string, seen: { live: readonly string[]; owners: readonly (string | null)[] }): boolean {
-    const { take, release } = nextStep({ workerId, liveWorkerIds: seen.live, owners: seen.owners });
+    const { take, release } = nextStep({
+      workerId,
+      liveWorkerIds: seen.live,
+      owners: seen.owners,
+      preferred: this.preferred.get(workerId) ?? new Set(),
+    });
     let changed = false;
     for (const partition of release) {
       if (this.owners[partition] !== workerId) continue;
@@ -56,15 +63,17 @@ class Fleet {
 }
 
 const names = fc.stringMatching(/^[a-z]{1,3}$/);
+const preferences = fc.array(fc.nat(63), { maxLength: 40 });
 
 test('assignment: workers that come and go share the partitions evenly, whatever the order of their steps', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 64 }),
-      fc.array(fc.tuple(fc.boolean(), names), { minLength: 1, maxLength: 12 }),
+      fc.array(fc.tuple(fc.boolean(), names, preferences), { minLength: 1, maxLength: 12 }),
       (partitions, events) => {
         const fleet = new Fleet(partitions);
-        for (const [joins, id] of events) {
+        for (const [joins, id, preferred] of events) {
+          fleet.preferred.set(id, new Set(preferred));
           if (joins) fleet.live.add(id);
           else {
             fleet.live.delete(id);
@@ -148,13 +157,52 @@ test('assignment: a worker that joins takes about its share and no more is moved
   );
 });
 
+test('assignment: workers that start again own the partitions of their snapshots, if they are two or start together', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 64 }),
+      fc.uniqueArray(names, { minLength: 1, maxLength: 6 }),
+      fc.infiniteStream(fc.nat(5)),
+      (partitions, formerIds, choices) => {
+        const former = new Fleet(partitions);
+        for (const id of formerIds) former.live.add(id);
+        former.settle();
+        const fleet = new Fleet(partitions);
+        const ids = formerIds.map((id) => `${id}'`);
+        for (const [at, id] of ids.entries()) {
+          const own = former.owners.flatMap((owner, partition) =>
+            owner === formerIds[at] ? [partition] : [],
+          );
+          fleet.preferred.set(id, new Set(own));
+        }
+        if (ids.length > 2) for (const id of ids) fleet.live.add(id);
+        for (const choice of choices.take(40)) {
+          const id = ids[choice % ids.length] ?? '';
+          fleet.live.add(id);
+          fleet.step(id, fleet.view());
+        }
+        for (const id of ids) fleet.live.add(id);
+        fleet.settle();
+        const wanted = former.owners.map((owner) => `${owner}'`);
+        assert.deepEqual(fleet.owners, wanted);
+      },
+    ),
+    { numRuns: runs(200) },
+  );
+});
+
 test('assignment: in an even fleet nobody moves', () => {
   const owners = ['a', 'b', 'a', 'b', 'a'];
   for (const workerId of ['a', 'b']) {
-    assert.deepEqual(nextStep({ workerId, liveWorkerIds: ['a', 'b'], owners }), { take: [], release: [] });
+    const preferred = new Set([1, 3]);
+    assert.deepEqual(nextStep({ workerId, liveWorkerIds: ['a', 'b'], owners, preferred }), {
+      take: [],
+      release: [],
+    });
   }
 });
 
 test('assignment: a worker counts itself, although nobody has heard of it yet', () => {
-  assert.deepEqual(nextStep({ workerId: 'b', liveWorkerIds: ['a'], owners: [null, null] }).take.length, 1);
+  const view = { workerId: 'b', liveWorkerIds: ['a'], owners: [null, null], preferred: new Set<number>() };
+  assert.deepEqual(nextStep(view).take.length, 1);
 });

@@ -107,6 +107,14 @@ class Site {
     await waitUntilSettled(store);
   }
 
+  /** The partitions of each worker, as text, in an order that does not depend on the workers. */
+  async ownedPartitions(): Promise<string[]> {
+    const owned = new Map<string | null, number[]>();
+    for (const [partition, { workerId }] of (await readOwners(await this.system.store())).entries())
+      owned.set(workerId, [...(owned.get(workerId) ?? []), partition]);
+    return [...owned.values()].map((partitions) => partitions.join(' ')).sort();
+  }
+
   /** Its answers are those of a scan of all items. */
   async assertAnswers(): Promise<void> {
     for (const word of words) {
@@ -189,6 +197,20 @@ test('all workers stop, and what was saved meanwhile is answered', async () => {
   await site.change();
   for (const name of system.workers) await system.restart(name);
   await site.settled();
+  await site.assertAnswers();
+});
+
+test('two workers that start together each read the snapshot of another one, and own its partitions', async () => {
+  const site = await siteWith(1);
+  const { system } = site;
+  await site.settled();
+  const before = await site.ownedPartitions();
+  await Promise.all(system.workers.map((name) => system.kill(name, 'SIGTERM')));
+  await Promise.all(system.workers.map((name) => system.restart(name)));
+  await site.settled();
+  assert.deepEqual(await site.ownedPartitions(), before);
+  for (const name of system.workers)
+    assert.match(system.process(name).outputOfThisLife, /a snapshot was read/);
   await site.assertAnswers();
 });
 

@@ -111,6 +111,7 @@ export class ShardSnapshots {
         if (definition === undefined) continue;
         if ((await this.#restoreOne(shards, name, definition, file)) === 'outdated') outdated.push(name);
       }
+      for (const name of this.#written.keys()) await this.options.folder.keep(name);
     });
     if (outdated.length > 0) this.options.onOutdated?.(outdated);
   }

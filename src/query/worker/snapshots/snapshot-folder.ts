@@ -1,7 +1,8 @@
 /**
  * The files of snapshots: one for each index of each set of shards of each worker, `<store>-<set>-<index>.<worker>.snapshot`,
  * where the first three are digests. Only the named worker writes a file, and it appears atomically. A starting worker takes
- * over the file of a dead one by renaming it: if several try, one succeeds.
+ * over the files of a dead one by renaming them: if several try, one succeeds. While it reads them, they end with `.taken`,
+ * because it does not send heartbeats yet, which would keep others from taking them.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
@@ -14,6 +15,8 @@ import { unfinished } from './snapshot-file.ts';
 
 const suffix = '.snapshot';
 const dayMs = 86_400_000;
+/** A worker that has not read its files after so long has died, even if its process id is in use again. */
+const readMsMax = 600_000;
 const digestLetters = 16;
 
 export interface SnapshotFolderOptions {
@@ -33,8 +36,12 @@ interface KnownFile {
   /** Digest of the index. */
   readonly index: string;
   readonly workerId: string;
-  readonly isWhole: boolean;
+  readonly state: 'unfinished' | 'whole' | 'taken';
 }
+
+/** What a name ends with in each state. */
+const ends = { unfinished: unfinished(suffix), whole: suffix, taken: `${suffix}.taken` } as const;
+const states = ['unfinished', 'taken', 'whole'] as const;
 
 export class SnapshotFolder {
   readonly #prefix: string;
@@ -47,8 +54,12 @@ export class SnapshotFolder {
 
   /** The file that this worker writes for an index. @param index any unique name of the index */
   fileOf(index: string): string {
+    return this.#ownFile(index, 'whole');
+  }
+
+  #ownFile(index: string, state: KnownFile['state']): string {
     const { folder, workerId } = this.options;
-    return path.join(folder, `${this.#prefix}${this.#set}-${shortDigest(index)}.${workerId}${suffix}`);
+    return path.join(folder, `${this.#prefix}${this.#set}-${shortDigest(index)}.${workerId}${ends[state]}`);
   }
 
   /** Creates the folder. @throws I/O errors */
@@ -57,28 +68,42 @@ export class SnapshotFolder {
   }
 
   /**
-   * Takes over a file for each of the indexes, and removes unusable files: unfinished ones, those of other indexes, and those
-   * unused for days. @returns index -> path of its file @throws I/O errors
+   * Takes over the files of one dead worker, because they have the items of the same partitions. Removes unusable files:
+   * unfinished ones, those of other indexes, and those unused for days. `keep` must be called afterwards.
+   * @returns index -> path of its file @throws I/O errors
    */
   async takeOver(indexes: readonly string[]): Promise<Map<string, string>> {
     const wanted = new Map(indexes.map((index) => [shortDigest(index), index]));
-    const isGone = await this.options.goneWorkers();
     const taken = new Map<string, string>();
-    for (const file of await this.#leftFiles(isGone)) {
+    let formerWorker: string | null = null;
+    const takenByOthers = new Set<string>();
+    for (const file of await this.#leftFiles(await this.options.goneWorkers())) {
       const isOfSet = file.set === this.#set;
       const index = isOfSet ? wanted.get(file.index) : undefined;
-      if (index !== undefined && file.isWhole && !taken.has(index)) {
-        if (await this.#take(file, index)) taken.set(index, this.fileOf(index));
-      } else if (!file.isWhole || (isOfSet && index === undefined) || (await this.#isOld(file))) {
+      if (file.state === 'unfinished' || (isOfSet && index === undefined)) {
         await this.#remove(file);
+        continue;
       }
+      const mayTake = file.workerId === (formerWorker ?? file.workerId) && !takenByOthers.has(file.workerId);
+      if (index !== undefined && mayTake && !taken.has(index)) {
+        if (await this.#take(file, index)) {
+          formerWorker = file.workerId;
+          taken.set(index, this.#ownFile(index, 'taken'));
+        } else takenByOthers.add(file.workerId);
+      } else if (await this.#isOld(file)) await this.#remove(file);
     }
     return taken;
   }
 
+  /** Renames the taken-over file of an index after it was read. @throws I/O errors */
+  async keep(index: string): Promise<void> {
+    await rename(this.#ownFile(index, 'taken'), this.fileOf(index));
+  }
+
   /** Removes the file of an index of this worker, or whatever is at its path. @throws I/O errors */
   async remove(index: string): Promise<void> {
-    await rm(this.fileOf(index), { recursive: true, force: true });
+    for (const state of ['whole', 'taken'] as const)
+      await rm(this.#ownFile(index, state), { recursive: true, force: true });
   }
 
   /** Files of this store whose worker is gone, the latest first. */
@@ -88,24 +113,31 @@ export class SnapshotFolder {
     const aged = await Promise.all(
       left
         .filter(({ workerId }) => isGone(workerId))
-        .map(async (file) => ({ file, writtenMs: await this.#writtenMs(file) })),
+        .map(async (file) => ({
+          file,
+          writtenMs: await this.#writtenMs(file),
+          isRead: await this.#isRead(file),
+        })),
     );
-    return aged.sort((a, b) => b.writtenMs - a.writtenMs).map(({ file }) => file);
+    return aged
+      .filter(({ isRead }) => !isRead)
+      .sort((a, b) => b.writtenMs - a.writtenMs)
+      .map(({ file }) => file);
   }
 
   #parse(name: string): KnownFile | null {
     if (!name.startsWith(this.#prefix)) return null;
-    const isWhole = name.endsWith(suffix);
+    const state = states.find((each) => name.endsWith(ends[each]));
+    if (state === undefined) return null;
     const end = name.lastIndexOf(suffix);
-    if (!isWhole && !name.endsWith(unfinished(suffix))) return null;
     const [set = '', index = ''] = name.slice(this.#prefix.length).split(/[-.]/, 2);
     const workerId = name.slice(this.#prefix.length + set.length + index.length + 2, end);
-    return { name, set, index, workerId, isWhole };
+    return { name, set, index, workerId, state };
   }
 
   async #take(file: KnownFile, index: string): Promise<boolean> {
     try {
-      await rename(this.#pathOf(file), this.fileOf(index));
+      await rename(this.#pathOf(file), this.#ownFile(index, 'taken'));
       return true;
     } catch (error) {
       // Another worker was faster.
@@ -114,14 +146,27 @@ export class SnapshotFolder {
     }
   }
 
+  /** A worker that starts is reading the file. */
+  async #isRead(file: KnownFile): Promise<boolean> {
+    return (
+      file.state === 'taken' &&
+      mayRun(file.workerId) &&
+      (await this.#timeOf(file, 'ctimeMs')) > Date.now() - readMsMax
+    );
+  }
+
   async #isOld(file: KnownFile): Promise<boolean> {
     return (await this.#writtenMs(file)) < Date.now() - snapshotKeptDays * dayMs;
   }
 
-  /** 0 for a file that no longer exists. */
-  async #writtenMs(file: KnownFile): Promise<number> {
+  #writtenMs(file: KnownFile): Promise<number> {
+    return this.#timeOf(file, 'mtimeMs');
+  }
+
+  /** 0 for a file that no longer exists. @param which `ctimeMs`: when it was renamed */
+  async #timeOf(file: KnownFile, which: 'mtimeMs' | 'ctimeMs'): Promise<number> {
     try {
-      return (await stat(this.#pathOf(file))).mtimeMs;
+      return (await stat(this.#pathOf(file)))[which];
     } catch (error) {
       if (isAbsent(error)) return 0;
       throw error;

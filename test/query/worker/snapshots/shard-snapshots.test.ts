@@ -8,7 +8,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -252,6 +252,44 @@ test('shard snapshots: a worker takes the file of one that is gone, and never th
   const fifth = await host.worker([2, 3]);
   fifth.assertAnswers();
   assert.ok(fifth.changeCount > 0, 'it found no file');
+});
+
+test('shard snapshots: workers that start together each take all files of one worker, and say whose partitions they are', async () => {
+  const fields: IndexFields = { name: 'keyword', title: 'text', size: 'integer' };
+  const site = configurationOf(tenantOf({ things: fields, others: fields }));
+  const host = await Host.start();
+  await host.putAll('other', itemCount, others);
+  const former = await Promise.all([host.worker([0, 1], site), host.worker([2, 3], site)]);
+  await Promise.all(former.map((worker) => worker.stop()));
+  assert.equal(host.files.length, 4);
+  const started = await Promise.all([host.worker([], site), host.worker([], site)]);
+  const partitions = started.map(({ shards }) => [...shards.restoredPartitions()].sort());
+  assert.deepEqual(partitions.sort(), [
+    [0, 1],
+    [2, 3],
+  ]);
+  for (const { shards } of started)
+    assert.ok([things, others].every((index) => shards.has(itemIndexField(index))));
+});
+
+test('snapshot folder: files that a worker is reading are left to it, until it must have died', async () => {
+  const host = await Host.start();
+  const former = await Promise.all([host.worker([0, 1]), host.worker([2, 3])]);
+  await Promise.all(former.map((worker) => worker.stop()));
+  const { secret } = host.store;
+  const goneWorkers = async () => () => true;
+  const folderOf = (workerId: string) =>
+    new SnapshotFolder({ folder: host.folder, secret, workerId, set: 'owned', goneWorkers });
+  const index = itemIndexField(things);
+  const sizes: number[] = [];
+  const second = folderOf(`${hostname()}-${process.ppid}-b`);
+  for (const folder of [folderOf(`${hostname()}-${process.pid}-a`), second, folderOf('other-host-1-c')])
+    sizes.push((await folder.takeOver([index])).size);
+  // The second could not take those of the first. The first has the number of this process, as after a restart in a container.
+  assert.deepEqual(sizes, [1, 1, 1]);
+  assert.equal((await folderOf('other-host-2-d').takeOver([index])).size, 0);
+  await second.keep(index);
+  assert.equal((await folderOf('other-host-2-d').takeOver([index])).size, 1);
 });
 
 test('shard snapshots: snapshots of indexes with other fields are told of once, and are no trouble', async () => {
