@@ -1,6 +1,6 @@
 import { type PartReader, type Parts, uint32 } from './snapshot/parts.ts';
 
-/** A set of doc ids, with one bit for each. */
+/** A set of doc ids with one bit per id. */
 export class Bitmap {
   words: Uint32Array;
 
@@ -41,13 +41,13 @@ export class Bitmap {
     this.words[at] = (this.words[at] ?? 0) & ~(1 << (id & 31));
   }
 
-  /** Keeps the ids that the other set has too. */
+  /** Keeps the ids that are also in the other set. */
   intersect(other: Bitmap): void {
     const { words } = this;
     for (let at = 0; at < words.length; at += 1) words[at] = (words[at] ?? 0) & (other.words[at] ?? 0);
   }
 
-  /** Keeps the ids that the other set has not. */
+  /** Keeps the ids that are not in the other set. */
   subtract(other: Bitmap): void {
     const { words } = this;
     for (let at = 0; at < words.length; at += 1) words[at] = (words[at] ?? 0) & ~(other.words[at] ?? 0);
@@ -58,7 +58,7 @@ export class Bitmap {
     for (let at = 0; at < words.length; at += 1) words[at] = (words[at] ?? 0) | (other.words[at] ?? 0);
   }
 
-  /** Becomes the set of ids that `all` has and this set has not. */
+  /** Becomes the set of ids that are in `all` but not in this set. */
   complement(all: Bitmap): void {
     const { words } = this;
     for (let at = 0; at < words.length; at += 1) words[at] = ~(words[at] ?? 0) & (all.words[at] ?? 0);
@@ -72,7 +72,7 @@ export class Bitmap {
     return count;
   }
 
-  /** Writes the ids into `out` in ascending order. @returns how many there are */
+  /** Writes the ids into `out` in ascending order. @returns number of ids */
   list(out: Int32Array): number {
     const { words } = this;
     let count = 0;

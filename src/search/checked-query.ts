@@ -1,7 +1,4 @@
-/**
- * The query that a shard answers, and the populations that its facets count. It is plain data, because it crosses
- * processes.
- */
+/** The query for a shard, and the populations that its facets count. Plain data, because it is sent between processes. */
 import type { FacetInterval } from '../contract/query-names.ts';
 import type { ValueKind } from './fields/field-type.ts';
 import type { GeoPoint } from './fields/geo-point.ts';
@@ -12,15 +9,15 @@ import type { RowPlace } from './shard-answer.ts';
 export interface SortKey {
   readonly field: string;
   readonly order: 'asc' | 'desc';
-  /** Sorts by the distance from this place. At most one key has it. */
+  /** Sorts by the distance from this location. At most one key has it. */
   readonly near?: GeoPoint;
-  /** Sorts texts in the order of the locale with this tag; absent: by code points. */
+  /** Sorts texts by the rules of the locale with this tag; absent: by code points. */
   readonly collation?: string;
 }
 
 /** A search for words. A doc matches by any of the fields, or, in the mode `all`, if each word matches in one of them. */
 export interface CheckedSearch {
-  /** At least one, each once. `weight` is over 0, and at most 100. */
+  /** Distinct fields, at least one. `weight` is over 0 and at most 100. */
   readonly fields: readonly { readonly field: string; readonly weight: number }[];
   readonly value: string;
   /** Characters that count as letters in each of the fields; absent: none. */
@@ -29,19 +26,19 @@ export interface CheckedSearch {
   readonly mode: 'any' | 'all';
   /** The last word also matches words that begin with it. */
   readonly prefix: boolean;
-  /** Edits that each word may have; null where the word's length says it. */
+  /** Maximum edit distance of each word; null: depends on the length of the word. */
   readonly fuzziness: number | null;
   /** Multiplies the scores. */
   readonly boost: readonly CheckedBoost[];
-  /** The origin of boosts by date that name none, in milliseconds since 1970; null: it is the time of the request. */
+  /** Default origin of boosts by date, in milliseconds since 1970; null: the time of the request. */
   readonly nowMs: number | null;
-  /** Meaning of quotes and hyphens in the value, which is scored by its words alone; null if they are separators. */
+  /** Meaning of the quotes and hyphens in the value, which do not affect scores; null if they are separators. */
   readonly operators: SearchOperators | null;
-  /** By which the items are scored; null: the shard that answers has the whole index. */
+  /** Statistics for the scores; null if the shard has the whole index. */
   readonly stats: SearchStats | null;
 }
 
-/** Of a field of numbers, or of dates when there is a half-life. */
+/** A boost by a field of numbers, or of dates if there is a half-life. */
 export interface CheckedBoost {
   readonly field: string;
   readonly weight: number;
@@ -50,17 +47,17 @@ export interface CheckedBoost {
   readonly originMs: number | null;
 }
 
-/** True when scores depend on the time of the request. */
+/** True if scores depend on the time of the request. */
 export function isBoundToNow({ boost }: CheckedSearch): boolean {
   return boost.some(({ halfLifeDays, originMs }) => halfLifeDays !== null && originMs === null);
 }
 
 export interface SearchOperators {
-  /** The words that are in no quotes. */
+  /** The words outside quotes. */
   readonly free: string;
-  /** Words that must be next to each other. */
+  /** Words that must be adjacent. */
   readonly phrases: readonly string[];
-  /** Words, or several next to each other, that must not be there. */
+  /** Words or phrases that must not occur. */
   readonly excluded: readonly string[];
 }
 
@@ -69,13 +66,16 @@ export interface CheckedFacet {
   readonly name: string;
   readonly size: number;
   readonly isValid: boolean;
-  /** It counts as if there were no condition on its field. Absent: false. */
+  /** Ignores conditions on its own field. Absent: false. */
   readonly isUnfiltered?: true;
-  /** Absent: nothing but groups by value is asked for. A facet that is not valid has none. */
+  /** Absent for a facet with only groups by value, and for one that is not valid. */
   readonly numbers?: NumberFacet;
 }
 
-/** Options of a facet on numbers or dates. One of `ranges` and `interval` is null; both are for groups by value. */
+/**
+ * Options of a facet for numbers or dates. At least one of `ranges` and `interval` is null; with both null, it has groups by
+ * value.
+ */
 export interface NumberFacet {
   readonly kind: ValueKind;
   readonly stats: boolean;
@@ -83,64 +83,64 @@ export interface NumberFacet {
   readonly interval: FacetInterval | null;
 }
 
-/** From `from`, below `to`, as they were sent; null: open. */
+/** Includes `from` but not `to`, both as sent; null: unbounded. */
 export interface FacetRange {
   readonly from: number | string | null;
   readonly to: number | string | null;
   readonly name: string | null;
 }
 
-/** How the words that a search found are shown. */
+/** How to show the found words. */
 export interface CheckedHighlight {
-  /** Each once. */
+  /** Distinct fields. */
   readonly fields: readonly string[];
   readonly before: string;
   readonly after: string;
-  /** Code points of a passage, without marks; null for whole texts. */
+  /** Length of a passage in code points, without marks; null for whole texts. */
   readonly length: number | null;
 }
 
 export interface CheckedDistinct {
   readonly field: string;
-  /** Facets count what is left, not all that match. */
+  /** True if facets only count the remaining items, not all matches. */
   readonly isForFacets: boolean;
   /**
-   * Items that are the first of their value in their shard, and not of all, for each of `populationsOf`; see `Decision`.
-   * Null to let each shard report its own, unless one shard has all items.
+   * For each of `populationsOf`, the items that are the first with their value in their shard but not overall; see `Decision`.
+   * Null if each shard should report its candidates, or if one shard has all items.
    */
   readonly beaten: readonly (readonly string[])[] | null;
 }
 
-/** A query from `checkQuery`: it has no mistakes, and every default is filled in. */
+/** A valid query from `checkQuery`, with all defaults filled in. */
 export interface CheckedQuery {
   readonly filter: FilterNode | null;
   readonly search: CheckedSearch | null;
-  /** Null without a search too. */
+  /** Also null without a search. */
   readonly highlight: CheckedHighlight | null;
   readonly facets: readonly CheckedFacet[];
-  /** Of each value of a field only the first item; null for none. */
+  /** Return only the first item for each value of a field; null: return all. */
   readonly distinct: CheckedDistinct | null;
   /** At least one key. Ties are ordered by `_originId`, then `_sourceGuid`. */
   readonly sort: readonly SortKey[];
-  /** Rows before the page; 0 when `after` is set. */
+  /** Number of rows before the page; 0 if `after` is set. */
   readonly offset: number;
   readonly pageSize: number;
-  /** Place of the last row of the page before, from its token; null without one. */
+  /** Position of the last row of the previous page, from the token; null without one. */
   readonly after: RowPlace | null;
   /** Names of the item's fields to return; null for all. */
   readonly fields: readonly string[] | null;
 }
 
-/** Docs that facets count: those that match the search and a filter. */
+/** A set of docs that facets count: those that match the search and a filter. */
 export interface Population {
   readonly filter: FilterNode | null;
-  /** Places of its facets in the query. */
+  /** Indexes of its facets in the query. */
   readonly facetIndexes: readonly number[];
 }
 
 /**
- * The populations of a query: first the docs of its page, then those of facets that count as if there were no condition on
- * their field. Facets that are not valid are in none.
+ * The populations of a query: first the matches of the query, then those for facets that ignore conditions on their own field.
+ * Facets that are not valid are in none.
  */
 export function populationsOf({ filter, facets }: CheckedQuery): Population[] {
   const ofPage: number[] = [];
@@ -157,8 +157,8 @@ export function populationsOf({ filter, facets }: CheckedQuery): Population[] {
 }
 
 /**
- * The filter without its conditions on a field; null when nothing is left. A group that loses all its members is no
- * condition. A filter that has none on the field is given back itself.
+ * The filter without its conditions on a field; null if nothing is left. Groups that become empty are removed. If there are no
+ * such conditions, returns the same object.
  */
 function withoutField(node: FilterNode | null, field: string): FilterNode | null {
   if (node === null) return null;

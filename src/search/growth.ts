@@ -3,8 +3,8 @@ import { type Steps, unitsPerGo, workBudget } from '../lib/cooperative-yield.ts'
 type Numbers = Float64Array | Int32Array | Uint32Array | Int16Array | Uint16Array;
 
 /**
- * Puts the numbers of an array into a larger one, in steps: to touch new memory takes longer than to copy it.
- * @param blank what follows them
+ * Copies the numbers of an array into a larger one, in steps, because touching new memory takes longer than copying.
+ * @param blank value for the remaining elements
  * @returns the larger array
  */
 export function* grown<A extends Numbers>(numbers: Numbers, larger: A, blank: number): Steps<A> {
@@ -13,7 +13,7 @@ export function* grown<A extends Numbers>(numbers: Numbers, larger: A, blank: nu
     workBudget.units += unitsPerGo;
     if (workBudget.isOver()) yield;
   }
-  // A new array is all zeros.
+  // A new array is already zeroed.
   if (blank === 0) return larger;
   for (let from = numbers.length; from < larger.length; from += unitsPerGo) {
     larger.fill(blank, from, from + unitsPerGo);

@@ -8,23 +8,23 @@ export interface KeysById {
   holds(id: number, key: PlainValue): boolean;
 }
 
-/** A segment that doubles moves all its entries at once. With as many as this it takes about a millisecond. */
+/** Doubling a segment moves all its entries at once. With this many it takes about a millisecond. */
 const entriesMax = 32_768;
-/** 16 million keys give segments of 65,536. */
+/** 16 million keys result in segments of 65,536. */
 const segmentBits = 8;
 
 /**
- * Finds the id of a key: a small number, under which somebody else has the key. A `Map` would hold each key a second time,
- * and a snapshot could not have it. The entries of a large table are in segments that grow one by one: so it takes
- * millions without a long pause.
+ * Maps keys to ids: small numbers, under which the keys are stored elsewhere. A `Map` would store each key a second time and
+ * could not be written to a snapshot. Large tables are divided into segments that grow separately, so that they can have
+ * millions of entries without long pauses.
  */
 export class IdTable {
   readonly #keys: KeysById;
-  /** Anyone who chooses keys must not know which of them have one hash. Nothing else depends on it. */
+  /** Random, so that clients cannot choose keys with equal hashes. Nothing else depends on it. */
   #seed = randomInt(2 ** 32);
-  /** All entries while they are few, none later. */
+  /** All entries while there are few; empty afterwards. */
   #few = new IdSegment();
-  /** Null while there are few keys. */
+  /** Null while there are few entries. */
   #segments: readonly IdSegment[] | null = null;
   #size = 0;
 
@@ -46,7 +46,7 @@ export class IdTable {
     for (const segment of segments) yield* segment.parts();
   }
 
-  /** The keys must be restored, too. @throws SnapshotDamagedError */
+  /** The keys must be restored separately. @throws SnapshotDamagedError */
   async restore(from: PartReader): Promise<void> {
     const [seed = 0, size = 0, count = 1] = await from.numbers(uint32);
     [this.#seed, this.#size] = [seed, size];
@@ -54,12 +54,12 @@ export class IdTable {
     for (const segment of this.#segments ?? [this.#few]) await segment.restore(from);
   }
 
-  /** The id of a key; -1 when it is not there. */
+  /** The id of a key; -1 if missing. */
   find(key: PlainValue): number {
     return this.#find(key, hashOf(key, this.#seed));
   }
 
-  /** The id of a key. One that is not there is added at `id`. */
+  /** The id of a key. Adds a missing key with `id`. */
   findOrAdd(key: PlainValue, id: number): number {
     const hash = hashOf(key, this.#seed);
     const known = this.#find(key, hash);
@@ -77,7 +77,7 @@ export class IdTable {
     return -1;
   }
 
-  /** Adds a key that is not there. */
+  /** Adds a missing key. */
   add(key: PlainValue, id: number): void {
     this.#add(hashOf(key, this.#seed), id);
   }
@@ -88,7 +88,7 @@ export class IdTable {
     this.#size += 1;
   }
 
-  /** Takes out a key that is there. */
+  /** Removes an existing key. */
   remove(key: PlainValue, id: number): void {
     const hash = hashOf(key, this.#seed);
     const segment = this.#segmentOf(hash);
@@ -118,7 +118,7 @@ function newSegments(): IdSegment[] {
   return Array.from({ length: 1 << segmentBits }, () => new IdSegment());
 }
 
-/** The highest bits of a hash. A segment goes by the lowest. */
+/** Uses the highest bits of a hash, because segments use the lowest. */
 function segmentNumber(hash: number): number {
   return hash >>> (32 - segmentBits);
 }
@@ -128,7 +128,7 @@ const halves = new Uint32Array(double.buffer);
 
 function hashOf(key: PlainValue, seed: number): number {
   if (typeof key === 'string') return spread(hashOfText(key, seed));
-  // 0 and -0 are one number.
+  // 0 and -0 count as the same number.
   double[0] = Number(key) + 0;
   return spread(Math.imul(seed ^ (halves[0] ?? 0), 0x01000193) ^ (halves[1] ?? 0));
 }
@@ -139,7 +139,7 @@ function hashOfText(text: string, seed: number): number {
   return hash;
 }
 
-/** Lets each bit of a hash depend on all (the end of MurmurHash3). */
+/** Makes each bit of a hash depend on all others (the finalizer of MurmurHash3). */
 function spread(hash: number): number {
   let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);

@@ -1,4 +1,4 @@
-/** Merges the answers of shards into one: rows, with scores that the shards could not know yet, and facets. */
+/** Merges the answers of shards: rows, with scores that the shards could not compute yet, and facets. */
 import type { Steps } from '../lib/cooperative-yield.ts';
 import type { CheckedFacet, CheckedQuery, SortKey } from './checked-query.ts';
 import { compareValues } from './columns/value-dictionary.ts';
@@ -9,7 +9,7 @@ import type { FacetGroup, FacetGroups, RowPlace, ShownRow, UnscoredAnswer } from
 import { compareCollated, compareText } from './sort/text-order.ts';
 import { Scorer } from './text/relevance.ts';
 
-/** The part of a shard's answer that merging needs. Rows may have another form than the shard gave them. */
+/** The part of a shard's answer that merging needs. Rows may have another form than in the shard. */
 export interface PartialAnswer<R extends { readonly place: RowPlace }> {
   readonly total: number;
   readonly rows: readonly R[];
@@ -21,7 +21,7 @@ export interface MergedFacet {
   readonly name: string;
   readonly isValid: boolean;
   readonly groups: readonly FacetGroup[];
-  /** Absent: not asked for. */
+  /** Absent: not requested. */
   readonly stats?: FacetStats;
 }
 
@@ -31,16 +31,16 @@ export interface MergedAnswer<R> {
   readonly rows: readonly R[];
   readonly facets: readonly MergedFacet[];
   /**
-   * Facets whose groups are not certain yet. Every shard must then be asked for `counts`, which `withCounts` puts in.
-   * Empty when the answer is whole.
+   * Facets whose groups are not certain yet. For these, the `counts` of every shard are needed, which `withCounts` adds. Empty
+   * if the answer is complete.
    */
   readonly needs: readonly FacetNeed[];
 }
 
-/** The first groups of facets with needs, at least as many as are asked for, by the place of the facet in the query. */
+/** Index of the facet in the query -> its first groups, at least as many as requested. */
 export type FacetCounts = ReadonlyMap<number, readonly FacetGroup[]>;
 
-/** Merges the answers of shards, in steps. The result is the same however the items are spread over shards. */
+/** Merges the answers of shards, in steps. The result does not depend on the distribution of items over shards. */
 export function* mergeAnswers<R extends { readonly place: RowPlace }>(
   query: CheckedQuery,
   answers: readonly PartialAnswer<R>[],
@@ -73,7 +73,7 @@ function mergedFacet(
   return { field, name, isValid, ...mergeFacet(sent, size), ...stats };
 }
 
-/** A merged answer with what was needed. */
+/** Completes a merged answer with the needed counts. */
 export function withCounts<R>(
   query: CheckedQuery,
   merged: MergedAnswer<R>,
@@ -108,7 +108,7 @@ export function comparePlaces(sort: readonly SortKey[], a: RowPlace, b: RowPlace
   return compareText(a.originId, b.originId) || compareText(a.sourceId, b.sourceId);
 }
 
-/** The order of two values of a sort key: absent ones come last in both orders. */
+/** Compares two values of a sort key. Absent values come last in both orders. */
 export function compareSortValues(
   a: RowPlace['values'][number],
   b: RowPlace['values'][number],
@@ -124,9 +124,9 @@ export function compareSortValues(
 }
 
 /**
- * The answers of shards that have sent all items that match, with their scores. Their rows are in no order.
+ * Adds scores to the answers of shards that have sent all matching items. The rows are unordered.
  * @param query with the statistics of all shards
- * @returns null when a shard has sent nothing but statistics
+ * @returns null if a shard has only sent statistics
  */
 export function scoredAnswers(
   { search, sort }: CheckedQuery,

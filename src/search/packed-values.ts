@@ -1,16 +1,16 @@
 import { assert } from '../lib/assert.ts';
 import { bytes, type PartReader, type Parts, uint8, uint32 } from './snapshot/parts.ts';
 
-/** Kind of a value. A string is wide when it has characters beyond Latin-1, which take two bytes here. */
+/** Kind of a value. Strings with characters beyond Latin-1 are wide: they take two bytes per unit. */
 const [missing, no, yes, narrow, wide] = [0, 1, 2, 3, 4];
 const narrowText = /^[\0-\xff]*$/;
 
-/** To pack more at once would keep the event loop. */
+/** Packing more at once would block the event loop. */
 const bytesMax = 256 * 1024;
 
-/** Texts and booleans that are outside of the heap, as a snapshot has them. Some may be missing. */
+/** Strings, booleans and missing values outside the heap, in the format of snapshots. */
 export class PackedValues {
-  /** Where the bytes of each value begin; the last entry is the end of all. */
+  /** Offset of each value in bytes, then the end of the last one. */
   readonly #starts: Uint32Array;
   readonly #kinds: Uint8Array;
   readonly #bytes: Buffer;
@@ -21,7 +21,7 @@ export class PackedValues {
     this.#bytes = texts;
   }
 
-  /** Packs some of the values before `end`, beginning with one: all, or those of about `bytesMax`. */
+  /** Packs values from `from` to `end`, at most about `bytesMax`. */
   static of(valueAt: (index: number) => PlainValue | undefined, from: number, end: number): PackedValues {
     const starts = [0];
     const kinds: number[] = [];
@@ -60,7 +60,7 @@ export class PackedValues {
     return this.#bytes.toString(encodingOf(kind), this.#starts[index], this.#starts[index + 1]);
   }
 
-  /** True when this value is there. Unlike `at` it makes no text. */
+  /** True if the value at the index is this one. Unlike `at`, it creates no string. */
   holds(index: number, value: PlainValue): boolean {
     const kind = this.#kinds[index] ?? missing;
     if (kind < narrow || typeof value !== 'string') return value === this.at(index);

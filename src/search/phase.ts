@@ -1,10 +1,12 @@
 /** The current phase of a query, to attribute its cost. */
 import type { FilterNode } from './filter/condition.ts';
 
-/** The parts of a query's work. `shared` is work that is done once for all queries, and counts for none. */
+/** The parts of a query's work. `shared` is work that is done once for all queries and not attributed to any. */
 export type Phase = 'filters' | 'search' | 'facets' | 'distinct' | 'sort' | 'page' | 'shared';
 
-/** The exact place in a phase: a condition of the filters, or the field of a facet or of `distinct`; null where the phase says enough. */
+/**
+ * The part of a phase: a condition of the filters, or the field of a facet or of `distinct`; null if the phase has no parts.
+ */
 export type Detail = Extract<FilterNode, { kind: 'condition' }> | string | null;
 
 class CurrentPhase {
@@ -17,5 +19,5 @@ class CurrentPhase {
   }
 }
 
-/** All work shares it, as it shares the pace (`lib/cooperative-yield.ts`). */
+/** Shared by all work, like the work budget (`lib/cooperative-yield.ts`). */
 export const current = new CurrentPhase();

@@ -1,12 +1,10 @@
 import { CodeTally } from './columns/code-tally.ts';
 
-/**
- * Buffers of one query, which the next one uses again. Between queries nothing is counted, and no doc has a place.
- */
+/** Buffers of a query, which later queries reuse. Between queries, counts and places are clear. */
 export class Scratch {
-  /** The matching docs. The step before says how many there are. */
+  /** The matching docs. Their number is passed separately. */
   hits = new Int32Array(0);
-  /** Sort keys, beside `hits`. */
+  /** Sort keys, parallel to `hits`. */
   keys = new Float64Array(0);
   readonly tally = new CodeTally();
   /** Null before the first search. */
@@ -25,31 +23,31 @@ export class Scratch {
     return this.#search;
   }
 
-  /** Sets back what a search has noted. @param count number of docs that it found */
+  /** Clears the notes of a search. @param count number of docs that it found */
   clear(found: Int32Array, count: number): void {
     this.#search?.clear(found, count);
   }
 }
 
 /**
- * Search state of each doc that was found, by place: it is the n-th of `hits`, beginning with 1. So the numbers of these docs are
- * together, however many docs there are. See `word-search.ts`.
+ * Search state of the docs that were found, by place: 1 for the first of `hits`, and so on. So the state of these docs is
+ * together in memory, however many docs there are. See `word-search.ts`.
  */
 export class SearchScratch {
   /** Number of docs that were found. */
   found = 0;
-  /** The place of each doc, by doc; 0: it was not found. */
+  /** Place of each doc; 0 for docs that were not found. */
   readonly places: Int32Array;
   /** Places of the docs of a word. */
   readonly ofWord: Int32Array;
-  /** The last word that was found in the doc, and how closely. */
+  /** The last word that was found in the doc, and whether it matches closely. */
   readonly stamps: Uint16Array;
   /** How many words were found in it. */
   readonly notes: Int32Array;
-  /** How often the terms of a word are in it, each times its factor: of one field, and of all. */
+  /** Frequencies of the terms of a word, multiplied by their factors: of one field (`sums`), and of all (`x`). */
   readonly sums: Float64Array;
   readonly x: Float64Array;
-  /** Its score so far. */
+  /** The score so far. */
   readonly totals: Float64Array;
 
   constructor(length: number) {
@@ -62,14 +60,14 @@ export class SearchScratch {
     this.totals = new Float64Array(length + 1);
   }
 
-  /** Forgets the docs of a list, which are all that were found. */
+  /** Clears the places of the listed docs, which must be all that were found. */
   clear(found: Int32Array, count: number): void {
     for (let at = 0; at < count; at += 1) this.places[found[at] ?? 0] = 0;
     this.found = 0;
   }
 }
 
-/** Most buffers that wait for the next queries. More may be in use, because a query that pauses keeps its own. */
+/** Maximum number of idle buffers. More may be in use, because paused queries keep theirs. */
 const scratchesKept = 2;
 
 /** The buffers of all shards of a process. */
@@ -82,7 +80,7 @@ export class Scratches {
     return scratch;
   }
 
-  /** @param scratch must be clean. The scratch of a query that was given up is not given back */
+  /** @param scratch must be clear. Do not give back the scratch of an aborted query */
   giveBack(scratch: Scratch): void {
     if (this.#idle.length < scratchesKept) this.#idle.push(scratch);
   }

@@ -1,35 +1,35 @@
-/** Index-wide statistics of a search. All shards, and all pages of a query, score by the same numbers. */
+/** Index-wide statistics of a search, so that all shards and all pages of a query use the same numbers for scores. */
 
-/** A word that no item has is in this tier. */
+/** The tier of a word that no item has. */
 export const noTier = 3;
 
 export interface WordStats {
   /** The first tier in which any item matches. */
   readonly tier: number;
-  /** Items that match in it. */
+  /** Number of items that match in this tier. */
   readonly items: number;
 }
 
 export interface FieldStats {
-  /** Words of all items. */
+  /** Number of words of all items. */
   readonly words: number;
-  /** Items with a word. */
+  /** Number of items with a word. */
   readonly items: number;
 }
 
-/** Whole numbers alone, so that the sum over the shards does not depend on their order. */
+/** Only integers, so that the sum over the shards does not depend on their order. */
 export interface SearchStats {
-  /** Items of the index, whatever the filters say. */
+  /** Number of items of the index, independent of filters. */
   readonly items: number;
-  /** Of the searched fields, in their order. */
+  /** In the order of the searched fields. */
   readonly fields: readonly FieldStats[];
-  /** Of the asked words, in their order. */
+  /** In the order of the words of the search. */
   readonly words: readonly WordStats[];
 }
 
 export const noStats: SearchStats = { items: 0, fields: [], words: [] };
 
-/** The statistics of all shards together. */
+/** Adds up the statistics of all shards. */
 export function sumOfStats(parts: readonly SearchStats[]): SearchStats {
   return parts.reduce(addStats, noStats);
 }
@@ -47,7 +47,7 @@ function addStats(a: SearchStats, b: SearchStats): SearchStats {
 
 const nowhere: WordStats = { tier: noTier, items: 0 };
 
-/** Items that match in a later tier than that of the word are not counted. */
+/** Items that match in a later tier than the word's are not counted. */
 function addWord(a: WordStats = nowhere, b: WordStats = nowhere): WordStats {
   if (a.tier !== b.tier) return a.tier < b.tier ? a : b;
   return { tier: a.tier, items: a.items + b.items };
@@ -57,7 +57,7 @@ function longer<T>(a: readonly T[], b: readonly T[]): readonly T[] {
   return a.length < b.length ? b : a;
 }
 
-/** Numbers, for messages and tokens. */
+/** Compact form for messages and tokens. */
 export type PackedStats = [items: number, fields: readonly number[], words: readonly number[]];
 
 export function packStats({ items, fields, words }: SearchStats): PackedStats {

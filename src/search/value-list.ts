@@ -1,4 +1,4 @@
-/** Lists of values by number that grow by pages: an array of millions is copied whole whenever it grows. */
+/** Lists that grow in pages, because a large array is copied completely whenever it grows. */
 import { PackedValues, type PlainValue } from './packed-values.ts';
 import { type PartReader, type Parts, uint32 } from './snapshot/parts.ts';
 
@@ -11,13 +11,13 @@ const unread = null;
 type Page<V> = (V | undefined | typeof unread)[];
 
 /**
- * A list of texts and other plain values. Those of a snapshot stay packed until somebody asks for them: to make a million texts at once takes long, and keeps the garbage
- * collector busy for tens of milliseconds at a time.
+ * A list of strings and other plain values. Values from a snapshot stay packed until they are read: creating a million strings
+ * at once takes long and causes garbage collections of tens of milliseconds.
  */
 export class ValueList<V extends PlainValue> {
-  /** A page of which no value was read or set is missing. */
+  /** A page is undefined until one of its values is read or set. */
   readonly #pages: (Page<V> | undefined)[] = [];
-  /** The values of a page as a snapshot has them, one after the other: together, or several packs of large ones. */
+  /** The packed values of a page from a snapshot: usually one pack, several if the values are large. */
   readonly #packs: (readonly PackedValues[] | undefined)[] = [];
   #length = 0;
 
@@ -25,14 +25,14 @@ export class ValueList<V extends PlainValue> {
     return this.#length;
   }
 
-  /** Undefined where a value is missing, and after the end. */
+  /** Undefined for missing values and beyond the end. */
   at(index: number): V | undefined {
     const page = this.#pages[index >>> pageBits];
     const value = page === undefined ? unread : page[index & pageMask];
     return value === unread ? this.#read(index) : value;
   }
 
-  /** True when this value is at an index. */
+  /** True if the value at the index is this one. */
   holds(index: number, value: PlainValue): boolean {
     const page = this.#pages[index >>> pageBits];
     const known = page === undefined ? unread : page[index & pageMask];
@@ -84,7 +84,7 @@ export class ValueList<V extends PlainValue> {
   #packedAt(index: number): V | undefined {
     let at = index & pageMask;
     for (const pack of this.#packs[index >>> pageBits] ?? []) {
-      // The list was packed as one of these values.
+      // Only values of type V were packed.
       if (at < pack.length) return pack.at(at) as V | undefined;
       at -= pack.length;
     }
@@ -101,7 +101,7 @@ export class ValueList<V extends PlainValue> {
     return page;
   }
 
-  /** The parts of the page that begins at an index. */
+  /** The parts of the page that begins at `from`. */
   *#partsOfPage(from: number): Parts {
     const number = from >>> pageBits;
     const [packs, page] = [this.#packs[number], this.#pages[number]];
@@ -122,12 +122,12 @@ export class ValueList<V extends PlainValue> {
   }
 }
 
-/** Values at numbers, of any kind. No snapshot has them. */
+/** A sparse list of any values. Not included in snapshots. */
 export class PagedList<T> {
-  /** A page without values is missing. */
+  /** Pages without values are undefined. */
   readonly #pages: (T[] | undefined)[] = [];
 
-  /** Undefined where nothing was put. */
+  /** Undefined if nothing was set. */
   at(index: number): T | undefined {
     return this.#pages[index >>> pageBits]?.[index & pageMask];
   }

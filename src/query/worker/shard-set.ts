@@ -143,7 +143,7 @@ export class ShardSet implements ItemSink {
     return this.#shards.has(name) || this.#restored.has(name);
   }
 
-  /** Partitions of the restored items that no opened partition has claimed yet. */
+  /** Partitions of restored items that are not claimed yet. */
   restoredPartitions(): Set<number> {
     const partitions = new Set<number>();
     for (const { shard } of this.#restored.values()) {

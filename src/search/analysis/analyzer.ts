@@ -5,25 +5,27 @@ import { type Stem, stemmerOf, stopWordsOf } from './languages.ts';
 import { SynonymTable } from './phrase-terms.ts';
 import { allowedDistance, type Cutter, cutterOf, wordSequence } from './words.ts';
 
-/** A word that a search asks for in a field. */
+/** A word of a search, for one field. */
 export interface AskedWord {
-  /** As the field writes it. */
+  /** In the form in which the field indexes it. */
   readonly word: string;
-  /** Edits that are allowed. */
+  /** Maximum edit distance. */
   readonly bound: number;
-  /** Words that begin with it count as well. */
+  /** True if words that begin with it match, too. */
   readonly isBeginning: boolean;
-  /** Words with this stem count as well; null: none. */
+  /** Words with this stem match, too; null: none. */
   readonly stem: string | null;
-  /** Terms of one or several words that count as well. */
+  /** Terms of one or several words that match, too. */
   readonly synonyms: ReadonlySet<string>;
-  /** The distinct words of the query that it stands for. There are several when the field writes them alike, or as one. */
+  /**
+   * Indexes of the distinct words of the query that it represents. Several if the field indexes them alike, or as one word.
+   */
   readonly sources: readonly number[];
 }
 
 const noSynonyms: ReadonlySet<string> = new Set();
 
-/** The words of a text of a search, which all its fields share. @param text absent: its value */
+/** The words of a search text before field-specific rules. @param text absent: its value */
 export function sharedWords({ value, keep = '' }: CheckedSearch, text = value): string[] {
   return wordSequence(text, cutterOf(keep));
 }
@@ -33,14 +35,14 @@ export function distinctWords(search: CheckedSearch): string[] {
   return [...new Set(sharedWords(search))];
 }
 
-/** How the words of a field are written, and which others they mean (docs/reference/indexes-and-queries.md "Words of a field"). */
+/** Normalizes the words of a field and finds their synonyms (docs/reference/indexes-and-queries.md "Words of a field"). */
 export class Analyzer {
   /** Null: the field has no language. */
   readonly stem: Stem | null;
-  /** Null: the index has none. */
+  /** Null: the index has no synonyms. */
   readonly synonyms: SynonymTable | null;
   readonly cutter: Cutter;
-  /** The texts are HTML. */
+  /** True if the texts are HTML. */
   readonly isHtml: boolean;
   readonly #keep: string;
   readonly #folding: Folding;
@@ -60,12 +62,12 @@ export class Analyzer {
     this.synonyms = synonyms.length === 0 ? null : new SynonymTable(synonyms, (text) => this.terms(text));
   }
 
-  /** A word of a text or a query as it is written here; empty for none. */
+  /** A word of a text or query as this field indexes it; empty if nothing is left. */
   word(word: string): string {
     return this.#folding === false ? word : foldAccents(word, this.#folding);
   }
 
-  /** The words of a short text as they are written here. */
+  /** The words of a short text as this field indexes them. */
   terms(text: string): string[] {
     return wordSequence(text, this.cutter)
       .map((word) => this.word(word))
@@ -77,8 +79,8 @@ export class Analyzer {
   }
 
   /**
-   * The distinct words of a search as the field writes them, in order of appearance, without stop words.
-   * @param shared its `distinctWords`, which the sources are places in
+   * The distinct words of a search as the field indexes them, in order of appearance, without stop words.
+   * @param shared its `distinctWords`, which the sources are indexes of
    */
   askedWords(search: CheckedSearch, shared: readonly string[] = distinctWords(search)): AskedWord[] {
     const sequence = wordSequence(search.value, this.cutter);
@@ -86,7 +88,7 @@ export class Analyzer {
     const synonyms = this.synonyms?.of(words) ?? [];
     const last = words.length - 1;
     const isOpen = (at: number) => search.prefix && words[at] === words[last];
-    // The last word of a prefix search may become any other.
+    // The last word of a prefix search may still grow into another word.
     const isStop = words.map((word, at) => this.isStopWord(word) && !isOpen(at));
     const isBare = isStop.every((stop) => stop);
     const asked = new Map<string, AskedWord>();
@@ -98,7 +100,7 @@ export class Analyzer {
       const known = asked.get(word);
       asked.set(word, {
         word,
-        // Stop words alone find only themselves.
+        // A search with only stop words matches exactly these.
         bound: search.literal || isStop[at] ? 0 : (search.fuzziness ?? allowedDistance(word)),
         isBeginning: isOpen(at),
         stem: isStop[at] ? null : (this.stem?.(word) ?? null),
@@ -109,13 +111,13 @@ export class Analyzer {
     return [...asked.values()];
   }
 
-  /** True when words are taken as they are cut. */
+  /** True if words are indexed as they are split. */
   get isPlain(): boolean {
     return this.#folding === false && this.synonyms === null;
   }
 }
 
-/** Where the words are that a field which keeps more characters writes as one. */
+/** Indexes of the words that a field with more kept characters indexes as one. */
 function sourcesIn(shared: readonly string[], search: CheckedSearch, word: string): number[] {
   const places = sharedWords(search, word).map((part) => shared.indexOf(part));
   return places.filter((place) => place >= 0);
@@ -123,10 +125,10 @@ function sourcesIn(shared: readonly string[], search: CheckedSearch, word: strin
 
 const noRules: TextRules = { language: null, foldAccents: false };
 
-/** Of fields that have no rules, in indexes without synonyms. */
+/** For fields without rules in indexes without synonyms. */
 export const plainAnalyzer = new Analyzer(noRules);
 
-/** The analyzer of each field. Those with the same rules share one. */
+/** The analyzer of each field. Fields with the same rules share one. */
 export function analyzersOf({ rules, synonyms }: IndexTexts): (field: string) => Analyzer {
   const made = new Map<string, Analyzer>();
   return (field) => {

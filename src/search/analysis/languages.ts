@@ -1,10 +1,10 @@
-/** Data of each language: its stop words, and a stemmer. */
+/** Stop words and a stemmer for each language. */
 import { createRequire } from 'node:module';
 import type { Stemmer } from 'snowball-stemmers';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
 import type { Language } from '../../schemas/definition/index-texts.ts';
 
-/** Articles, pronouns, prepositions, conjunctions and auxiliaries: words that say nothing about what a text is about. */
+/** Articles, pronouns, prepositions, conjunctions and auxiliaries, which say nothing about the subject of a text. */
 const lists: Readonly<Record<Language, string>> = {
   da: 'af alle at blev blive bliver da de dem den denne der deres det dette dig din dine disse du efter eller en end er et for fra ham han hans har have hende hendes her hos hun hvad hvem hvis hvor hvordan hvornår i ikke ind jeg jer jeres kan kunne man med meget men mig min mine mit mod må ned nu når og også om op os over på samme sig sin sine sit skal skulle som så til ud under var ved vi vil ville vor vore være været',
   de: 'aber als am an auch auf aus bei beim bin bis bist da dadurch daher damit dann darum das dass daß dein deine deinem deinen deiner deines dem den denen denn der deren des dessen dich die dies diese diesem diesen dieser dieses dir doch dort du durch ein eine einem einen einer eines er es etwas euch euer eure eurem euren eurer für gegen habe haben hat hatte hatten her hier hin hinter ich ihm ihn ihnen ihr ihre ihrem ihren ihrer ihres im in ins ist ja jede jedem jeden jeder jedes jene jenem jenen jener jenes jetzt kann kein keine keinem keinen keiner können könnte man mein meine meinem meinen meiner meines mich mir mit muss musste müssen nach nicht nichts noch nun nur ob oder ohne sehr sein seine seinem seinen seiner seines selbst sich sie sind so solche soll sollte sondern über um und uns unser unsere unserem unseren unserer unter vom von vor war waren was weil welche welchem welchen welcher welches wenn werde werden wie wieder will wir wird wo wollen wurde wurden zu zum zur zwischen während',
@@ -38,16 +38,16 @@ const algorithms: Readonly<Record<Language, string>> = {
   sv: 'swedish',
 };
 
-/** No word of a language is longer. The time of a stemmer grows with the length. */
+/** Longer than any real word. The time of a stemmer grows with the length. */
 const stemmedUnitsMax = 64;
 const stemsKept = 20_000;
 
-/** Gives the stem of a lower-cased word. Null: the word is too long to have one. */
+/** Returns the stem of a lower-cased word, or null if the word is too long. */
 export type Stem = (word: string) => string | null;
 
 const known = new Map<Language, Stem>();
 
-/** The Snowball stemmer of a language. Stems that were asked for lately are remembered. */
+/** The Snowball stemmer of a language, with a cache of recent stems. */
 export function stemmerOf(language: Language): Stem {
   const made = known.get(language) ?? makeStem(language);
   known.set(language, made);

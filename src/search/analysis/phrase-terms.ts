@@ -1,10 +1,10 @@
-/** Words that are next to each other, as one term; and the synonyms of an index, which may be such phrases. */
+/** Phrases (adjacent words) as single terms, and the synonyms of an index, which may be phrases. */
 import type { Synonym } from '../../schemas/definition/index-texts.ts';
 
-/** Between the words of a phrase, where it is one term: no word has a space. */
+/** Separates the words of a phrase in its term. Words contain no spaces. */
 const joint = ' ';
 
-/** Several words as one term. */
+/** The term of a phrase. */
 export function phraseTerm(words: readonly string[]): string {
   return words.join(joint);
 }
@@ -18,15 +18,15 @@ export interface Phrase {
   readonly words: readonly string[];
 }
 
-/** Takes the next word of a text. @returns the phrases that end with it */
+/** Receives the next word of a text. @returns the phrases that end with it */
 export type PhraseWalk = (word: string) => readonly Phrase[];
 
 const none: readonly Phrase[] = [];
 
-/** Finds words that are next to each other in a text. */
+/** Finds phrases in a text. */
 export class PhraseFinder {
   readonly #byLastWord = new Map<string, Phrase[]>();
-  /** Words of the longest phrase. */
+  /** Number of words of the longest phrase. */
   readonly wordsMax: number;
 
   /** @param terms from `phraseTerm` */
@@ -43,7 +43,7 @@ export class PhraseFinder {
     this.wordsMax = wordsMax;
   }
 
-  /** Begins a text. */
+  /** Starts a new text. */
   walk(): PhraseWalk {
     const window: string[] = [];
     return (word) => {
@@ -59,15 +59,15 @@ function isEnd(window: readonly string[], words: readonly string[]): boolean {
   return from >= 0 && words.every((word, at) => window[from + at] === word);
 }
 
-/** The synonyms of an index, as the words of a field are written. */
+/** The synonyms of an index, normalized for a field. */
 export class SynonymTable {
-  /** Terms that a term finds besides itself. */
+  /** Term -> further terms that it finds. */
   readonly #targets = new Map<string, Set<string>>();
   readonly #sources: PhraseFinder;
-  /** The terms of several words that can be found. */
+  /** Phrases that synonyms can find. */
   readonly phrases: readonly string[];
 
-  /** @param wordsOf the words of a text as the field writes them */
+  /** @param wordsOf returns the words of a text as the field indexes them */
   constructor(synonyms: readonly Synonym[], wordsOf: (text: string) => readonly string[]) {
     const termOf = (text: string) => phraseTerm(wordsOf(text));
     const phrases = new Set<string>();
@@ -85,7 +85,7 @@ export class SynonymTable {
     this.phrases = [...phrases];
   }
 
-  /** For each word of a query, the terms that its synonyms find: its own, and those of the phrases that it is in. */
+  /** For each word of a query, the terms of its own synonyms and of those of phrases that contain it. */
   of(words: readonly string[]): ReadonlySet<string>[] {
     const found = words.map(() => new Set<string>());
     const next = this.#sources.walk();

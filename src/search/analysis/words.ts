@@ -12,10 +12,10 @@ import {
   withoutInvisible,
 } from './word-segmentation.ts';
 
-/** NFKC turns a code point into 18 at most, and lower-casing into 3 at most. 2 edits may add to it. */
+/** NFKC turns a code point into at most 18, and lower-casing into at most 3. Two edits may add to that. */
 const wordCodePointsMax = searchCodePointsMax * 18 * 3 + 2;
 
-/** Everything else that FlexSearch would do with words is off, so that only our own rules decide. */
+/** Turns off all word processing of FlexSearch, so that only our rules apply. */
 const options = {
   normalize: false,
   prepare: (text: string) => text,
@@ -26,16 +26,19 @@ const options = {
   maxlength: Number.POSITIVE_INFINITY,
 } as const;
 
-/** How the words of a text are cut. */
+/** Splits texts into words. */
 export class Cutter {
-  /** Gives the runs of a text and each separator between them, because it leaves out what equals the piece before it. */
+  /**
+   * Returns the runs of a text and the separators between them. Without the separators, it would leave out a run that equals
+   * the previous one.
+   */
   readonly #encoder: Encoder;
 
   constructor(readonly letters: Letters) {
     this.#encoder = new Encoder({ ...options, split: new RegExp(`(${letters.outside.source})`, 'u') });
   }
 
-  /** The words of a text in order, repeated ones too. */
+  /** The words of a text in order, including repetitions. */
   cut(text: string): string[] {
     const { letters } = this;
     const known = letters === plainLetters ? wordsByUnits(text) : null;
@@ -108,9 +111,9 @@ function addRunOfKind(run: string, kind: number, words: string[]): void {
 }
 
 const plainCutter = new Cutter(plainLetters);
-/** Of the fields that keep something. */
+/** For fields that keep characters. */
 const cutters = new Map<string, Cutter>();
-/** Configurations come and go, so the number of cutters is bounded. */
+/** Limits the memory, because configurations change. */
 const cuttersMax = 1000;
 
 /** @param kept characters that count as letters */
@@ -132,17 +135,17 @@ export function wordsOf(text: string): string[] {
   return [...new Set(plainCutter.cut(text))].filter(isIndexable);
 }
 
-/** The words of a short text, in order, repeated ones too. */
+/** The words of a short text in order, including repetitions. */
 export function wordSequence(text: string, cutter = plainCutter): string[] {
   return cutter.cut(text);
 }
 
-/** A large text is cut at separators that are about this many units apart. */
+/** Large texts are split at separators about this many UTF-16 units apart. */
 const pieceUnits = 16_384;
 /** The cost of reading a character of a text, in units of the work budget. */
 const unitsPerUnit = 10;
 
-/** The words of a text in order, repeated and long ones too, piece by piece. */
+/** Yields the words of a text in order, in pieces, including repetitions and long words. */
 export function* wordPieces(text: string, cutter = plainCutter): Generator<readonly string[]> {
   for (let from = 0; from < text.length; ) {
     const end = endOfPiece(text, from, cutter.letters);
@@ -151,16 +154,16 @@ export function* wordPieces(text: string, cutter = plainCutter): Generator<reado
   }
 }
 
-/** The words of a piece of a text in order, repeated and long ones too. @param end from `endOfPiece` */
+/** The words of a piece of a text in order, including repetitions and long words. @param end from `endOfPiece` */
 export function pieceOf(text: string, from: number, end: number, cutter: Cutter): readonly string[] {
   workBudget.units += unitsPerUnit * (end - from);
   return wordSequence(text.slice(from, end), cutter);
 }
 
-/** Among so many units a script without spaces has a place to cut: marks stand between its letters. */
+/** Within this many UTF-16 units, a script without spaces has a place to split, even with marks between letters. */
 const lookUnits = 64;
 
-/** The place of the next separator, or the end of the text. A longer run is cut where its script writes no spaces. */
+/** The offset of the next separator, or the end of the text. A long run is split if its script is written without spaces. */
 export function endOfPiece(text: string, from: number, { separator } = plainLetters): number {
   if (text.length - from <= pieceUnits) return text.length;
   separator.lastIndex = from + pieceUnits;
@@ -171,12 +174,12 @@ export function endOfPiece(text: string, from: number, { separator } = plainLett
   return end;
 }
 
-/** False for a word that is too long for any search. */
+/** False if no search can have a word of this length. */
 export function isIndexable(word: string): boolean {
   return word.length <= wordCodePointsMax || countCodePoints(word) <= wordCodePointsMax;
 }
 
-/** Edits that a search allows in a word, by its length in code points (docs/reference/indexes-and-queries.md "Search"). */
+/** Maximum edit distance for a word, by its length in code points (docs/reference/indexes-and-queries.md "Search"). */
 export function allowedDistance(word: string): number {
   const length = countCodePoints(word);
   if (length <= 2) return 0;

@@ -1,4 +1,4 @@
-/** Checks the facets of a query: the values that they count, and the statistics, ranges and intervals of numbers and dates. */
+/** Checks the facets of a query: counted values, and statistics, ranges and intervals of numbers and dates. */
 import type { Json } from '../../contract/json.ts';
 import { facetSizeDefault } from '../../contract/limits.ts';
 import { facetRangeShape, facetShape } from '../../contract/shapes-query.ts';
@@ -13,8 +13,8 @@ const readFacet = readerOf(facetShape, 'ignored');
 const readRange = readerOf(facetRangeShape, 'ignored');
 
 /**
- * The facets of a query. A field that cannot be faceted, or does not exist, is no mistake: its facet is not valid and
- * has no groups.
+ * The facets of a query. A field that cannot be faceted or does not exist is not an error: its facet is not valid and has no
+ * groups.
  */
 export function checkFacets(facets: readonly Json[], table: FieldTable, mistakes: Mistakes): CheckedFacet[] {
   return facets.flatMap((facet, at) => checkFacet(facet, `facets[${at}]`, table, mistakes) ?? []);
@@ -36,7 +36,7 @@ function checkFacet(sent: Json, place: string, table: FieldTable, mistakes: Mist
   return { field, name, size, isValid, ...unfiltered, ...numbers };
 }
 
-/** The kind of values that the facet of a field counts; null for a field that cannot be faceted. */
+/** The kind of values in the facet of a field; null if the field cannot be faceted. */
 function facetKind(table: FieldTable, field: string): ValueKind | null {
   const meaning = meaningOf(table, field);
   if (meaning.kind !== 'field' || !isFacetable(meaning.traits)) return null;
@@ -48,14 +48,14 @@ function canHave({ interval }: NumberQuestion, kind: ValueKind): boolean {
   return interval === null ? isNumeric(kind) : kind === 'date';
 }
 
-/** Options of a facet on numbers and dates, whatever its field is. */
+/** Options of a facet for numbers and dates, independent of the type of its field. */
 type NumberQuestion = Omit<NumberFacet, 'kind'>;
 
 /**
  * Checks `stats`, `ranges` and `interval` of a facet (docs/reference/indexes-and-queries.md "Statistics, ranges and
  * intervals").
- * @param kind of the field; null when it is not of numbers or dates
- * @returns null when the facet asks for none of them
+ * @param kind of the field; null if it has neither numbers nor dates
+ * @returns null if the facet has none of them
  */
 function checkNumberFacet(
   facet: Members<typeof facetShape>,
@@ -88,7 +88,7 @@ function checkRange(range: Json, kind: ValueKind | null, place: string, mistakes
   return { from, to, name: read.name ?? null };
 }
 
-/** An end of a range of a field that has no such ranges is not compared, but it must look like one. */
+/** For a field without such ranges, the end of a range is only checked for its form. */
 function checkEnd(
   end: Json,
   kind: ValueKind | null,

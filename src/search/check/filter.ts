@@ -22,7 +22,7 @@ const ordering: ReadonlySet<FilterOperator> = new Set([
   'lessThanOrEquals',
 ]);
 
-/** Shared by all parts of one filter. */
+/** State shared by all parts of a filter. */
 interface FilterCheck {
   readonly table: FieldTable;
   readonly mistakes: Mistakes;
@@ -31,9 +31,9 @@ interface FilterCheck {
 }
 
 /**
- * The filter of a query, null for none (docs/reference/indexes-and-queries.md "Filters"). A group may hold conditions,
- * and groups of the other kind whose members are conditions. An empty group is no condition. Mistakes are collected. If
- * there are any, the result must not be used.
+ * The filter of a query, null for none (docs/reference/indexes-and-queries.md "Filters"). A group may contain conditions, and
+ * groups of the other kind that contain conditions. An empty group is ignored. If errors are added to `mistakes`, the result
+ * must not be used.
  */
 export function checkFilter(filters: Json, table: FieldTable, mistakes: Mistakes): FilterNode | null {
   if (filters === null) return null;
@@ -114,7 +114,7 @@ function isCondition(group: JsonObject): boolean {
   return isSent(group, 'field') || isSent(group, 'operator');
 }
 
-/** Checks a condition, and counts it and its pattern. @returns null when the condition has no field or no known operator */
+/** Checks and counts a condition and its pattern. @returns null if the condition has no field or no known operator */
 function checkCondition(sent: JsonObject, place: string, check: FilterCheck): FilterNode | null {
   check.conditions += 1;
   const { table, mistakes } = check;
@@ -137,12 +137,12 @@ function checkCondition(sent: JsonObject, place: string, check: FilterCheck): Fi
   const operand = isOfUse ? readValue(meaning, listed, `${place}.value`, mistakes) : listed;
   if (operand === unreadable) return null;
   checkValue(meaning, operator, operand, `${place}.value`, mistakes);
-  // In this order `canonicalJson` need not copy it.
+  // In this order, `canonicalJson` need not copy it.
   const caseInsensitive = condition?.caseInsensitive === true;
   return { caseInsensitive, field, kind: 'condition', operator, value: operand };
 }
 
-/** `exists` asks what `equals null` and `notEquals null` ask, so their page tokens are the same. */
+/** `exists` is the same as `equals null` or `notEquals null`, so the page tokens must be the same. */
 function checkExists(field: string, value: Json, place: string, mistakes: Mistakes): FilterNode | null {
   const exists = value === 'true' ? true : value === 'false' ? false : value;
   if (typeof exists !== 'boolean') {
@@ -163,7 +163,7 @@ function isPattern(operator: FilterOperator): boolean {
 
 const unreadable = Symbol('a value with a mistake');
 
-/** The value as the field's type writes it; `unreadable` when a mistake has been told about it. */
+/** The value converted to the field's type; `unreadable` after reporting an error. */
 function readValue(
   meaning: FieldMeaning,
   sent: Json,
@@ -176,7 +176,7 @@ function readValue(
   return mistakes.count === before ? value : unreadable;
 }
 
-/** Checks that the operator has a meaning on fields of that type. @returns false after a mistake */
+/** Checks that the operator supports the field's type. @returns false after an error */
 function checkUse(
   meaning: FieldMeaning,
   field: string,
@@ -209,8 +209,8 @@ function checkUse(
 }
 
 /**
- * Checks that the value has the shape that its operator needs. A value of another type than the field's is no mistake:
- * it matches nothing.
+ * Checks that the value has the form that its operator needs. A value of another type than the field's is not an error: it
+ * matches nothing.
  */
 function checkValue(
   meaning: FieldMeaning,

@@ -23,7 +23,7 @@ export function isOfPlaces(meaning: FieldMeaning): boolean {
   return meaning.kind === 'field' && meaning.traits.kind === 'geo';
 }
 
-/** Checks a condition with a geo operator. @returns its value with nothing but the members that count */
+/** Checks a condition with a geo operator. @returns its value with only the known members */
 export function checkGeoCondition(
   meaning: FieldMeaning,
   field: string,
@@ -59,7 +59,7 @@ function checkBox(value: JsonObject, place: string, mistakes: Mistakes): JsonObj
   return { north, south, east, west };
 }
 
-/** The origin of a sort by distance; null after a mistake. */
+/** The origin of a sort by distance; null after an error. */
 export function checkOrigin(near: JsonObject, place: string, mistakes: Mistakes): GeoPoint | null {
   const { lat = null, lon = null } = readNear(near, place, mistakes) ?? {};
   return lat === null || lon === null ? null : { lat, lon };

@@ -1,14 +1,14 @@
-/** The rule for one member of a query object, derived from its shape, and its error message. */
+/** The rule for one member of a query object and its error message, derived from the shape. */
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import type { Shape, ShapeType } from '../../contract/shape.ts';
 import { countCodePoints, hasMoreCodePoints } from '../../lib/code-points.ts';
 import { quote } from './mistakes.ts';
 
 const anyString = 'must be a string';
-/** Up to this many values or members are written out in a mistake. */
+/** Error messages list up to this many values or members. */
 const writtenOutMax = 4;
 
-/** A value is never null here: null is as absent. */
+/** Values are never null, because null means absent. */
 export interface MemberRule {
   readonly isRequired: boolean;
   accepts(value: Json): boolean;
@@ -17,7 +17,9 @@ export interface MemberRule {
   readonly missing: string;
 }
 
-/** A member whose shape names several types, or none, may be anything here: the check that knows its field decides. */
+/**
+ * A member with several types or none in its shape accepts any value here; it is checked elsewhere, depending on its field.
+ */
 export function memberRule(name: string, within: Shape): MemberRule {
   const shape = within.properties?.[name] ?? {};
   const isRequired = within.required?.includes(name) === true;
@@ -40,7 +42,7 @@ export function memberRule(name: string, within: Shape): MemberRule {
   };
 }
 
-/** The type of a shape besides null; undefined when it has several or none. */
+/** The type of a shape apart from null; undefined if there are several or none. */
 function soleType({ type }: Shape): ShapeType | undefined {
   if (type === undefined || typeof type === 'string') return type;
   const [one, ...others] = type.filter((each) => each !== 'null');
@@ -73,7 +75,7 @@ function acceptsOf(shape: Shape): (value: Json) => boolean {
   }
 }
 
-/** Says how much too long a string or a list is; null for another mistake. */
+/** An error message with the length of a string or list that is too long; null for other errors. */
 function excessOf(shape: Shape, value: Json): string | null {
   const type = soleType(shape);
   if (type === 'string' && typeof value === 'string' && shape.maxLength !== undefined)

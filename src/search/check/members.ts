@@ -1,4 +1,4 @@
-/** Reads the objects of a query by their shapes. */
+/** Reads and checks the objects of a query by their shapes. */
 import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
 import type { Shape } from '../../contract/shape.ts';
 import { conditionShape, groupKinds } from '../../contract/shapes-query.ts';
@@ -6,16 +6,15 @@ import { EditDistance } from '../text/edit-distance.ts';
 import { type MemberRule, memberRule, objectWords } from './member-rule.ts';
 import { type Mistakes, quote } from './mistakes.ts';
 
-/** A name within so many edits of a known one is taken for a misspelling of it. */
+/** A name within this many edits of a known one counts as a misspelling. */
 const nearEditsMax = 2;
-/** Of more unknown members of one object, the others are not compared with the known ones. */
+/** Maximum number of unknown members of an object that are compared with the known ones. */
 const comparedMax = 100;
 
 type ObjectShape = Shape & { readonly properties: Readonly<Record<string, Shape>> };
 
 /**
- * The members of an object that are as the shape says; the others are absent. Lists and objects are not read further: their
- * items and members have readers of their own.
+ * The valid members of an object. Lists and objects are not checked further: their items and members have their own readers.
  */
 export type Members<S extends ObjectShape> = {
   readonly [Name in keyof S['properties']]?: Sent<S['properties'][Name]> | null;
@@ -39,22 +38,22 @@ type SentOf<Type> = [Type] extends ['boolean']
           ? JsonObject
           : Json;
 
-/** Treatment of members that a shape does not have. */
+/** How to treat members that are not in the shape. */
 export type UnknownMembers =
   | 'ignored'
-  /** Refuses members that look like a misspelling of a known one. Others, and those that are null, are ignored. */
+  /** Rejects members that look like a misspelling of a known one. Others and nulls are ignored. */
   | 'near'
-  /** Refuses all, because a filter without a condition finds more than was asked for. */
+  /** Rejects all, because a filter without one of its conditions would find too much. */
   | 'refused';
 
-/** @returns null with a mistake when the value is not an object */
+/** @returns null, after adding an error, if the value is not an object */
 export type MembersReader<S extends ObjectShape> = (
   value: Json,
   place: string,
   mistakes: Mistakes,
 ) => Members<S> | null;
 
-/** @param elsewhere names that have a meaning in other requests, so they are no misspellings */
+/** @param elsewhere names that are valid in other requests, so they are not misspellings */
 export function readerOf<const S extends ObjectShape>(
   shape: S,
   unknownMembers: UnknownMembers,
@@ -85,7 +84,7 @@ export function readerOf<const S extends ObjectShape>(
     let sound = value;
     let hasUnknown = false;
     let missing = required.length;
-    // Faster than `Object.keys`, and JSON has no inherited members.
+    // Faster than `Object.keys`. JSON has no inherited members.
     for (const name in value) {
       const rule = rules.get(name);
       const member = value[name];
@@ -104,19 +103,19 @@ export function readerOf<const S extends ObjectShape>(
   };
 }
 
-/** True for a member that an object has, whatever its value; null is as absent. */
+/** True if an object has a member that is not null. */
 export function isSent(object: Json | undefined, name: string): boolean {
   return isJsonObject(object) && (getOwn(object, name) ?? null) !== null;
 }
 
-/** An object from outside may have half a million members. */
+/** Copies only known members, because the object may have half a million. */
 function copyOf(object: JsonObject, names: readonly string[]): JsonObject {
   const copy: JsonObject = {};
   for (const name of names) copy[name] = getOwn(object, name) ?? null;
   return copy;
 }
 
-/** The whole query has no name. */
+/** The path of the whole query is empty. */
 function placeOf(place: string, name: string): string {
   return place === '' ? name : `${place}.${name}`;
 }
@@ -138,7 +137,7 @@ function refuseNearMembers(
   }
 }
 
-/** Refuses every member that is neither known nor a null of a typed client. */
+/** Rejects members that are neither known nor a null of a typed client. */
 export function refuseUnknownMembers(
   object: JsonObject,
   known: readonly string[],
@@ -149,14 +148,14 @@ export function refuseUnknownMembers(
     if (known.includes(name)) continue;
     if (filterMembers.has(name) && getOwn(object, name) === null) continue;
     if (mistakes.isFull) return;
-    // Two edits make any short word of another one: `not` is not a misspelling of `or`.
+    // Two edits turn any short word into another: `not` is not a misspelling of `or`.
     const meant = nearMember(name, known, Math.min(nearEditsMax, Math.floor(name.length / 2)));
     const advice = meant === null ? `use ${known.join(', ')}` : `did you mean \`${meant}\`?`;
     mistakes.add(place, `unknown member ${quote(name)}; ${advice}`);
   }
 }
 
-/** Typed clients send one class for groups and conditions, with null for what is not set. */
+/** Typed clients may use one class for groups and conditions, with null for unset members. */
 const filterMembers: ReadonlySet<string> = new Set([
   ...groupKinds,
   ...Object.keys(conditionShape.properties),

@@ -1,21 +1,21 @@
 import type { Json } from '../../contract/json.ts';
 
 const quotedCharactersMax = 100;
-/** The first so many mistakes are told. */
+/** Maximum number of reported errors. */
 const mistakesMax = 1000;
 
-/** The mistakes of one query, each with its place: `filters.and[0].operator: unknown operator "like"`. */
+/** The errors of a query, each with its path: `filters.and[0].operator: unknown operator "like"`. */
 export class Mistakes {
   readonly texts: string[] = [];
   readonly #members = new Set<string>();
   #count = 0;
 
-  /** All errors, including those beyond the reported ones. */
+  /** Number of all errors, including unreported ones. */
   get count(): number {
     return this.#count;
   }
 
-  /** True when no further mistake is reported. */
+  /** True if further errors will not be reported. */
   get isFull(): boolean {
     return this.texts.length === mistakesMax;
   }
@@ -26,13 +26,13 @@ export class Mistakes {
     if (this.texts.length < mistakesMax) this.texts.push(`${place}: ${text}`);
   }
 
-  /** True when a member of the query has a mistake, however deep. */
+  /** True if a member of the query has an error at any depth. */
   isIn(member: string): boolean {
     return this.#members.has(member);
   }
 }
 
-/** The value as it was sent. A long value is cut. */
+/** The value as JSON, truncated. */
 export function quote(value: Json | undefined): string {
   const text = JSON.stringify(
     typeof value === 'string' ? value.slice(0, quotedCharactersMax) : shallow(value),

@@ -1,4 +1,4 @@
-/** Checks a query: its pages, `distinct`, `fields` and `aliases` here, its larger members in files of their own. */
+/** Checks a query: paging, `distinct`, `fields` and `aliases` here, larger members in separate files. */
 import { canonicalJson, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
 import { offsetWindowMax, pageSizeDefault } from '../../contract/limits.ts';
 import { reservedFields } from '../../contract/query-names.ts';
@@ -23,29 +23,26 @@ const readGroupQuery = readerOf(autoQueryBodyShape, 'near', labelMemberNames);
 const readPagination = readerOf(paginationShape, 'near');
 
 export interface QueryRules extends FieldTable {
-  /**
-   * True when an alias names a full schema. Null where `aliases` is not supported: it is then ignored like any unknown
-   * key.
-   */
+  /** True if the alias is that of a full schema. Null if `aliases` is not supported and ignored like any unknown key. */
   readonly isSchemaAlias: ((alias: string) => boolean) | null;
 }
 
 export type QueryCheck =
   | {
       readonly ok: true;
-      /** `after` is null: the caller fills in the place of the token. `offset` is 0 when there is a token. */
+      /** `after` is null: the caller sets it from the token. `offset` is 0 if there is a token. */
       readonly query: CheckedQuery;
-      /** Aliases without repetition; null when the query asks for none. */
+      /** Distinct aliases; null if the query has none. */
       readonly aliases: readonly string[] | null;
-      /** The token as it was sent. It is not verified. */
+      /** The unverified token. */
       readonly nextPageToken: string | null;
     }
   | { readonly ok: false; readonly errors: readonly string[] };
 
 /**
- * Checks a query object as it was sent (docs/reference/indexes-and-queries.md "The query object"). Unknown keys are
- * ignored unless they look like a misspelling of a known one, and null means absent.
- * @returns the query with every default filled in, or every mistake. The text of a mistake begins with its place
+ * Checks a query object (docs/reference/indexes-and-queries.md "The query object"). Unknown keys are ignored unless they look
+ * like a misspelling of a known one. Null means absent.
+ * @returns the query with all defaults, or all errors, each beginning with its path
  */
 export function checkQuery(body: Json, rules: QueryRules): QueryCheck {
   if (!isJsonObject(body)) return { ok: false, errors: [`query: must be an object, not ${quote(body)}`] };
@@ -62,8 +59,8 @@ export function checkQuery(body: Json, rules: QueryRules): QueryCheck {
   const aliases = sent.aliases ? checkAliases(sent.aliases, rules, mistakes) : null;
   const fields = sent.fields ? checkFields(sent.fields, rules, mistakes) : null;
   const { offset, pageSize, nextPageToken } = pagination;
-  // A token comes with an answer. A query with these mistakes has no answer, so the token is of another query; see
-  // `queryIdentity`.
+  // Tokens come from responses. A query with an error in these members cannot have had a response, so the token is from another
+  // query; see `queryIdentity`.
   const isOfAnother = ['filters', 'search', 'sort', 'distinct'].some((member) => mistakes.isIn(member));
   if (isOfAnother && nextPageToken !== null) mistakes.texts.push(invalidNextPageToken);
   if (mistakes.texts.length > 0) return { ok: false, errors: mistakes.texts };
@@ -82,10 +79,10 @@ export function checkQuery(body: Json, rules: QueryRules): QueryCheck {
   return { ok: true, query, aliases, nextPageToken };
 }
 
-/** The mistake of a token that was made for another query (docs/reference/indexes-and-queries.md "Paging"). */
+/** The error for a token from another query (docs/reference/indexes-and-queries.md "Paging"). */
 export const invalidNextPageToken = 'Invalid nextPageToken';
 
-/** A text that is equal for queries with the same filters, search, sort and distinct. A `nextPageToken` holds for all of them. */
+/** Equal for queries with the same filters, search, sort and distinct. A `nextPageToken` is valid for all of them. */
 export function queryIdentity({ filter, search, sort, distinct }: CheckedQuery): string {
   const distinctField = distinct === null ? [] : [distinct.field];
   return canonicalJson([filter, search && searchIdentity(search), sort, ...distinctField]);
@@ -99,7 +96,7 @@ interface CheckedPagination {
 
 const firstPage: CheckedPagination = { offset: 0, pageSize: pageSizeDefault, nextPageToken: null };
 
-/** `page` is ignored beside a token, and then there is no depth limit (docs/reference/indexes-and-queries.md "Paging"). */
+/** With a token, `page` is ignored and there is no depth limit (docs/reference/indexes-and-queries.md "Paging"). */
 function checkPagination(sent: JsonObject | null, mistakes: Mistakes): CheckedPagination {
   if (sent === null) return firstPage;
   const counted = isSent(sent, 'nextPageToken') ? { ...sent, page: 0 } : sent;
@@ -121,7 +118,7 @@ function checkOffset(page: number, pageSize: number, mistakes: Mistakes): number
   return page * pageSize;
 }
 
-/** `distinct` of a query; null for none (docs/reference/indexes-and-queries.md "One item of each value"). */
+/** Checks `distinct`; null if absent (docs/reference/indexes-and-queries.md "One item of each value"). */
 function checkDistinct(
   field: string | null,
   isForFacets: boolean,
@@ -146,8 +143,8 @@ function checkDistinctField(field: string, table: FieldTable, mistakes: Mistakes
 }
 
 /**
- * The fields that come back, without repetition (docs/reference/indexes-and-queries.md "Choosing fields").
- * Built-in names may be listed, though they come back anyway.
+ * Distinct fields to return (docs/reference/indexes-and-queries.md "Choosing fields"). Built-in names may be listed, although
+ * they are always returned.
  */
 function checkFields(fields: readonly Json[], table: FieldTable, mistakes: Mistakes): string[] {
   const names = new Set<string>();

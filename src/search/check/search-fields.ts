@@ -10,10 +10,10 @@ type SearchField = CheckedSearch['fields'][number];
 
 const readSearchField = readerOf(searchFieldShape, 'ignored');
 
-/** Stands for every text field that `fields` does not name. */
+/** Means all text fields that are not named in `fields`. */
 const everyText = '*';
 
-/** The fields of a search: `field`, or `fields` with their weights. @returns null when a field is missing or no text */
+/** The fields of a search: `field`, or `fields` with their weights. @returns null if they are missing or invalid */
 export function checkSearchFields(
   sent: Json,
   { field = null, fields = null }: Members<typeof searchShape>,
@@ -46,7 +46,9 @@ function checkList(fields: readonly Json[], table: FieldTable, mistakes: Mistake
   return checked.flatMap((one) => expanded(one, seen, table));
 }
 
-/** The fields that an entry stands for. An open table may have no text field yet: `*` is then a field that no item has. */
+/**
+ * The fields that an entry includes. An open table may have no text field yet: then `*` is treated as a field that no item has.
+ */
 function expanded(entry: SearchField, named: ReadonlySet<string>, table: FieldTable): SearchField[] {
   if (entry.field !== everyText) return [entry];
   const texts = textFields(table);
@@ -54,7 +56,7 @@ function expanded(entry: SearchField, named: ReadonlySet<string>, table: FieldTa
   return texts.filter((field) => !named.has(field)).map((field) => ({ ...entry, field }));
 }
 
-/** In one order everywhere: scores are sums over the fields. */
+/** Sorted, because scores are sums over the fields and must be the same everywhere. */
 function textFields({ fields }: FieldTable): string[] {
   const names = [...fields].filter(([, type]) => traitsOf(type).isSearchable).map(([name]) => name);
   return names.sort();
@@ -72,7 +74,7 @@ function checkField(
   return { field, weight };
 }
 
-/** Checks that a field has words, for a search or what goes with one. */
+/** Checks that a field is searchable. */
 export function checkSearchable(field: string, place: string, table: FieldTable, mistakes: Mistakes): void {
   const meaning = meaningOf(table, field);
   if (meaning.kind === 'unknown') mistakes.add(place, `the index has no field ${quote(field)}`);

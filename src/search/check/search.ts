@@ -1,4 +1,4 @@
-/** Checks the search of a query, with the quotes and hyphens of its value, and the highlights of what it finds. */
+/** Checks the search of a query, including quotes and hyphens in its value, and its highlights. */
 import type { Json, JsonObject } from '../../contract/json.ts';
 import { highlightShape, searchShape } from '../../contract/shapes-query.ts';
 import { cutterOf, wordSequence } from '../analysis/words.ts';
@@ -12,7 +12,7 @@ import { checkSearchable, checkSearchFields } from './search-fields.ts';
 const readSearch = readerOf(searchShape, 'near');
 const readHighlight = readerOf(highlightShape, 'ignored');
 
-/** Checks the search of a query, null for a blank value (docs/reference/indexes-and-queries.md "Search"). */
+/** Checks the search of a query. Null if its value is blank (docs/reference/indexes-and-queries.md "Search"). */
 export function checkSearch(sent: JsonObject, table: FieldTable, mistakes: Mistakes): CheckedSearch | null {
   const search = readSearch(sent, 'search', mistakes);
   if (search === null) return null;
@@ -46,7 +46,7 @@ function keptByAll(fields: CheckedSearch['fields'], { rules }: FieldTable): stri
     .join('');
 }
 
-/** The part of a query's identity that its search is. A search of one field is known by what it says itself. */
+/** The search part of a query's identity. A search in a single field has the same identity with `field` and `fields`. */
 export function searchIdentity(search: CheckedSearch): object {
   const { fields, value, literal, mode, prefix, fuzziness, boost, operators } = search;
   const [only] = fields;
@@ -60,14 +60,14 @@ export function searchIdentity(search: CheckedSearch): object {
   return isUsual ? { ...ranked, literal, value } : { ...ranked, fuzziness, literal, mode, prefix, value };
 }
 
-/** A phrase, or a word behind a hyphen that stands at the beginning or behind a blank. */
+/** A phrase, or a word or phrase after a hyphen at the beginning or after whitespace. */
 const operator = /(^|(?<=\s))-(?:"([^"]*)"|([^\s"]+))|"([^"]*)"/gu;
 
 /**
- * Reads the quotes and hyphens of a value (docs/reference/indexes-and-queries.md "Phrases and exclusions"). A quote that is
- * not closed is a separator.
+ * Parses the quotes and hyphens of a value (docs/reference/indexes-and-queries.md "Phrases and exclusions"). An unclosed quote
+ * is a separator.
  * @param keep characters that count as letters
- * @returns the words to score, and what is asked of the items besides
+ * @returns the words to score, and the further requirements on items
  */
 function readOperators(value: string, keep = ''): { value: string; operators: SearchOperators } {
   const hasWords = (text: string) => wordSequence(text, cutterOf(keep)).length > 0;
@@ -94,10 +94,7 @@ function readOperators(value: string, keep = ''): { value: string; operators: Se
   return { value: scored + rest, operators };
 }
 
-/**
- * The highlights of a query (docs/reference/indexes-and-queries.md "Highlights"). Without a search nothing
- * is highlighted.
- */
+/** Checks the highlights of a query (docs/reference/indexes-and-queries.md "Highlights"). Null without a search. */
 export function checkHighlight(
   sent: JsonObject,
   search: CheckedSearch | null,

@@ -10,9 +10,9 @@ import { type Mistakes, quote } from './mistakes.ts';
 const readKey = readerOf(sortKeyShape, 'ignored');
 
 /**
- * The keys to sort by, at least one. Without any the key is `_score` for a search and `_updatedAt` otherwise,
- * descending. A field that was named before in the same order decides nothing more, and is left out. In the other order
- * it may decide, because a list is sorted by its smallest item or by its largest.
+ * The sort keys, at least one. The default is `_score` with a search and `_updatedAt` otherwise, descending. A repeated field
+ * with the same order has no effect and is left out. With the other order it may have one, because lists are sorted by their
+ * smallest or by their largest item.
  */
 export function checkSort(
   sort: readonly Json[],
@@ -32,7 +32,7 @@ export function checkSort(
   return keys.size === 0 ? [fallback] : [...keys.values()];
 }
 
-/** Some clients number the orders. */
+/** Some clients send the order as a number. */
 const numberedOrders = ['desc', 'asc'] as const;
 
 function checkKey(sent: Json, place: string, table: FieldTable, mistakes: Mistakes): SortKey | null {

@@ -1,6 +1,6 @@
 /**
- * Values of conditions that clients send as text: numbers, booleans and lists (docs/reference/indexes-and-queries.md
- * "Values as text"). Whatever the writing, the query is the same afterwards, and so are its tokens.
+ * Parses values of conditions that clients send as text: numbers, booleans and lists (docs/reference/indexes-and-queries.md
+ * "Values as text"). Both forms result in the same query and tokens.
  */
 import type { Json } from '../../contract/json.ts';
 import { parseJsonNumber } from '../../lib/json-number.ts';
@@ -9,8 +9,8 @@ import { parseWhole } from '../fields/number-point.ts';
 import { type Mistakes, quote } from './mistakes.ts';
 
 /**
- * The different items of a text with commas between them, without the blanks around the commas. A body has room for half
- * a million items, and an item that comes again asks nothing more.
+ * The distinct items of a comma-separated text, without whitespace around the commas. A request may have half a million items,
+ * so repeated ones are dropped.
  */
 export function itemsOfText(text: string): string[] {
   const items = new Set<string>();
@@ -23,20 +23,20 @@ export function itemsOfText(text: string): string[] {
   return [...items];
 }
 
-/** A pattern for the blanks would take quadratic time on a long run of them. */
+/** A regular expression would take quadratic time on long runs of whitespace. */
 function withoutBlanks(item: string, atStart: boolean, atEnd: boolean): string {
   const begun = atStart && !isPlain(item.charCodeAt(0)) ? item.trimStart() : item;
   return atEnd && !isPlain(begun.charCodeAt(begun.length - 1)) ? begun.trimEnd() : begun;
 }
 
-/** True for a character that is certainly no blank; most are. */
+/** A fast check: true for a character that is certainly not whitespace. */
 function isPlain(unit: number): boolean {
   return unit > 0x20 && unit < 0x7f;
 }
 
 /**
- * The value as the field's kind writes it. A value that is no text stays as it is.
- * @returns null with a mistake for a text that writes no value of the kind
+ * Converts text to a value of the field's kind. Other values are returned unchanged.
+ * @returns null, after adding an error, for text that is not a value of the kind
  */
 export function valueOfText(traits: FieldTraits, value: Json, place: string, mistakes: Mistakes): Json {
   if (!readsText(traits)) return value;
@@ -70,7 +70,7 @@ function scalarOf(kind: ValueKind, value: Json, place: string, mistakes: Mistake
   return read ?? null;
 }
 
-/** Undefined for a text that writes no value of the kind. */
+/** Undefined for text that is not a value of the kind. */
 function readScalar(kind: ValueKind, value: Json): Json | undefined {
   if (typeof value !== 'string') return value;
   return (kind === 'boolean' ? booleanOf(value) : numberOf(kind, value)) ?? undefined;
@@ -84,7 +84,7 @@ function booleanOf(text: string): boolean | null {
   return text === 'true' ? true : text === 'false' ? false : null;
 }
 
-/** A long beyond the whole numbers of a double stays a text, so that it keeps its digits. */
+/** A long beyond the safe integers remains text, to keep all digits. */
 function numberOf(kind: ValueKind, text: string): Json {
   const whole = kind === 'long' ? parseWhole(text.trim()) : null;
   if (whole === null) return parseJsonNumber(text);

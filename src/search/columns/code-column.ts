@@ -10,10 +10,10 @@ import { type CodeTest, codeTest } from './code-test.ts';
 import type { Column } from './column.ts';
 import { compareValues, orderKey, type ValueDictionary } from './value-dictionary.ts';
 
-/** The values that a code column takes. `plain` is any scalar, and serves facets alone. */
+/** The values of a code column. `plain` means any scalar, and is only for facets. */
 export type CodeValues = 'text' | 'boolean' | 'plain';
 
-/** Keeps text and booleans, and numbers for facets, as codes of a dictionary. */
+/** Stores text and booleans, and numbers for facets, as codes of a dictionary. */
 export abstract class CodeColumn implements Column {
   readonly present: Bitmap;
   readonly dictionary: ValueDictionary;
@@ -32,17 +32,17 @@ export abstract class CodeColumn implements Column {
   abstract restore(from: PartReader): Promise<void>;
   abstract grow(capacity: number): Steps<void>;
   abstract bind(test: CodeTest): DocTest;
-  /** Counts each distinct value of each of the docs at `from`..`end` once. @returns how far it got */
+  /** Counts each distinct value once per doc, for the docs at `from`..`end`. @returns where to continue */
   abstract tally(docs: Int32Array, from: number, end: number, tally: CodeTally): number;
   /**
-   * Writes the dictionary's keys of the representatives of the docs at `from`..`end` to the same places; NaN for none.
+   * Writes the dictionary keys of the representatives of the docs at `from`..`end` to the same indexes; NaN for none.
    * @returns how far it got
    */
   abstract keys(docs: Int32Array, from: number, end: number, into: Float64Array, isLargest: boolean): number;
-  /** The code by which a doc is sorted: its own, or that of its smallest or largest item; -1 for none. */
+  /** The code by which a doc is sorted: its only one, or that of its smallest or largest item; -1 for none. */
   abstract representative(doc: number, isLargest: boolean): number;
 
-  /** True when a value is of the column's type. */
+  /** True if a value has the column's type. */
   accepts(value: Json): value is PlainValue {
     if (this.#values !== 'plain') return typeof value === (this.#values === 'text' ? 'string' : 'boolean');
     return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';

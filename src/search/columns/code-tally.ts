@@ -1,26 +1,26 @@
 import { workBudget } from '../../lib/cooperative-yield.ts';
 
-/** Lists of codes by doc, as a `ListArena` keeps them. */
+/** Lists of codes by doc, as in `ListArena`. */
 interface CodeLists {
   readonly items: Int32Array;
   readonly starts: Uint32Array;
   readonly counts: Uint32Array;
 }
 
-/** Counts by code. It is used again from query to query, and only codes that were counted are set back. */
+/** Counts by code. Reused by later queries; `clear` only resets the counted codes. */
 export class CodeTally {
   #counts = new Uint32Array(1024);
   #codes = new Int32Array(1024);
   #size = 0;
 
-  /** Makes room for codes below `codeCount`. Must be called while nothing is counted. */
+  /** Makes room for codes below `codeCount`. Must be called before counting. */
   reserve(codeCount: number): void {
     if (this.#counts.length >= codeCount) return;
     this.#counts = new Uint32Array(codeCount * 2);
     this.#codes = new Int32Array(codeCount * 2);
   }
 
-  /** Counts the code of each of the docs at `from`..`end`. A negative code is none. */
+  /** Counts the code of each of the docs at `from`..`end`. Negative codes mean no value. */
   countCodes(codes: Int32Array, docs: Int32Array, from: number, end: number): void {
     const counts = this.#counts;
     for (let at = from; at < end; at += 1) {
@@ -32,7 +32,7 @@ export class CodeTally {
     }
   }
 
-  /** Counts every code of the lists of the docs at `from`..`end`, of one doc at least. @returns how far it got */
+  /** Counts every code in the lists of the docs at `from`..`end`, for at least one doc. @returns where to continue */
   countLists(
     { items, starts, counts: lengths }: CodeLists,
     docs: Int32Array,
@@ -63,12 +63,12 @@ export class CodeTally {
     this.#size += 1;
   }
 
-  /** How many codes were counted. */
+  /** Number of distinct counted codes. */
   get size(): number {
     return this.#size;
   }
 
-  /** The code that was the `at`-th to be counted first. */
+  /** The `at`-th counted code, in order of first occurrence. */
   codeAt(at: number): number {
     return this.#codes[at] ?? 0;
   }
@@ -77,13 +77,13 @@ export class CodeTally {
     return this.#counts[code] ?? 0;
   }
 
-  /** Counts for `into` what was counted for `code`. */
+  /** Moves the count of `code` to `into`. */
   join(code: number, into: number): void {
     this.#counts[into] = this.countOf(into) + this.countOf(code);
     this.#counts[code] = 0;
   }
 
-  /** Forgets the codes that were joined into others. */
+  /** Removes codes that were joined into others. */
   leaveOutEmpty(): void {
     let size = 0;
     for (let at = 0; at < this.#size; at += 1) {

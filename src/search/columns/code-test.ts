@@ -13,7 +13,7 @@ export type CodeTest =
   | {
       readonly kind: 'some';
       readonly accepts: (code: number) => boolean;
-      /** All that it accepts, each once, where they are known. */
+      /** All accepted codes, distinct, if known. */
       readonly codes?: readonly number[];
     };
 
@@ -22,8 +22,8 @@ const none: CodeTest = { kind: 'none' };
 const unitsPerListed = 50;
 
 /**
- * A condition on text or boolean values, as a test of codes. Each distinct value is looked at once, however many docs
- * have it. Ordering operators accept nothing here, and `checkQuery` refuses them.
+ * Compiles a condition on text or boolean values to a test of codes. Each distinct value is tested once, however many docs have
+ * it. Ordering operators accept nothing here; `checkQuery` rejects them.
  */
 export function* codeTest(
   dictionary: ValueDictionary,
@@ -59,7 +59,7 @@ function oneOf(dictionary: ValueDictionary, codes: readonly number[]): CodeTest 
   return { kind: 'some', accepts: (code) => accepted.has(code), codes };
 }
 
-/** A test without case. Only texts have a case, so other values are looked for only when no text is listed. */
+/** A case-insensitive test. Other values than texts are only tested if no text is listed. */
 function* loweredTest(dictionary: ValueDictionary, values: readonly Json[]): Steps<CodeTest> {
   const lowered = new Set<string>();
   for (const value of values) {
@@ -91,7 +91,7 @@ function* patternTest(dictionary: ValueDictionary, pattern: Json, caseInsensitiv
   return found ?? remembered(dictionary, accepts);
 }
 
-/** A test of the few codes whose values may have each of the parts; null when it is as well to look at all. */
+/** A test of the codes whose values may contain all parts; null if testing all codes is as good. */
 function* amongCandidates(
   dictionary: ValueDictionary,
   parts: readonly string[],
@@ -112,7 +112,7 @@ const unknown = 0;
 const accepted = 1;
 const refused = 2;
 
-/** A test that remembers its verdict on each code, however many docs have it. */
+/** A test that caches its result for each code. */
 function remembered(dictionary: ValueDictionary, accepts: (code: number) => boolean): CodeTest {
   const verdicts = new Uint8Array(dictionary.codeCount);
   return {

@@ -4,22 +4,22 @@ import type { FilteredColumn } from '../filter/condition.ts';
 import type { PartReader, Parts } from '../snapshot/parts.ts';
 import type { Order } from '../sort/order.ts';
 
-/** The values of one field, by doc. A doc that is not set has no value. It must be cleared before it is set again. */
+/** The values of one field by doc. Docs that are not set have no value. A doc must be cleared before it is set again. */
 export interface Column extends FilteredColumn {
   readonly bytes: number;
   /**
-   * Takes a value. A value that does not fit the type is left out: an item may be older than its field's type.
-   * @returns the steps that are left, for a list or a table that grows; null when all is done
+   * Sets a value. Ignores a value that does not fit the type, because an item may be older than the type of its field.
+   * @returns the remaining steps, for a list or a growing table; null if done
    */
   set(doc: number, value: Json): Steps<void> | null;
-  /** @returns as `set` */
+  /** @returns see `set` */
   clear(doc: number): Steps<void> | null;
-  /** Its parts, for a snapshot. */
+  /** The parts for a snapshot. */
   parts(): Parts;
-  /** Takes these parts back. The column must be new. @throws SnapshotDamagedError */
+  /** Restores the parts. The column must be new. @throws SnapshotDamagedError */
   restore(from: PartReader): Promise<void>;
   /** Makes room for docs below `capacity`. */
   grow(capacity: number): Steps<void>;
-  /** The order of the docs; null when the type has none. */
+  /** The order of the docs; null if the type has none. */
   order(isDescending: boolean): Order | null;
 }

@@ -1,4 +1,4 @@
-/** The column of each type. That of objects, which knows next to nothing, is here. */
+/** Creates columns by type. The trivial column for objects is defined here. */
 import type { Steps } from '../../lib/cooperative-yield.ts';
 import { Bitmap } from '../bitmap.ts';
 import { type FieldTraits, type FieldType, isNumeric, traitsOf } from '../fields/field-type.ts';
@@ -13,7 +13,6 @@ import { NumberListColumn } from './number-list-column.ts';
 import { RangeColumn } from './range-column.ts';
 import { ScalarCodes } from './scalar-codes.ts';
 
-/** Makes the column for a type. */
 export function createColumn(type: FieldType, capacity: number): Column {
   const { shape, kind } = traitsOf(type);
   if (shape === 'object') return new ObjectColumn(capacity);
@@ -23,7 +22,7 @@ export function createColumn(type: FieldType, capacity: number): Column {
   return shape === 'list' ? new NumberListColumn(capacity, kind) : new NumberColumn(capacity, kind);
 }
 
-/** Makes a column of codes, for one value or for lists of values. */
+/** Creates a code column for single values or lists. */
 export function createCodeColumn(
   shape: FieldTraits['shape'],
   capacity: number,
@@ -32,7 +31,7 @@ export function createCodeColumn(
   return shape === 'list' ? new ListCodes(capacity, values) : new ScalarCodes(capacity, values);
 }
 
-/** A field of type object, which is stored and cannot be searched. The column knows only which docs have it. */
+/** A field of type object, which is stored but not searchable. The column only records which docs have a value. */
 class ObjectColumn implements Column {
   readonly present: Bitmap;
 

@@ -2,16 +2,16 @@ import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import { distanceFrom, type GeoPoint, longitudeMax, metresPerDegree } from '../fields/geo-point.ts';
 import type { Condition } from '../filter/condition.ts';
 
-/** A part of the earth. */
+/** An area on the earth. */
 export interface GeoArea {
-  /** No place in it has a latitude outside of these. */
+  /** Latitudes of all locations in the area are between `south` and `north`. */
   readonly south: number;
   readonly north: number;
-  /** True for a place in it. */
+  /** True for a location in the area. */
   has(lat: number, lon: number): boolean;
 }
 
-/** Rounding of distances never reaches this far. */
+/** More than the rounding error of distances. */
 const slackMetres = 1;
 
 /** Locations within a radius. Latitude alone excludes most, because no point is closer than its parallel. */
@@ -27,7 +27,7 @@ export function circle(from: GeoPoint, metres: number): GeoArea {
   };
 }
 
-/** Degrees. A box whose west is over its east goes over the date line. */
+/** In degrees. If west is greater than east, the box crosses the date line. */
 export interface GeoBox {
   readonly north: number;
   readonly south: number;
@@ -35,7 +35,7 @@ export interface GeoBox {
   readonly west: number;
 }
 
-/** Places in a box, its edges within. -180 and 180 are one meridian. */
+/** Locations in a box, including its edges. -180 and 180 are the same meridian. */
 export function box({ north, south, east, west }: GeoBox): GeoArea {
   const isBetween: (lon: number) => boolean =
     west <= east ? (lon) => lon >= west && lon <= east : (lon) => lon >= west || lon <= east;
@@ -47,7 +47,7 @@ export function box({ north, south, east, west }: GeoBox): GeoArea {
   };
 }
 
-/** The area of a condition from `checkQuery`; null for none. */
+/** The area of a condition from `checkQuery`; null if it is not a geo condition. */
 export function geoAreaOf({ operator, value }: Condition): GeoArea | null {
   if (operator === 'withinDistance') {
     const [lat, lon, metres] = numbersOf(value, ['lat', 'lon', 'meters']);

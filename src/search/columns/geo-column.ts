@@ -14,22 +14,22 @@ import { NearOrder, type PlacesReader } from './geo-order.ts';
 
 import { ListArena } from './list-arena.ts';
 
-/** Latitude and longitude of each place of a list, one after the other. */
+/** Latitude and longitude of each location of a list, alternating. */
 const numbersPerPlace = 2;
 
 /** The cost of testing a place, in units of the work budget. */
 const unitsPerPlace = 5;
 
-/** Places on the earth: of a `geoPoint` one for each doc, of a `geoPoint[]` several. A place takes 16 bytes. */
+/** Locations: one per doc for a `geoPoint`, several for a `geoPoint[]`. A location takes 16 bytes. */
 export class GeoColumn implements Column {
   readonly present: Bitmap;
   readonly #isList: boolean;
-  /** Of a list. */
+  /** Only for lists. */
   readonly #lists: ListArena<Float64Array>;
-  /** Of single places, by doc; NaN for none. */
+  /** Only for single locations, by doc; NaN for none. */
   #lats: Float64Array;
   #lons: Float64Array;
-  /** Of single places. */
+  /** Only for single locations. */
   readonly #byLatitude = new KeptOrder();
 
   constructor(capacity: number, isList: boolean) {
@@ -103,7 +103,7 @@ export class GeoColumn implements Column {
     return matchListed(near.subarray(0, count), isWithin);
   }
 
-  /** The docs between the parallels of an area; null when they are so many that a scan is as good. */
+  /** The docs between the parallels of an area; null if there are so many that a scan is as good. */
   *#betweenParallels({ south, north }: GeoArea): Steps<Int32Array | null> {
     const ordered = yield* this.#byLatitude.asked(this.#lats);
     if (ordered === null) return null;
@@ -120,12 +120,12 @@ export class GeoColumn implements Column {
     this.#lons[doc] = lon;
   }
 
-  /** Places have no order by themselves; see `near`. */
+  /** Locations have no order of their own; see `near`. */
   order(): null {
     return null;
   }
 
-  /** The order by the distance from a place. */
+  /** The order by distance from a location. */
   near(origin: GeoPoint, isDescending: boolean): Order {
     return new NearOrder(origin, isDescending, this.#reader());
   }

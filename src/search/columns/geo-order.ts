@@ -5,7 +5,7 @@ import type { Order, PlaceValue } from '../sort/order.ts';
 /** The cost of a distance, in units of the work budget. */
 const unitsPerDistance = 25;
 
-/** Sorting by the distance from a place, of a list that of its nearest. */
+/** Sorts by distance from a location; for lists, by that of the nearest item. */
 export class NearOrder implements Order {
   readonly isExact = true;
   readonly isDescending: boolean;
@@ -53,7 +53,7 @@ export class NearOrder implements Order {
     return 0;
   }
 
-  /** Infinite for a doc without a place. */
+  /** Distance of the nearest location in metres; Infinity if there is none. */
   #nearest(doc: number): number {
     const { lats, lons, step, lonBehind } = this.#places;
     const end = this.#places.endOf(doc);
@@ -66,16 +66,16 @@ export class NearOrder implements Order {
   }
 }
 
-/** Reads the places of docs, as they are now. */
+/** Reads the current locations of docs. */
 export interface PlacesReader {
   readonly lats: Float64Array;
   readonly lons: Float64Array;
-  /** From the latitude of one place to that of the next. */
+  /** Index difference between successive latitudes. */
   readonly step: number;
-  /** How far after the place of a latitude its longitude is. */
+  /** Index difference between a latitude and its longitude. */
   readonly lonBehind: number;
-  /** Place of a doc's first latitude. */
+  /** Index of a doc's first latitude. */
   startOf(doc: number): number;
-  /** Not above `startOf` for a doc without a place. */
+  /** Not above `startOf` for a doc without a location. */
   endOf(doc: number): number;
 }

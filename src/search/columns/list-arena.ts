@@ -3,15 +3,15 @@ import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { grown } from '../growth.ts';
 import { type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
 
-/** The cost of moving a list, in units of the work budget, besides a unit for each item. */
+/** The cost of moving a list, in units of the work budget, plus a unit per item. */
 const unitsPerMove = 20;
 
 type Items = Int32Array | Float64Array | Int16Array;
 
 /**
- * Lists of numbers, one for each doc, in one typed array. A doc takes 8 bytes and those of its items. An array for each
- * doc would take some 50 bytes more. A list that goes leaves a hole. The holes are closed when they outweigh the cost
- * of closing them, so a change takes amortised constant time for each item.
+ * Lists of numbers, one per doc, in one typed array. A doc takes 8 bytes plus its items. Separate arrays would take about 50
+ * bytes more per doc. Removed lists leave holes, which are closed when they outweigh the cost of closing them, so that a change
+ * takes amortized constant time per item.
  */
 export class ListArena<A extends Items> {
   items: A;
@@ -52,7 +52,7 @@ export class ListArena<A extends Items> {
     this.counts = yield* grown(this.counts, new Uint32Array(capacity), 0);
   }
 
-  /** Makes room for a list. @returns the steps that it takes; null when there is room */
+  /** Makes room for a list. @returns the required steps; null if there is room */
   reserve(length: number): Steps<void> | null {
     if (this.#used + length <= this.items.length) return null;
     const isWorthClosing = this.#holes > this.#used / 2 && this.#holes > this.counts.length;
@@ -62,13 +62,13 @@ export class ListArena<A extends Items> {
       : this.#extend(Math.max(this.#used + length, this.items.length * 2));
   }
 
-  /** The doc must have no list, and there must be room for it. */
+  /** Sets the list of a doc, which must have none. There must be room. */
   set(doc: number, list: readonly number[]): void {
     assert(this.counts[doc] === 0, 'a doc within the capacity, without a list');
     assert(this.#used + list.length <= this.items.length, 'there is room for the list');
     this.starts[doc] = this.#used;
     this.counts[doc] = list.length;
-    // A loop, because `set` of a typed array costs more for lists of a few items.
+    // A loop is faster than `set` of a typed array for short lists.
     for (let at = 0; at < list.length; at += 1) this.items[this.#used + at] = list[at] ?? 0;
     this.#used += list.length;
   }

@@ -8,12 +8,12 @@ import type { CodeTest } from './code-test.ts';
 import { ListArena } from './list-arena.ts';
 import { ValueDictionary } from './value-dictionary.ts';
 
-/** The cost of putting an item into a list or taking it out, in units of the work budget. */
+/** The cost of adding an item to a list or removing it, in units of the work budget. */
 const unitsPerItem = 100;
-/** The cost of looking whether an item was there before. */
+/** The cost of checking for a duplicate item, in units of the work budget. */
 const unitsPerLook = 10;
 
-/** The distinct codes of a list, for each doc. */
+/** A list of distinct codes per doc. */
 export class ListCodes extends CodeColumn {
   readonly #lists: ListArena<Int32Array>;
 

@@ -12,21 +12,21 @@ import type { Column } from './column.ts';
 import { NumberOrder } from './number-order.ts';
 import { type PointTest, pointTest } from './point-test.ts';
 
-/** The docs of a column in the order of their numbers. */
+/** The docs of a column, sorted by their numbers. */
 export interface NumbersInOrder {
-  /** How many docs have a number of the stretch. */
+  /** Number of docs in the range. */
   count(stretch: Stretch): number;
-  /** The first docs of a stretch in a direction. */
+  /** The first docs of a range in a direction. */
   first(stretch: Stretch, walk: Walk): Steps<FirstDocs>;
 }
 
-/** One number for each doc: integers, longs, floats, doubles, and dates in milliseconds. */
+/** One number per doc: integers, longs, floats, doubles, and dates in milliseconds. */
 export class NumberColumn implements Column {
   readonly present: Bitmap;
   readonly #kind: ValueKind;
-  /** NaN for no value: it compares false with everything. */
+  /** NaN for no value, because comparisons with it are false. */
   #values: Float64Array;
-  /** Differences of the exact longs from their doubles; null while no value needs it. */
+  /** Differences of exact longs from their doubles; null until a value needs one. */
   #residuals: Int16Array | null = null;
   readonly #order = new KeptOrder();
 
@@ -78,12 +78,12 @@ export class NumberColumn implements Column {
       this.#residuals = yield* grown(this.#residuals, new Int16Array(capacity), 0);
   }
 
-  /** 1 for a doc that has a value, else 0. */
+  /** 1 for a doc with a value, otherwise 0. */
   countAt(doc: number): number {
     return Number.isNaN(this.approxAt(doc)) ? 0 : 1;
   }
 
-  /** The value's double, NaN for none. */
+  /** The value as a double; NaN for none. */
   approxAt(doc: number): number {
     return this.#values[doc] ?? Number.NaN;
   }
@@ -101,13 +101,13 @@ export class NumberColumn implements Column {
       : this.#matchExact(test);
   }
 
-  /** The numbers for which a condition holds; null when they are not a contiguous range. */
+  /** The numbers that fulfil a condition; null if they are not a contiguous range. */
   *stretchOf(condition: Condition): Steps<Stretch | null> {
     const test = yield* pointTest(this.#kind, condition);
     return test.kind === 'between' ? stretchBetween(test) : null;
   }
 
-  /** The docs in the order of their numbers; null where doubles do not hold these exactly, and while scans are as good. */
+  /** The docs sorted by their numbers; null if doubles do not represent these exactly, and while scans are as good. */
   *inOrder(): Steps<NumbersInOrder | null> {
     if (this.#residuals !== null) return null;
     const values = this.#values;

@@ -17,12 +17,12 @@ import { pointTest } from './point-test.ts';
 const unitsPerItem = 20;
 const unitsPerNumber = 5;
 
-/** Lists of numbers in ascending order: a sort needs only the first or the last. */
+/** Lists of numbers in ascending order, because a sort only needs the first or the last. */
 export class NumberListColumn implements Column {
   readonly present: Bitmap;
   readonly #kind: ValueKind;
   readonly #values: ListArena<Float64Array>;
-  /** Differences of the exact longs from their doubles, in lists like the values; null for other types. */
+  /** Differences of exact longs from their doubles, in parallel lists; null for other types. */
   readonly #residuals: ListArena<Int16Array> | null;
 
   constructor(capacity: number, kind: ValueKind) {
@@ -104,12 +104,12 @@ export class NumberListColumn implements Column {
     });
   }
 
-  /** How many items a doc has. */
+  /** Number of items of a doc. */
   countAt(doc: number): number {
     return this.#values.counts[doc] ?? 0;
   }
 
-  /** An item's double; see `countAt`. */
+  /** An item as a double; `at` must be below `countAt`. */
   approxAt(doc: number, at: number): number {
     return this.#values.items[(this.#values.starts[doc] ?? 0) + at] ?? Number.NaN;
   }

@@ -6,8 +6,8 @@ const longOffset = 2n ** 63n;
 const longDigits = 20;
 
 /**
- * A long as text of 20 digits, counted from the smallest long. The code points of these texts order as the longs do. So
- * a long crosses processes exactly, and is compared without knowing the field's type.
+ * A long as text of 20 digits, as offset from the smallest long. These texts sort like the longs, so that a long can be sent
+ * exactly and compared without knowing the field's type.
  */
 export function longPlace(whole: bigint): string {
   return (whole + longOffset).toString().padStart(longDigits, '0');
@@ -18,11 +18,11 @@ export interface NumberReader {
   /** NaN for none. */
   approx(doc: number): number;
   residual(doc: number): number;
-  /** The approximations by doc, if they are in an array of their own; else null. */
+  /** The approximations by doc, if they are in a separate array; otherwise null. */
   readonly values: Float64Array | null;
 }
 
-/** Sorting by numbers. */
+/** Sorts by numbers. */
 export class NumberOrder implements Order {
   readonly isExact: boolean;
   readonly isDescending: boolean;

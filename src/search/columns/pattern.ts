@@ -1,28 +1,28 @@
 import { isHighSurrogate, isLowSurrogate } from '../../lib/code-points.ts';
 import { workBudget } from '../../lib/cooperative-yield.ts';
 
-/** A part of a pattern between two `*`, with the table of Knuth, Morris and Pratt if it may be needed. */
+/** A part of a pattern between two `*`, with the Knuth–Morris–Pratt table if it may be needed. */
 interface Part {
   readonly text: string;
   readonly borders: Uint32Array | null;
 }
 
 /**
- * For parts up to this length `indexOf` looks at most this often at each unit. For longer parts only the table keeps
- * the time linear.
+ * For parts up to this length, `indexOf` compares each unit at most this often. For longer parts, the table is needed for
+ * linear time.
  */
 const plainPartUnitsMax = 32;
-/** A text from this length on is long. Its units may be looked at less often, or the search would take too long. */
+/** In texts of at least this length, units may be compared less often, to limit the time. */
 const longTextUnitsMin = 65_536;
 const plainPartOfLongTextUnitsMax = 8;
 /** Shorter work is not worth counting, in units of the work budget. */
 const shortTextUnits = 64;
-/** The cost of looking for a part, besides the length of the text, in units of the work budget. */
+/** The cost of searching a part, in units of the work budget, plus the length of the text. */
 const unitsPerPart = 10;
 
 /**
- * Makes a test whether a whole text matches a pattern. `*` is any run of characters, and nothing else is special
- * (docs/reference/indexes-and-queries.md "Filters"). The time is linear in the text and the pattern, whatever they are.
+ * Compiles a pattern to a test of whole texts. `*` matches any characters; nothing else is special
+ * (docs/reference/indexes-and-queries.md "Filters"). The time is always linear in the text and the pattern.
  */
 export function compilePattern(pattern: string): (text: string) => boolean {
   const texts = pattern.split('*');
@@ -53,7 +53,7 @@ function preparePart(text: string): Part {
   return { text, borders: text.length > plainPartOfLongTextUnitsMax ? bordersOf(text) : null };
 }
 
-/** First place in text[from..end) where the part stands without cutting a code point in half; -1 for none. */
+/** First position of the part in text[from..end) that does not split a surrogate pair; -1 for none. */
 function findPart(text: string, part: Part, from: number, end: number): number {
   const { borders } = part;
   const isHard = part.text.length > plainPartUnitsMax || text.length >= longTextUnitsMin;

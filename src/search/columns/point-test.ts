@@ -1,11 +1,11 @@
-/** A condition on a number or a date, as a test of its points: an interval, or a set of points in order. */
+/** Compiles conditions on numbers and dates to tests of points: an interval or a sorted set. */
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { sorted } from '../../lib/slices/merge-sort.ts';
 import type { ValueKind } from '../fields/field-type.ts';
 import { comparePoints, type NumberPoint, queryPointOf } from '../fields/number-point.ts';
 import { type Condition, listedValues } from '../filter/condition.ts';
 
-/** A condition on a number: it must be between two points, both included, or be one of several. */
+/** A condition on a number: between two points (inclusive), or one of several. */
 export type PointTest =
   | { readonly kind: 'none' }
   | { readonly kind: 'between'; readonly low: NumberPoint; readonly high: NumberPoint }
@@ -17,7 +17,7 @@ export const highest: NumberPoint = { approx: Infinity, residual: 0 };
 /** The cost of reading a listed value, in units of the work budget. */
 const unitsPerListed = 20;
 
-/** The condition as a test of points. A value that is not a number of the kind is equal to nothing. */
+/** Compiles a condition. A value that is not a number of the kind matches nothing. */
 export function* pointTest(kind: ValueKind, condition: Condition): Steps<PointTest> {
   if (condition.operator === 'in') return yield* amongTest(yield* pointsOf(kind, condition));
   const point = queryPointOf(kind, condition.value);
@@ -36,7 +36,7 @@ export function* pointTest(kind: ValueKind, condition: Condition): Steps<PointTe
   }
 }
 
-/** The points that `equals` or `in` lists. */
+/** The points of `equals` or `in`. */
 export function* pointsOf(kind: ValueKind, condition: Condition): Steps<NumberPoint[]> {
   const points: NumberPoint[] = [];
   for (const value of listedValues(condition)) {
@@ -48,7 +48,7 @@ export function* pointsOf(kind: ValueKind, condition: Condition): Steps<NumberPo
   return points;
 }
 
-/** The next point above. Residuals are whole numbers, so one more is the next. */
+/** The next larger point. Residuals are integers. */
 export function justAbove({ approx, residual }: NumberPoint): NumberPoint {
   return { approx, residual: residual + 1 };
 }
@@ -64,7 +64,7 @@ function* amongTest(points: readonly NumberPoint[]): Steps<PointTest> {
   return { kind: 'among', points: yield* PointSet.of(points) };
 }
 
-/** A set of points in order, with a binary search. */
+/** A sorted set of points with binary search. */
 export class PointSet {
   readonly #approx: Float64Array;
   readonly #residual: Float64Array;
@@ -74,7 +74,7 @@ export class PointSet {
     this.#residual = Float64Array.from(inOrder, (point) => point.residual);
   }
 
-  /** Makes a set of points in any order. This takes steps, because a query may list a hundred thousand. */
+  /** Creates a set from unsorted points, in steps, because a query may list a hundred thousand. */
   static *of(points: readonly NumberPoint[]): Steps<PointSet> {
     return new PointSet(yield* sorted(points, comparePoints));
   }
@@ -84,7 +84,7 @@ export class PointSet {
     return this.#approx[at] === approx && this.#residual[at] === residual;
   }
 
-  /** True when some point is between the two, both included. */
+  /** True if any point is between the two, inclusive. */
   hasBetween(low: NumberPoint, high: NumberPoint): boolean {
     const at = this.#firstFrom(low.approx, low.residual);
     const approx = this.#approx[at];

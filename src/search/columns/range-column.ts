@@ -11,14 +11,13 @@ import type { Column } from './column.ts';
 import { highest, justAbove, justBelow, lowest, PointSet, pointsOf } from './point-test.ts';
 
 const boundsPerDoc = 4;
-/** The cost of looking at a doc, in units of the work budget. */
+/** The cost of testing a doc, in units of the work budget. */
 const intervalUnits = 10;
 
 /**
- * Ranges as closed intervals, with a point for each end. `equals` and `in` hold when a value is in the range.
- * Ordering operators hold when some part of the range satisfies them (docs/reference/indexes-and-queries.md "Filters").
- * A range of whole numbers or dates holds only whole numbers or milliseconds. An empty range (`gt 3, lt 4`) holds
- * nothing.
+ * Ranges as closed intervals with a point for each end. `equals` and `in` match if a value is in the range. Ordering operators
+ * match if any part of the range satisfies them (docs/reference/indexes-and-queries.md "Filters"). A range of integers or dates
+ * only contains integers or milliseconds. An empty range (`gt 3, lt 4`) contains nothing.
  */
 export class RangeColumn implements Column {
   readonly present: Bitmap;
@@ -88,7 +87,7 @@ export class RangeColumn implements Column {
     };
   }
 
-  /** The condition as a test of intervals that are not empty; null when none can pass. */
+  /** Compiles a condition to a test of nonempty intervals; null if none can match. */
   *#acceptor(condition: Condition): Steps<((interval: Interval) => boolean) | null> {
     const { operator, value } = condition;
     if (operator === 'contains') return null;
@@ -111,7 +110,7 @@ export class RangeColumn implements Column {
     }
   }
 
-  /** The test whether one of the points is in an interval; null when none can. */
+  /** A test whether any of the points is in an interval; null if none can be. */
   *#holder(points: readonly NumberPoint[]): Steps<((interval: Interval) => boolean) | null> {
     const isWhole = this.#kind === 'integer' || this.#kind === 'long' || this.#kind === 'date';
     const possible = isWhole ? points.filter((point) => Number.isInteger(point.approx)) : points;

@@ -13,14 +13,14 @@ import { ValueDictionary } from './value-dictionary.ts';
 const none = -1;
 
 /**
- * One code for each doc. The docs of a code are linked both ways, which takes 8 bytes for each doc. So few docs are
- * found without a scan: the item of an id at each change, and the docs that `equals` asks for.
+ * One code per doc. The docs of each code are in a doubly linked list, which takes 8 bytes per doc. So docs can be found
+ * without a scan: the item with an id at each change, and the docs for `equals`.
  */
 export class ScalarCodes extends CodeColumn {
   #codes: Int32Array;
   #next: Int32Array;
   #previous: Int32Array;
-  /** First doc of each code that there is room for. */
+  /** First doc of each code. */
   #heads: Int32Array;
 
   constructor(capacity: number, values: CodeValues) {
@@ -35,7 +35,7 @@ export class ScalarCodes extends CodeColumn {
     return this.dictionary.bytes + this.#heads.byteLength + 3 * this.#codes.byteLength;
   }
 
-  /** First doc with a value, -1 for none. `nextWithSame` gives the next. */
+  /** First doc with a value; -1 for none. `nextWithSame` returns the next. */
   firstWith(value: PlainValue): number {
     const code = this.dictionary.codeOf(value);
     return code < 0 ? none : (this.#heads[code] ?? none);
@@ -49,7 +49,7 @@ export class ScalarCodes extends CodeColumn {
     return this.#codes[doc] ?? none;
   }
 
-  /** The value of a doc that has one, as text. */
+  /** The value of a doc as text. The doc must have one. */
   textAt(doc: number): string {
     const value = this.dictionary.valueOf(this.codeAt(doc));
     return typeof value === 'string' ? value : String(value);
@@ -67,13 +67,13 @@ export class ScalarCodes extends CodeColumn {
     this.put(doc, value);
   }
 
-  /** Makes room for twice as many codes. */
+  /** Doubles the capacity for codes. */
   *growCodes(): Steps<void> {
     this.#heads = yield* grown(this.#heads, new Int32Array(this.dictionary.capacity * 2), none);
     yield* this.dictionary.grow();
   }
 
-  /** Takes a value at once. There must be room for another code. */
+  /** Sets a value without a pause. There must be room for another code. */
   put(doc: number, value: PlainValue): void {
     const code = this.dictionary.acquire(value);
     const head = this.#heads[code] ?? none;
@@ -170,7 +170,7 @@ export class ScalarCodes extends CodeColumn {
     };
   }
 
-  /** Writes the docs of a code to `out`, beginning at a place. @returns the place after the last */
+  /** Writes the docs of a code to `out`, beginning at `from`. @returns the index after the last */
   #listDocs(code: number, out: Int32Array, from: number): number {
     let count = from;
     for (let doc = this.#heads[code] ?? none; doc !== none; doc = this.#next[doc] ?? none) {

@@ -9,20 +9,20 @@ import { compareText, orderPrefix } from '../sort/text-order.ts';
 import { PagedList, ValueList } from '../value-list.ts';
 import { Trigrams } from './trigrams.ts';
 
-/** Fewer values are compared at once. */
+/** With fewer values, all are compared instead of using an index. */
 const indexedValuesMin = 256;
 
-/** The distinct values of a column. Each has a small number, its code, while at least one doc has it. */
+/** The distinct values of a column. Each has a code, a small number, while at least one doc has it. */
 export class ValueDictionary {
   readonly #values = new ValueList<PlainValue>();
   readonly #codes = new IdTable(this.#values);
-  /** Requested strings in lower case. */
+  /** Cache of strings in lower case. */
   readonly #lowered = new PagedList<string | undefined>();
   readonly #free: number[] = [];
   #uses = new Uint32Array(16);
   #keys = new Float64Array(16);
   #textUnits = 0;
-  /** Null before the first pattern that is looked for among many values. */
+  /** Null before the first search for a pattern in many values. */
   #trigrams: Trigrams | null = null;
 
   /** All codes are below this. Some of them may be free. */
@@ -53,24 +53,24 @@ export class ValueDictionary {
     for (let code = 0; code < this.codeCount; code += 1) if (!this.isUsed(code)) this.#free.push(code);
   }
 
-  /** How many codes there is room for. */
+  /** Capacity for codes. */
   get capacity(): number {
     return this.#uses.length;
   }
 
-  /** True when it must grow before it takes a value that it has not. */
+  /** True if it must grow before a new value can be added. */
   get isFull(): boolean {
     return this.#free.length === 0 && this.#values.length === this.#uses.length;
   }
 
-  /** Makes room for twice as many codes. */
+  /** Doubles the capacity for codes. */
   *grow(): Steps<void> {
     const capacity = this.#uses.length * 2;
     this.#keys = yield* grown(this.#keys, new Float64Array(capacity), 0);
     this.#uses = yield* grown(this.#uses, new Uint32Array(capacity), 0);
   }
 
-  /** -1 when nothing has the value. */
+  /** -1 if no doc has the value. */
   codeOf(value: PlainValue): number {
     return this.#codes.find(value);
   }
@@ -86,7 +86,7 @@ export class ValueDictionary {
     return (this.#uses[code] ?? 0) > 0;
   }
 
-  /** How many cells hold the code. */
+  /** Number of uses of the code. */
   usesOf(code: number): number {
     return this.#uses[code] ?? 0;
   }
@@ -96,7 +96,7 @@ export class ValueDictionary {
     return code < 0 ? 0 : this.usesOf(code);
   }
 
-  /** Adds a use of a value. It must not be full. @returns its code, which may be a new one */
+  /** Adds a use of a value. The dictionary must not be full. @returns its code, which may be new */
   acquire(value: PlainValue): number {
     const next = this.#free.at(-1) ?? this.#values.length;
     const code = this.#codes.findOrAdd(value, next);
@@ -118,12 +118,12 @@ export class ValueDictionary {
     this.#free.push(code);
   }
 
-  /** A number that orders like the value. Different texts may have equal numbers. */
+  /** A number that sorts like the value. Different texts may have equal numbers. */
   keyOf(code: number): number {
     return this.#keys[code] ?? 0;
   }
 
-  /** Writes `keyOf` the code of each of the docs at `from`..`end` to the same places; NaN for a negative code. */
+  /** Writes `keyOf` the code of each of the docs at `from`..`end` to the same indexes; NaN for a negative code. */
   keysOf(codes: Int32Array, docs: Int32Array, from: number, end: number, into: Float64Array): void {
     const keys = this.#keys;
     for (let at = from; at < end; at += 1) {
@@ -140,7 +140,7 @@ export class ValueDictionary {
     return compareValues(this.valueOf(a), this.valueOf(b));
   }
 
-  /** The text in lower case, made once. */
+  /** The text in lower case, cached. */
   loweredOf(code: number): string {
     const known = this.#lowered.at(code);
     if (known !== undefined) return known;
@@ -151,13 +151,13 @@ export class ValueDictionary {
   }
 
   /**
-   * Codes of texts that may have each of the parts, but for their case, and of others; some may be free, and one may come
-   * twice. The first call reads all values.
-   * @returns null when it is as well to look at all values
+   * Codes of texts that may contain all parts, ignoring case, with false positives. Some codes may be free or occur twice. The
+   * first call reads all values.
+   * @returns null if testing all values is as good
    */
   *codesWith(parts: readonly string[]): Steps<readonly number[] | null> {
     if (this.#codes.size < indexedValuesMin) return null;
-    // Codes of values that are gone stay in the index, until they are as many as the others.
+    // Codes of removed values stay in the index until there are as many as others.
     if (this.#trigrams !== null && this.#trigrams.codeCount > 2 * this.#codes.size) this.#trigrams = null;
     this.#trigrams ??= new Trigrams(this.#codes.size);
     const trigrams = this.#trigrams;
@@ -174,7 +174,7 @@ export class ValueDictionary {
     return trigrams.candidates(parts);
   }
 
-  /** Gives a value the code that is free next. */
+  /** Assigns the next free code to a value. */
   #allot(code: number, value: PlainValue): void {
     assert(!this.isFull, 'there is room for another code');
     if (this.#free.pop() === undefined) this.#values.push(value);
@@ -188,12 +188,12 @@ export class ValueDictionary {
   }
 }
 
-/** A number that orders like the value among values of its type. Only different texts may share one. */
+/** A number that sorts like the value among values of its type. Only for texts, different values may have the same number. */
 export function orderKey(value: PlainValue): number {
   return typeof value === 'string' ? orderPrefix(value) : Number(value);
 }
 
-/** Orders numbers before texts before booleans: numbers by size, texts by code points, false before true. */
+/** Compares values: numbers before texts before booleans; numbers by size, texts by code points, false before true. */
 export function compareValues(a: PlainValue, b: PlainValue): number {
   if (typeof a === 'string' && typeof b === 'string') return compareText(a, b);
   if (typeof a === typeof b) return Number(a) - Number(b);

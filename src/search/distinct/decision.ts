@@ -1,6 +1,6 @@
 /**
- * Which item stands for each value of `distinct`, when several shards have items with it. The front decides, and sends the
- * shards which of their items are beaten.
+ * Determines the item that represents each value of `distinct` if several shards have items with it. The front decides, and
+ * sends the shards which of their items are beaten.
  */
 import type { EntityRef } from '../../contract/ids.ts';
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
@@ -10,10 +10,10 @@ import type { PlainValue } from '../packed-values.ts';
 import type { RowPlace } from '../shard-answer.ts';
 import { compareSent, type SentPlace } from './sent-place.ts';
 
-/** A value with several items of which what was sent does not say which is the first. */
+/** A value with several items whose order cannot be determined from the sent data. */
 export type OpenValue = readonly EntityRef[];
 
-/** Finds which item stands for each value that several shards have: the first of all in the order of the query. */
+/** Finds the item that represents each value over all shards: the first in the order of the query. */
 export class Decision {
   readonly #sort: readonly SortKey[];
   readonly #firsts = new Map<PlainValue, SentPlace>();
@@ -24,7 +24,7 @@ export class Decision {
     this.#sort = sort;
   }
 
-  /** Takes a shard's first item of a value. @param name from `nameOfValue` */
+  /** Adds a shard's first item with a value. @param name from `nameOfValue` */
   take(name: PlainValue, place: SentPlace): void {
     const open = this.#open.get(name);
     if (open !== undefined) {
@@ -38,7 +38,7 @@ export class Decision {
     if (compared !== null && compared < 0) this.#firsts.set(name, place);
   }
 
-  /** Values that any shard has. */
+  /** Number of values over all shards. */
   get valueCount(): number {
     return this.#firsts.size;
   }
@@ -48,24 +48,24 @@ export class Decision {
     return this.#open.values();
   }
 
-  /** Decides about an open value. @param places of its items; of one that went away there is none */
+  /** Decides an open value. @param places positions of its items; without removed ones */
   settle(places: readonly RowPlace[]): void {
     const [, ...others] = places.toSorted((a, b) => comparePlaces(this.#sort, a, b));
     for (const place of others) this.#beaten.add(place);
   }
 
-  /** Items that are the first of their value in their shard, and not of all; for `eachRef`. */
+  /** Items that are the first with their value in their shard but not overall; for `eachRef`. */
   get beaten(): readonly string[] {
     return this.#beaten.texts;
   }
 }
 
-/** Items of one text. */
+/** Items per text. */
 const refsPerText = 1000;
 /** The cost of parsing a character, in units of the work budget. */
 const unitsPerCharacter = 2;
 
-/** Very many references to items as JSON texts, which are parsed one by one, and so without a long pause. */
+/** Many references to items as JSON texts, which are parsed one at a time to avoid long pauses. */
 class RefTexts {
   readonly #texts: string[] = [];
   readonly #bySource = new Map<string, string[]>();
@@ -90,7 +90,7 @@ class RefTexts {
   }
 }
 
-/** Gives the items of `beaten` to `take`, in steps. */
+/** Calls `take` with the items of `beaten`, in steps. */
 export function* eachRef(
   texts: readonly string[],
   take: (sourceId: string, originId: string) => void,

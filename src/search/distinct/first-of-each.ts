@@ -1,4 +1,4 @@
-/** The docs that stand for the values of a field in a shard: of each value the first doc, by small numbers for the values. */
+/** Finds the docs that represent the values of a field in a shard: the first doc with each value. */
 import { type Steps, unitsPerGo, workBudget } from '../../lib/cooperative-yield.ts';
 import type { Column } from '../columns/column.ts';
 import { NumberColumn } from '../columns/number-column.ts';
@@ -8,13 +8,13 @@ import type { PlainValue } from '../packed-values.ts';
 import { compareDocs, type Ranking } from '../sort/order.ts';
 import type { DocList } from '../sort/top-docs.ts';
 
-/** No doc stands for the value. */
+/** No doc represents the value. */
 const none = -1;
 
 /**
  * The first doc of each value, in the order of a ranking.
  * @param list its `keys` are overwritten
- * @returns by the id of a value the doc that stands for it; -1 where no doc of the list has the value
+ * @returns the doc that represents each value, by value id; -1 if no doc of the list has the value
  */
 export function* firstOfEach(ranking: Ranking, list: DocList, values: ValueIds): Steps<Int32Array> {
   const { docs, keys, count } = list;
@@ -32,7 +32,7 @@ export function* firstOfEach(ranking: Ranking, list: DocList, values: ValueIds):
   return first;
 }
 
-/** @returns how far it got */
+/** @returns where to continue */
 function compareSome(
   ranking: Ranking,
   { docs, keys, count }: DocList,
@@ -60,22 +60,22 @@ function compareSome(
   return at;
 }
 
-/** The values of some docs as small numbers: equal values have the same one, in whatever form they were sent. */
+/** Small ids for the values of some docs. Equal values have the same id, regardless of their notation. */
 export interface ValueIds {
-  /** The id of each doc of the list; -1 for a doc without the value. */
+  /** The value id of each doc of the list; -1 for a doc without a value. */
   readonly ids: Int32Array;
   /** All ids are below this. */
   readonly idCount: number;
-  /** The id of any doc of the shard; -1 for one without the value, or with one that none of the docs has. */
+  /** The value id of any doc of the shard; -1 for one without a value, or with a value that none of the listed docs has. */
   idOfDoc(doc: number): number;
-  /** The value of an id, the same in all shards: dates are milliseconds, longs beyond 2^53 text. */
+  /** The value of an id, in the same form in all shards: dates as milliseconds, longs beyond 2^53 as text. */
   valueOf(id: number): PlainValue;
 }
 
-/** The cost of looking a number up, in units of the work budget. */
+/** The cost of looking up a number, in units of the work budget. */
 const unitsPerNumber = 20;
 
-/** The ids of the values of the first `count` docs; null for a field that has no single values, or that no doc has. */
+/** The value ids of the first `count` docs; null if the field has no scalar values or no doc has it. */
 export function* valueIds(
   column: Column | undefined,
   docs: Int32Array,
@@ -124,7 +124,7 @@ function* numberIds(column: NumberColumn, docs: Int32Array, count: number): Step
   };
 }
 
-/** A long that is not a double is text. So each number has one form, whichever shard gives it. */
+/** A long that a double cannot represent becomes text, so that each number has the same form in all shards. */
 function numberAt(column: NumberColumn, doc: number): PlainValue | null {
   const approx = column.approxAt(doc);
   if (Number.isNaN(approx)) return null;

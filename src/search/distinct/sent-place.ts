@@ -1,7 +1,7 @@
 /**
- * The first item of a value in a shard, as sent to be compared with those of other shards.
- * It is short whatever the query sorts by: of many sort values the first few, of a long one its beginning. So the number of
- * values that a query may find is bounded by their sort values.
+ * The first item with a value in a shard, in the form that is sent for comparison with other shards. It is always short: it has
+ * only the first sort values, and only the beginning of long ones. So the limit on the number of values of a query depends on
+ * its sort values.
  */
 import { createHash } from 'node:crypto';
 import type { EntityRef } from '../../contract/ids.ts';
@@ -18,13 +18,13 @@ type Beginning = readonly [text: string];
 export type SentValue = RowPlace['values'][number] | Beginning;
 
 export interface SentPlace extends EntityRef {
-  /** Of the first sort keys. */
+  /** The values of the first sort keys. */
   readonly values: readonly SentValue[];
 }
 
-/** Sort values that are sent of a place. Most places differ in the first. */
+/** Number of sort values to send per item. Most items differ in the first. */
 export const valuesSentMax = 4;
-/** UTF-16 units of a text that is sent whole. */
+/** Maximum length of a text that is sent completely, in UTF-16 units. */
 export const unitsSentMax = 64;
 
 export function sentValues(values: RowPlace['values']): SentValue[] {
@@ -33,22 +33,22 @@ export function sentValues(values: RowPlace['values']): SentValue[] {
   });
 }
 
-/** Half of a surrogate pair would have another order than the whole. */
+/** Half of a surrogate pair would sort differently than the pair. */
 function beginningOf(text: string): string {
   const isPair = (text.codePointAt(unitsSentMax - 1) ?? 0) > 0xffff;
   return text.slice(0, isPair ? unitsSentMax + 1 : unitsSentMax);
 }
 
-/** A value in few characters. No two values of a field have the same name: those of long texts are longer than any other. */
+/** A short unique name of a value. Names of long texts are longer than all others and include a digest. */
 export function nameOfValue(value: PlainValue): PlainValue {
   if (typeof value !== 'string' || value.length <= unitsSentMax) return value;
   workBudget.units += value.length;
-  // Halves of surrogate pairs would all be the same in UTF-8.
+  // In UTF-8, all unpaired surrogates would be the same.
   const digest = createHash('sha256').update(value, 'utf16le').digest('base64url');
   return `${value.slice(0, unitsSentMax)}${digest}`;
 }
 
-/** As `comparePlaces`; null when what was sent does not say it. */
+/** Like `comparePlaces`; null if the sent data are not enough. */
 export function compareSent(sort: readonly SortKey[], a: SentPlace, b: SentPlace): number | null {
   for (const [at, key] of sort.entries()) {
     if (at >= valuesSentMax) return null;
@@ -56,12 +56,12 @@ export function compareSent(sort: readonly SortKey[], a: SentPlace, b: SentPlace
     const valueB = b.values[at] ?? null;
     const isCutA = isBeginning(valueA);
     const isCutB = isBeginning(valueB);
-    // In the order of a locale, beginnings do not compare as whole texts do.
+    // In the order of a locale, beginnings may compare differently than whole texts.
     if (key.collation !== undefined && (isCutA || isCutB)) return null;
     const compared = compareSortValues(textOrValue(valueA), textOrValue(valueB), key);
     if (compared !== 0) return compared;
     if (isCutA && isCutB) return null;
-    // What is whole is a beginning of the other, so it comes before it.
+    // The complete text is a prefix of the other, so it comes first.
     if (isCutA || isCutB) return isCutB === (key.order === 'desc') ? 1 : -1;
   }
   return compareText(a.originId, b.originId) || compareText(a.sourceId, b.sourceId);
@@ -76,8 +76,8 @@ function isBeginning(value: SentValue): value is Beginning {
 }
 
 /**
- * Values that a query with `distinct` may find, over all populations and shards. Several shards send and compare them.
- * One shard is held to the same, so that the number of shards does not show.
+ * Maximum number of values of a query with `distinct`, over all populations and shards, which must send and compare them. The
+ * limit also applies to a single shard, so that results do not depend on the number of shards.
  */
 export function distinctValuesMax({ sort }: CheckedQuery): number {
   return Math.floor(distinctCellsMax / (1 + Math.min(sort.length, valuesSentMax)));

@@ -7,10 +7,10 @@ import type { FacetGroup, FacetGroups, TextScale } from '../shard-answer.ts';
 import { TopHeap } from '../sort/top-heap.ts';
 import { compareMoments, joinMoments, momentOf } from './moments.ts';
 
-/** Groups that a shard sends without being asked for more. */
+/** Default number of groups that a shard sends. */
 export const facetGroupsPerShardMax = 1000;
 
-/** Orders groups: the highest count first, equal counts by value (docs/reference/indexes-and-queries.md "Facets"). */
+/** Compares groups: highest count first, equal counts by value (docs/reference/indexes-and-queries.md "Facets"). */
 export function compareGroups(a: FacetGroup, b: FacetGroup, scale: TextScale | undefined): number {
   if (a.count !== b.count) return b.count - a.count;
   if (scale === 'long') return compareLongs(a.value, b.value);
@@ -23,21 +23,21 @@ function compareLongs(a: PlainValue, b: PlainValue): number {
   return difference < 0n ? -1 : Number(difference > 0n);
 }
 
-/** The least cost of comparing two values or making a group, in units of the work budget. */
+/** The minimum cost of comparing two values or creating a group, in units of the work budget. */
 const unitsPerGroup = 10;
 /** The cost of offering a group to the heap, in units of the work budget. */
 const unitsPerOffer = 2;
 
-/** The docs over which a facet is counted. */
+/** The input of a facet. */
 export interface FacetScope {
   readonly codes: CodeColumn;
   readonly scale: TextScale | undefined;
-  /** Dates of the field are written in several ways. */
+  /** True if the field has dates in several notations. */
   readonly hasMixedDates: boolean;
   /** The first `docCount` match the query. */
   readonly docs: Int32Array;
   readonly docCount: number;
-  /** It is empty before and after. */
+  /** Must be empty, and is empty again afterwards. */
   readonly tally: CodeTally;
 }
 
@@ -74,11 +74,11 @@ function codeOrder({
 }: FacetScope): (a: number, b: number) => number {
   if (scale === 'long') return (a, b) => compareLongs(dictionary.valueOf(a), dictionary.valueOf(b));
   if (hasMixedDates) return (a, b) => compareMoments(dictionary.valueOf(a), dictionary.valueOf(b));
-  // Dates that are written alike are in the order of their texts.
+  // Dates with the same format sort like their texts.
   return (a, b) => dictionary.compare(a, b);
 }
 
-/** @returns the place of the next code */
+/** @returns the index of the next code */
 function offerSome(top: TopHeap, tally: CodeTally, from: number): number {
   const { size } = tally;
   let at = from;
@@ -93,7 +93,7 @@ function offerSome(top: TopHeap, tally: CodeTally, from: number): number {
   return at;
 }
 
-/** All groups of the docs, in no order. */
+/** All groups, unordered. */
 export function* countAll(scope: FacetScope): Steps<FacetGroup[]> {
   yield* tallyAll(scope);
   const { codes, tally } = scope;
@@ -108,7 +108,7 @@ export function* countAll(scope: FacetScope): Steps<FacetGroup[]> {
   return groups;
 }
 
-/** The counts of given values among the docs. Values that no doc has are left out. */
+/** The counts of the given values. Leaves out values that no doc has. */
 export function* countValues(scope: FacetScope, values: readonly PlainValue[]): Steps<FacetGroup[]> {
   if (scope.scale === 'date') return yield* countDates(scope, values);
   yield* tallyAll(scope);
@@ -125,7 +125,7 @@ export function* countValues(scope: FacetScope, values: readonly PlainValue[]): 
   return groups;
 }
 
-/** The counts of given dates, which may be written in other ways here. */
+/** The counts of the given dates, which may have other notations here. */
 function* countDates(scope: FacetScope, dates: readonly PlainValue[]): Steps<FacetGroup[]> {
   const asked = new Set(dates.map(momentOf));
   const all = yield* countAll(scope);

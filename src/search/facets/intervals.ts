@@ -12,10 +12,10 @@ const dayMs = 86_400_000;
 /** 1970-01-01 was a Thursday, three days after a Monday. */
 const mondayOffsetDays = 3;
 
-/** The cost of reading the calendar, in units of the work budget. */
+/** The cost of a calendar calculation, in units of the work budget. */
 const calendarUnits = 40;
 
-/** The beginning of the interval that a time is in, in UTC; weeks begin on Monday. */
+/** The start of the interval that contains a time, in UTC. Weeks begin on Monday. */
 function startOf(interval: FacetInterval, epochMs: number): number {
   const day = Math.floor(epochMs / dayMs);
   if (interval === 'day') return day * dayMs;
@@ -33,7 +33,7 @@ function startOf(interval: FacetInterval, epochMs: number): number {
 export class IntervalTally implements NumberTally {
   readonly #interval: FacetInterval;
   readonly #counts = new Map<number, number>();
-  /** The interval of the item before, of the doc under way. */
+  /** The interval of the previous item of the current doc. */
   #startMs = Number.NaN;
 
   constructor(interval: FacetInterval) {
@@ -42,7 +42,7 @@ export class IntervalTally implements NumberTally {
 
   add(approx: number): void {
     const startMs = startOf(this.#interval, approx);
-    // A doc's items ascend, so equal intervals follow one another.
+    // The items of a doc ascend, so equal intervals are adjacent.
     if (startMs === this.#startMs) return;
     this.#startMs = startMs;
     this.#counts.set(startMs, (this.#counts.get(startMs) ?? 0) + 1);
@@ -52,7 +52,7 @@ export class IntervalTally implements NumberTally {
     this.#startMs = Number.NaN;
   }
 
-  /** The latest intervals, in the order of time. Those of all shards are among them. */
+  /** The latest intervals, in chronological order. They are enough to determine the latest of all shards. */
   get latest(): IntervalCount[] {
     return latestOf(this.#counts);
   }
@@ -62,7 +62,7 @@ function latestOf(counts: ReadonlyMap<number, number>): IntervalCount[] {
   return [...counts].sort(([a], [b]) => a - b).slice(-facetIntervalsMax);
 }
 
-/** The groups of all shards. @param parts each the latest intervals of a shard */
+/** Merges the groups of all shards. @param parts the latest intervals of each shard */
 export function intervalGroups(parts: readonly (readonly IntervalCount[])[]): FacetGroup[] {
   const counts = new Map<number, number>();
   for (const part of parts) {

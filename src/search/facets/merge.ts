@@ -1,4 +1,4 @@
-/** A facet over several shards: its groups added up, what must still be asked of the shards, and the sums of what they answer. */
+/** Merges a facet over several shards: adds up groups, determines which counts are still needed, and adds those. */
 import type { Steps } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery } from '../checked-query.ts';
 import { compareValues } from '../columns/value-dictionary.ts';
@@ -8,24 +8,24 @@ import { momentOf, unifyNotations } from './moments.ts';
 
 type FacetValue = FacetGroup['value'];
 
-/** The question that must still be asked of every shard before a facet is certain. */
+/** A request that every shard must still answer before a facet is certain. */
 export interface FacetNeed {
-  /** Place in the query's `facets`. */
+  /** Index in the query's `facets`. */
   readonly facetIndex: number;
   /** The values to count; null: every group. */
   readonly values: readonly FacetValue[] | null;
 }
 
 export interface MergedGroups {
-  /** The first `size` groups, exact when `unknown` is null; `CountSum` adds up what was unknown. */
+  /** The first `size` groups, exact if `unknown` is null; `CountSum` adds up the unknown counts. */
   readonly groups: readonly FacetGroup[];
   readonly unknown: { readonly values: readonly FacetValue[] | null } | null;
 }
 
 /**
- * Adds up the groups of shards. When a shard held groups back, a value that it did not send has a count of at most
- * `restMax` there. Values that can still reach the first `size` are named, to be counted. If even a value that no shard
- * sent could reach them, all groups must be counted.
+ * Adds up the groups of shards. If a shard omitted groups, a value that it did not send has a count of at most `restMax` there.
+ * Values that may still be among the first `size` must be counted. If even a value that no shard sent may be among them, all
+ * groups must be counted.
  */
 export function mergeFacet(sent: readonly FacetGroups[], size: number): MergedGroups {
   const scale = sent.find((part) => part.scale !== undefined)?.scale;
@@ -47,7 +47,7 @@ function openValues(
   inOrder: readonly FacetGroup[],
   size: number,
 ): FacetValue[] | null {
-  // Every count is at least what was sent, so the first `size` groups have at least this count in the end.
+  // Counts can only increase, so the first `size` groups will have at least this count.
   const least = inOrder[size - 1]?.count ?? 0;
   const restSum = parts.reduce((sum, { restMax }) => sum + (restMax ?? 0), 0);
   if (restSum >= least) return null;
@@ -61,13 +61,13 @@ function openValues(
 }
 
 interface SharedNeeds {
-  /** One for the facets that count the same. */
+  /** One for all facets with the same counts. */
   readonly asked: readonly FacetNeed[];
-  /** Place of a facet of the query -> place of its answer. */
+  /** Index of a facet in the query -> index of its answer. */
   readonly placeOf: ReadonlyMap<number, number>;
 }
 
-/** Asks once for facets of one query that count the same values over the same items. */
+/** Combines the needs of facets that count the same values over the same items. */
 export function sharedNeeds({ facets }: CheckedQuery, needs: readonly FacetNeed[]): SharedNeeds {
   const asked: FacetNeed[] = [];
   const places = new Map<string, number>();
@@ -88,15 +88,15 @@ function union(a: FacetNeed['values'], b: FacetNeed['values']): FacetNeed['value
   return a === null || b === null ? null : [...new Set([...a, ...b])];
 }
 
-/** Groups that are looked at between two pauses. */
+/** Groups per step. */
 const groupsPerStep = 500;
 
-/** Adds up the exact counts of a facet's values that shards give, which may be all values of a large field. */
+/** Adds up the exact counts from shards, possibly of all values of a large field. */
 export class CountSum {
   readonly #sums = new Map<FacetGroup['value'], FacetGroup>();
   #scale: TextScale | undefined;
 
-  /** Takes some groups of a shard. */
+  /** Adds some groups of a shard. */
   add(groups: readonly FacetGroup[], scale: TextScale | undefined): void {
     this.#scale = scale;
     for (const { value, count } of groups) {

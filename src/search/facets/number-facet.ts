@@ -9,12 +9,12 @@ import { numbersOf, tallyNumbers } from './number-tally.ts';
 import { RangeTally, rangeGroups } from './ranges.ts';
 import { type FacetStats, mergedStats, StatsTally } from './stats.ts';
 
-/** True when a facet has groups by value. */
+/** True if a facet has groups by value. */
 export function isByValue({ numbers }: CheckedFacet): boolean {
   return numbers === undefined || (numbers.ranges === null && numbers.interval === null);
 }
 
-/** Counts what the facet asks for over the first `count` docs of a shard. */
+/** Counts the requested options over the first `count` docs of a shard. */
 export function* countNumbers(
   facet: NumberFacet,
   column: Column | undefined,
@@ -35,7 +35,7 @@ export function* countNumbers(
   };
 }
 
-/** `stats` is absent when they are not asked for. */
+/** `stats` is absent if not requested. */
 export interface NumberResult {
   /** Null for a facet by value. */
   readonly groups: readonly FacetGroup[] | null;

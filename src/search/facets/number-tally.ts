@@ -13,13 +13,13 @@ export interface NumberItems {
 
 /** Counts numbers; see `NumberPoint`. */
 export interface NumberTally {
-  /** Takes an item of the doc under way. A doc's items ascend. */
+  /** Adds an item of the current doc. The items of a doc ascend. */
   add(approx: number, residual: number): void;
-  /** All items of the doc are taken. */
+  /** Called after the last item of a doc. */
   endDoc(): void;
 }
 
-/** The numbers of a column; null for a column of something else. */
+/** The numbers of a column; null for other columns. */
 export function numbersOf(column: Column | undefined): NumberItems | null {
   return column instanceof NumberColumn || column instanceof NumberListColumn ? column : null;
 }
@@ -27,7 +27,7 @@ export function numbersOf(column: Column | undefined): NumberItems | null {
 /** The cost of an item for each tally, in units of the work budget. */
 const unitsPerItem = 15;
 
-/** Gives the numbers of the first `count` docs to each of the tallies. */
+/** Adds the numbers of the first `count` docs to each tally. */
 export function* tallyNumbers(
   items: NumberItems,
   docs: Int32Array,
@@ -40,7 +40,7 @@ export function* tallyNumbers(
   }
 }
 
-/** @returns how far it got */
+/** @returns where to continue */
 function tallySome(
   items: NumberItems,
   docs: Int32Array,

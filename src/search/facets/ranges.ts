@@ -7,15 +7,15 @@ import { comparePoints, type NumberPoint, queryPointOf } from '../fields/number-
 import type { RangeGroup } from '../shard-answer.ts';
 import type { NumberTally } from './number-tally.ts';
 
-/** A range as the slots that it covers: from `low`, below `high`. */
+/** The slots that a range covers: from `low`, below `high`. */
 interface SlotRange {
   readonly low: number;
   readonly high: number;
 }
 
 /**
- * Counts docs by range. The ends of all ranges cut the numbers into slots; slot 0 is below the first end. An item is
- * looked for once, however many ranges there are.
+ * Counts docs by range. The ends of all ranges divide the numbers into slots; slot 0 is below the first end. So each item needs
+ * only one search, independent of the number of ranges.
  */
 export class RangeTally implements NumberTally {
   readonly #ends: readonly NumberPoint[];
@@ -24,7 +24,7 @@ export class RangeTally implements NumberTally {
   readonly #inSlot: Float64Array;
   /** Docs with items in several slots, by range. */
   readonly #ofMany: Float64Array;
-  /** The slots of the doc under way, ascending, without repetition. */
+  /** The slots of the current doc, ascending and distinct. */
   #slots: number[] = [];
 
   constructor(kind: ValueKind, ranges: readonly FacetRange[]) {
@@ -69,7 +69,7 @@ export class RangeTally implements NumberTally {
     }
   }
 
-  /** How many ends are at the number or below it. */
+  /** The number of ends that are not above the number. */
   #slotOf(approx: number, residual: number): number {
     let low = 0;
     let high = this.#ends.length;
@@ -88,7 +88,7 @@ function pointOf(kind: ValueKind, end: FacetRange['from']): NumberPoint | null {
   return end === null ? null : queryPointOf(kind, end);
 }
 
-/** The groups of all shards. @param parts counts in the order of the ranges */
+/** Merges the groups of all shards. @param parts counts in the order of the ranges */
 export function rangeGroups(
   ranges: readonly FacetRange[],
   parts: readonly (readonly number[])[],

@@ -47,7 +47,7 @@ export class StatsTally implements NumberTally {
   }
 }
 
-/** The statistics of all shards. The order of the parts does not matter. */
+/** Merges the statistics of all shards, independent of their order. */
 export function mergedStats(kind: ValueKind, parts: readonly StatsPart[]): FacetStats {
   const isDate = kind === 'date';
   let count = 0;
@@ -72,7 +72,7 @@ function numberOf(kind: ValueKind, point: NumberPoint): number | string {
   return kind === 'long' ? shownWhole(wholeOfPoint(point)) : point.approx;
 }
 
-/** Null for a sum that is too large for a double, and so for JSON. */
+/** Null for a sum that is too large for a double and thus for JSON. */
 function sumOf(kind: ValueKind, units: bigint): number | string | null {
   if (kind === 'long') return shownWhole(wholeOfUnits(units));
   const sum = nearestDouble(units, 1n);

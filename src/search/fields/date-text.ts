@@ -1,4 +1,4 @@
-/** Dates as text: as they may be sent, and as answers show them. */
+/** Parses and formats dates. */
 const dayCharacters = 10;
 const timePattern = /^T(\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|[+-]\d{2}(?::?\d{2})?)?$/;
 const longestDateText = 35;
@@ -8,8 +8,8 @@ const epochMsMax = 8.64e15;
 export const earliestMs = -epochMsMax;
 
 /**
- * Milliseconds since 1970 of an ISO 8601 calendar date or date-time: `yyyy-MM-dd`, or `yyyy-MM-ddTHH:mm[:ss[.fff]]`
- * with `Z`, an offset or nothing, which means UTC. Digits beyond the millisecond are cut. Null for any other text.
+ * Milliseconds since 1970 of an ISO 8601 calendar date or date-time: `yyyy-MM-dd`, or `yyyy-MM-ddTHH:mm[:ss[.fff]]` with `Z`,
+ * an offset or nothing, which means UTC. Truncated to milliseconds. Null for any other text.
  */
 export function parseDateText(text: string): number | null {
   if (text.length < dayCharacters || text.length > longestDateText) return null;
@@ -19,7 +19,7 @@ export function parseDateText(text: string): number | null {
   return timeMs === null ? null : dayMs + timeMs;
 }
 
-/** Milliseconds since 1970 of a date as it may be sent: ISO 8601 text or epoch milliseconds. Null when it is neither. */
+/** Milliseconds since 1970 of a date in ISO 8601 or as epoch milliseconds. Null for other values. */
 export function parseDate(value: unknown): number | null {
   if (typeof value === 'string') return parseDateText(value);
   if (typeof value !== 'number' || !(Math.abs(value) <= epochMsMax)) return null;
@@ -29,14 +29,16 @@ export function parseDate(value: unknown): number | null {
 const hyphen = 0x2d;
 const digitZero = 0x30;
 
-/** Reads the day in the first ten characters. There are many dates and most have no more, so no pattern is used. */
+/**
+ * Parses the day in the first ten characters. Most dates have no more, and there are many, so it avoids regular expressions.
+ */
 function parseDayMs(text: string): number | null {
   if (text.charCodeAt(4) !== hyphen || text.charCodeAt(7) !== hyphen) return null;
   const [year, month, day] = [digitsIn(text, 0, 4), digitsIn(text, 5, 7), digitsIn(text, 8, dayCharacters)];
   return calendarDayMs(year, month, day);
 }
 
-/** The number that the digits make; NaN when there is anything else among them. */
+/** The number of some digits; NaN if there is any other character. */
 function digitsIn(text: string, from: number, to: number): number {
   let number = 0;
   for (let at = from; at < to; at += 1) {
@@ -60,7 +62,7 @@ function parseTimeMs(text: string): number | null {
 
 function calendarDayMs(year: number, month: number, day: number): number | null {
   if (!(year >= 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysOf(year, month))) return null;
-  // `Date.UTC` reads the years 0 to 99 as 1900 to 1999. The calendar is the same 400 years later.
+  // `Date.UTC` treats the years 0 to 99 as 1900 to 1999. The calendar repeats after 400 years.
   return Date.UTC(year + 400, month - 1, day) - fourCenturiesMs;
 }
 
@@ -79,7 +81,7 @@ function parseZoneMinutes(zone: string): number | null {
   return (zone[0] === '-' ? -1 : 1) * (hours * 60 + minutes);
 }
 
-/** ISO 8601 text in UTC with milliseconds. Fractions of a millisecond are cut. */
+/** ISO 8601 text in UTC, truncated to milliseconds. */
 export function isoOf(epochMs: number): string {
   return new Date(Math.floor(epochMs)).toISOString();
 }

@@ -5,15 +5,15 @@ import { type FieldTraits, traitsOf } from './field-type.ts';
 /** The fields that a query can name. */
 export interface FieldTable {
   readonly fields: ReadonlyMap<string, FieldType>;
-  /** True for an auto-indexed group. An unknown field is then absent from every item, and no mistake. */
+  /** True for an auto-indexed group. Then an unknown field counts as absent from every item, not as an error. */
   readonly isOpen: boolean;
-  /** Tags of the locales in whose order fields are sorted. */
+  /** Field -> tag of the locale for sorting. */
   readonly collations?: ReadonlyMap<string, string>;
-  /** How the words of fields are read; absent: as they are. */
+  /** Field -> rules for its words; absent: none. */
   readonly rules?: ReadonlyMap<string, TextRules>;
 }
 
-/** The meaning of a name: a field of some type, `_score`, a field that no item has, or a mistake. */
+/** The meaning of a name: a field of some type, `_score`, a field that no item has, or an unknown field. */
 export type FieldMeaning =
   | {
       readonly kind: 'field';
@@ -31,7 +31,7 @@ const builtIns: ReadonlyMap<string, FieldType> = new Map([
   ['_updatedAt', 'date'],
 ]);
 
-/** The meaning of a name. A built-in name comes before a field with the same name. */
+/** The meaning of a name. Built-in names take precedence over fields with the same name. */
 export function meaningOf(table: FieldTable, name: string): FieldMeaning {
   if (name === '_score') return { kind: 'score' };
   const builtIn = builtIns.get(name);

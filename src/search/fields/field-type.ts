@@ -2,12 +2,12 @@ import { assert } from '../../lib/assert.ts';
 import type { FieldTypeName } from '../../schemas/definition/index-fields.ts';
 
 /**
- * A field's type in a shard. Auto-indexing gives plain text the types `keywordText` and `keywordText[]`: a keyword and
- * a text at once.
+ * The type of a field in a shard. Auto-indexed plain text has the types `keywordText` and `keywordText[]`, which combine
+ * keyword and text.
  */
 export type FieldType = FieldTypeName | 'keywordText' | 'keywordText[]';
 
-/** The kind of values as which a field's values are compared. */
+/** How the values of a field are compared. */
 export type ValueKind =
   | 'text'
   | 'integer'
@@ -70,7 +70,7 @@ function readTraits(type: FieldType): FieldTraits {
   return { shape: isList ? 'list' : 'scalar', kind, isSearchable };
 }
 
-/** True for kinds that are compared as numbers, dates among them. */
+/** True for kinds that are compared as numbers, including dates. */
 export function isNumeric(kind: ValueKind): boolean {
   return kind !== 'text' && kind !== 'boolean' && kind !== 'geo' && kind !== 'json';
 }

@@ -1,4 +1,4 @@
-/** Field types that the values of an entity decide, for its auto-indexed type. */
+/** Infers the field types of auto-indexed entity types from the values of entities. */
 import type { Json, JsonObject } from '../../contract/json.ts';
 import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
@@ -6,15 +6,17 @@ import type { FieldType } from './field-type.ts';
 import { inferFieldType, isRetyped, retypes } from './infer.ts';
 import { hasMembers, pathValues } from './paths.ts';
 
-/** A property or a path, and the type that its value gives it. */
+/** A property or path, and the type inferred from its value. */
 export type ShownField = readonly [name: string, type: FieldType];
 
 type FieldTypes = ReadonlyMap<string, FieldType>;
 
-/** The cost of a look at a property, in units of the work budget. */
+/** The cost of examining a property, in units of the work budget. */
 const unitsPerField = 20;
 
-/** The fields that are not known, or get another type: properties first, so that members of objects take no room of theirs. */
+/**
+ * The fields that are unknown or get another type. Properties come first, so that members of objects do not use up their room.
+ */
 export function* shownFields(properties: JsonObject, known: FieldTypes | null): Steps<ShownField[]> {
   const shown: ShownField[] = [];
   let hasPaths = false;
@@ -37,13 +39,13 @@ function show(name: string, value: Json, known: FieldTypes | null, shown: ShownF
   if (type !== null) shown.push([name, type]);
 }
 
-/** Notes what an entity shows among what others show. The first value decides a type, unless it is a date. */
+/** Adds a field of an entity to the candidates. The first value decides the type, unless it is a date. */
 export function noteShown([name, type]: ShownField, candidates: Map<string, FieldType>): void {
   const candidate = candidates.get(name);
   if (candidate === undefined || isRetyped(candidate, type)) candidates.set(name, type);
 }
 
-/** True for a field that has no type yet, or gets another one. */
+/** True for a field without a type, or with a new one. */
 export function isNews([name, type]: ShownField, known: FieldTypes | null): boolean {
   const decided = known?.get(name);
   return decided === undefined || isRetyped(decided, type);

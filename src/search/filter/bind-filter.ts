@@ -20,7 +20,7 @@ export interface FilterScope {
   readonly live: Bitmap;
   /** All doc ids are below this. */
   readonly docCount: number;
-  /** Undefined: no doc has the field. */
+  /** Undefined if no doc has the field. */
   column(field: string): FilteredColumn | undefined;
 }
 
@@ -38,7 +38,7 @@ export function* bindFilter(node: FilterNode, scope: FilterScope): Steps<Matcher
   return node.kind === 'and' ? new AllOf(matchers) : new AnyOf(matchers, scope.docCount);
 }
 
-/** Binds a condition. Columns know no nulls, so conditions on absent values are answered here. */
+/** Binds a condition. Columns have no nulls, so conditions on absent values are handled here. */
 function* bindCondition(node: ConditionNode, scope: FilterScope): Steps<Matcher> {
   const column = scope.column(node.field);
   const { operator, value } = node;

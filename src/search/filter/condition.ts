@@ -1,32 +1,32 @@
-/** A condition on a field: as a query states it, and as a test of the docs of a shard, which the column of the field makes. */
+/** Conditions on fields: the form in queries, and the tests of docs that columns create from them. */
 import type { Json } from '../../contract/json.ts';
 import type { FilterOperator } from '../../contract/query-names.ts';
 import { type Steps, unitsPerGo, workBudget } from '../../lib/cooperative-yield.ts';
 import type { Bitmap } from '../bitmap.ts';
 
-/** Each operator that asks for the opposite of another one. */
+/** Operators that are negations -> the operator that they negate. */
 export const opposites = {
   notEquals: 'equals',
   notContains: 'contains',
   notIn: 'in',
 } as const satisfies Partial<Record<CheckedOperator, CheckedOperator>>;
 
-/** An operator that asks for something in a value. */
+/** An operator that is not a negation. */
 export type PositiveOperator = Exclude<CheckedOperator, keyof typeof opposites>;
 
-/** A condition on one field, as a column sees it. No value is null: nulls are taken out of the list of `in`. */
+/** A condition in the form for columns. Contains no nulls: those in the list of `in` are handled separately. */
 export interface Condition {
   readonly operator: PositiveOperator;
   readonly value: Json;
   readonly caseInsensitive: boolean;
 }
 
-/** The values that `equals` or `in` lists. */
+/** The values of `equals` or `in`. */
 export function listedValues({ operator, value }: Condition): readonly Json[] {
   return operator === 'in' && Array.isArray(value) ? value : [value];
 }
 
-/** `exists` is written with `equals` and `notEquals`. */
+/** `exists` is converted to `equals` or `notEquals`. */
 export type CheckedOperator = Exclude<FilterOperator, 'exists'>;
 
 export type FilterNode =
@@ -41,26 +41,26 @@ export type FilterNode =
 
 /** A condition bound to the docs of a shard. Only live docs ever match. */
 export interface DocTest {
-  /** Tests a doc, in time bounded by the doc's own values. Work beyond a few comparisons is added to the pace. */
+  /** Tests a doc, in time limited by the doc's own values. Adds work beyond a few comparisons to the work budget. */
   readonly test: (doc: number) => boolean;
-  /** Adds matching docs to the set, beginning at `from`. @returns the next doc to look at; `docCount` at the end */
+  /** Adds matching docs to the set, starting at `from`. @returns the next doc to test; `docCount` at the end */
   scan(into: Bitmap, from: number, docCount: number): number;
-  /** All matching docs, if the column knows them without a scan; else null. */
+  /** All matching docs if the column knows them without a scan; otherwise null. */
   readonly few: Listing | null;
 }
 
-/** The values of one field, as a filter sees them. */
+/** The values of one field, for filters. */
 export interface FilteredColumn {
-  /** Docs that have the field. */
+  /** Docs that have a value. */
   readonly present: Bitmap;
-  /** The docs with a value for which the condition holds. Any item of a list and any part of a range will do. */
+  /** Finds docs with a value that fulfils the condition. Any item of a list or part of a range is enough. */
   match(condition: Condition): Steps<DocTest>;
 }
 
-/** Docs that can be listed without a scan. */
+/** A set of docs that can be listed without a scan. */
 export interface Listing {
   readonly count: number;
-  /** Writes each of them into `out` once. @returns how many */
+  /** Writes the distinct docs into `out`. @returns their number */
   list(out: Int32Array): number;
 }
 
@@ -70,7 +70,7 @@ export const matchNothing: DocTest = {
   few: { count: 0, list: () => 0 },
 };
 
-/** The docs of a set, which are those that have a field, or all. */
+/** A test for the docs of a set: those that have a field, or all. */
 export function matchSet(set: Bitmap): DocTest {
   return {
     test: (doc) => set.has(doc),
@@ -82,7 +82,7 @@ export function matchSet(set: Bitmap): DocTest {
   };
 }
 
-/** Docs that were found, by a list of them. */
+/** A test whose matching docs are already listed. */
 export function matchListed(docs: Int32Array, test: (doc: number) => boolean): DocTest {
   return {
     test,
@@ -101,19 +101,19 @@ export function matchListed(docs: Int32Array, test: (doc: number) => boolean): D
   };
 }
 
-/** The docs that pass a test. They are found by testing all docs. */
+/** A test that can only find docs by testing all of them. */
 export function matchTested(test: (doc: number) => boolean): DocTest {
   return { test, scan: (into, from, docCount) => scanTested(test, into, from, docCount), few: null };
 }
 
-/** End of the next range of docs. Each doc adds a unit to the pace. */
+/** The end of the next range of docs. Adds a unit per doc to the work budget. */
 export function endOfGo(from: number, docCount: number): number {
   const end = Math.min(docCount, from + unitsPerGo);
   workBudget.units += end - from;
   return end;
 }
 
-/** Scans a range of docs. It stops early when the tests themselves add much to the pace. */
+/** Scans a range of docs. Stops early if the tests themselves cost much. */
 function scanTested(test: (doc: number) => boolean, into: Bitmap, from: number, docCount: number): number {
   const end = Math.min(docCount, from + unitsPerGo);
   const { unitsPerLook } = workBudget;

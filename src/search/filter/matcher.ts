@@ -1,4 +1,4 @@
-/** A filter bound to the docs of a shard: it scans all docs for those that match, or sifts a list of them. */
+/** A filter bound to the docs of a shard. It scans all docs for matches, or sifts a list of docs. */
 import { type Steps, unitsPerGo, workBudget } from '../../lib/cooperative-yield.ts';
 import type { Bitmap } from '../bitmap.ts';
 import type { Listing } from './condition.ts';
@@ -7,24 +7,24 @@ import type { Listing } from './condition.ts';
 export interface Matcher {
   /** Adds the matching docs below `docCount` to the set. */
   scan(into: Bitmap, docCount: number): Steps<void>;
-  /** Keeps those of the first `count` docs that match, in their order. @returns how many match */
+  /** Keeps the matching ones of the first `count` docs, in order. @returns their number */
   sift(docs: Int32Array, count: number): Steps<number>;
   readonly few: Candidates | null;
 }
 
-/** The few docs that can match. */
+/** A short list of all docs that can match. */
 export interface Candidates extends Listing {
-  /** The matchers that a listed doc must pass as well. */
+  /** Further matchers that listed docs must pass. */
   readonly rest: readonly Matcher[];
 }
 
 /**
- * Docs are tested one by one when they are fewer than one in this number. A scan goes through memory in order, which
- * takes about a fifth of the time for a doc, but it looks at all docs.
+ * Docs are tested individually if they are less than one in this number. A scan takes about a fifth of the time per doc,
+ * because it reads memory sequentially, but must test all docs.
  */
 export const sparseShare = 5;
 
-/** Keeps the listed docs that all matchers match. @returns how many match */
+/** Keeps the listed docs that all matchers match. @returns their number */
 export function* siftAll(matchers: readonly Matcher[], docs: Int32Array, count: number): Steps<number> {
   let left = count;
   for (const matcher of matchers) {
@@ -34,7 +34,7 @@ export function* siftAll(matchers: readonly Matcher[], docs: Int32Array, count: 
   return left;
 }
 
-/** Keeps the listed docs that pass a test, in their order. The test may take long. @returns how many pass */
+/** Keeps the listed docs that pass a test, in order. The test may take long. @returns their number */
 export function* siftBy(passes: (doc: number) => boolean, docs: Int32Array, count: number): Steps<number> {
   const sifting = { at: 0, kept: 0 };
   for (;;) {
@@ -44,7 +44,7 @@ export function* siftBy(passes: (doc: number) => boolean, docs: Int32Array, coun
   }
 }
 
-/** As `siftBy`, for a test that costs next to nothing. */
+/** Like `siftBy`, for a very cheap test. */
 export function keepBy(passes: (doc: number) => boolean, docs: Int32Array, count: number): number {
   workBudget.units += count;
   let kept = 0;

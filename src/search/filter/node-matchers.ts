@@ -1,4 +1,4 @@
-/** The matchers of a bound filter: for a condition, its negation, and groups with "or" and "and". */
+/** The matchers of a bound filter: condition, negation, and the groups "or" and "and". */
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { Bitmap } from '../bitmap.ts';
 import { current } from '../phase.ts';
@@ -7,7 +7,7 @@ import { type Candidates, keepBy, type Matcher, siftAll, siftBy, sparseShare } f
 
 export type ConditionNode = Extract<FilterNode, { kind: 'condition' }>;
 
-/** The docs for which one condition holds. */
+/** Matches docs that fulfil a condition. */
 export class ConditionMatcher implements Matcher {
   readonly few: Candidates | null;
   readonly #docs: DocTest;
@@ -40,7 +40,7 @@ function* scanAll(docs: DocTest, into: Bitmap, docCount: number): Steps<void> {
   }
 }
 
-/** The live docs for which a condition does not hold. */
+/** Matches live docs that do not fulfil a condition. */
 export class Complement implements Matcher {
   readonly few = null;
   readonly #other: DocTest;
@@ -68,7 +68,7 @@ export class Complement implements Matcher {
   }
 }
 
-/** The docs that at least one matcher matches. */
+/** Matches docs that at least one matcher matches. */
 export class AnyOf implements Matcher {
   readonly few = null;
   readonly #matchers: readonly Matcher[];
@@ -86,7 +86,9 @@ export class AnyOf implements Matcher {
     }
   }
 
-  /** Each matcher tests all docs before the next one starts: a thousand matchers would take too long for one doc. */
+  /**
+   * Each matcher tests all docs before the next one starts, because a thousand matchers would take too long without a pause.
+   */
   *sift(docs: Int32Array, count: number): Steps<number> {
     const found = new Bitmap(this.#docCount);
     const left = docs.slice(0, count);
@@ -103,7 +105,7 @@ export class AnyOf implements Matcher {
   }
 }
 
-/** The docs that every matcher matches. */
+/** Matches docs that every matcher matches. */
 export class AllOf implements Matcher {
   readonly few: Candidates | null;
   readonly #matchers: readonly Matcher[];
@@ -113,7 +115,7 @@ export class AllOf implements Matcher {
     this.few = fewestOf(matchers);
   }
 
-  /** Scans until few docs are left, then tests those one by one. */
+  /** Scans until few docs are left, then tests those individually. */
   *scan(into: Bitmap, docCount: number): Steps<void> {
     const [first, ...others] = this.#matchers;
     if (first === undefined) return;

@@ -11,15 +11,15 @@ import type { MatchPlace } from './passage.ts';
 import { sourceWords, type WordVisitor } from './source-words.ts';
 import { type WordMatch, WordMatcher } from './word-matcher.ts';
 
-/** The member of a row that has its highlights. */
+/** Name of the row member for highlights. */
 export const highlightsName = '_highlights';
 
 /** The cost of reading a byte of JSON text, in units of the work budget. */
 const unitsPerByte = 5;
 
 /**
- * Adds `_highlights` to the fields of items (docs/reference/indexes-and-queries.md "Highlights"). It looks at the words of
- * the items alone, so it needs no index, and gives the same wherever an item is.
+ * Adds `_highlights` to the fields of items (docs/reference/indexes-and-queries.md "Highlights"). It only uses the words of the
+ * items, so it needs no index and returns the same in any shard.
  */
 export class Highlighter {
   readonly #highlight: CheckedHighlight;
@@ -31,7 +31,7 @@ export class Highlighter {
     this.#matchers = matchers;
   }
 
-  /** The highlighter of a query; null when it asks for no highlights. @param analyzerOf how the words of a field are read */
+  /** The highlighter of a query; null if it has no highlights. @param analyzerOf returns the analyzer of a field */
   static of(
     { search, highlight }: CheckedQuery,
     analyzerOf: (field: string) => Analyzer,
@@ -43,12 +43,12 @@ export class Highlighter {
     return new Highlighter(highlight, new Map(matchers));
   }
 
-  /** More was written than a page may have. What was written last is then cut short. */
+  /** True if the limit of a page was exceeded. Then the last highlights are truncated. */
   get isExceeded(): boolean {
     return this.#unitsLeft < 0;
   }
 
-  /** JSON text of an item's fields, with the highlights as another member. */
+  /** JSON text of an item's fields, with the highlights as a further member. */
   *highlighted(fieldsBytes: Buffer): Steps<Buffer> {
     const text = fieldsBytes.toString();
     workBudget.units += unitsPerByte * fieldsBytes.length;
@@ -60,7 +60,7 @@ export class Highlighter {
       const marked = yield* this.#marked(value, matcher);
       if (marked !== null) members.push(`${JSON.stringify(field)}:${JSON.stringify(marked)}`);
     }
-    // Clients name the fields of auto-indexed types.
+    // A field of an auto-indexed type may have the same name.
     const isTaken = Object.hasOwn(fields, highlightsName);
     if (isTaken) delete fields[highlightsName];
     const own = isTaken ? JSON.stringify(fields) : text;
@@ -68,7 +68,7 @@ export class Highlighter {
     return Buffer.from(`${head}"${highlightsName}":{${members.join()}}}`);
   }
 
-  /** The value with its marks: all texts of a list. Null when no word matches. */
+  /** The value with marks; all texts of a list. Null if no word matches. */
   *#marked(value: Json, matcher: WordMatcher): Steps<Json> {
     const sent = (Array.isArray(value) ? value : [value]).filter((item) => typeof item === 'string');
     const texts: string[] = [];
@@ -87,7 +87,7 @@ export class Highlighter {
     return Array.isArray(value) ? marked : (marked[0] ?? null);
   }
 
-  /** No more matches than a page has room for, whose marks may be long. */
+  /** As many matches as fit into a page, because marks may be long. */
   #fitting(matches: MatchPlace[]): MatchPlace[] {
     const { before, after } = this.#highlight;
     const count = Math.ceil(queryPageUnitsMax / (before.length + after.length + 1));
@@ -95,14 +95,14 @@ export class Highlighter {
   }
 }
 
-/** A word of a text that may still turn out to be one of a phrase. */
+/** A word of a text that may still become part of a phrase. */
 interface Pending {
   readonly start: number;
   readonly end: number;
   match: WordMatch | null;
 }
 
-/** The matching words of a text, in order. Words that share a character of the text, such as those of ½, are one. */
+/** The matching words of a text, in order. Words from the same character of the text, as with ½, are merged. */
 export function* matchesIn(text: string, matcher: WordMatcher): Steps<MatchPlace[]> {
   const matches: MatchPlace[] = [];
   const pending: Pending[] = [];
@@ -122,7 +122,7 @@ export function* matchesIn(text: string, matcher: WordMatcher): Steps<MatchPlace
   return matches;
 }
 
-/** Both matches of a word, with the edits of the closer one. */
+/** Merges two matches of a word, with the edits of the closer one. */
 function closer(one: WordMatch | null, other: WordMatch | null): WordMatch | null {
   if (one === null || other === null) return one ?? other;
   return { asked: [...new Set([...one.asked, ...other.asked])], edits: Math.min(one.edits, other.edits) };

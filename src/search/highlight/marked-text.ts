@@ -21,8 +21,8 @@ const unitsPerMatch = 100;
 const partsAtOnce = 4096;
 
 /**
- * Puts the matches in a text between marks. The text is escaped when a mark is markup. In steps, because a long text can have
- * a million matches.
+ * Wraps the matches in a text with marks. Escapes the text if a mark is markup. In steps, because a long text can have a
+ * million matches.
  * @param matches in order, not overlapping
  */
 export function* markedText(

@@ -1,13 +1,13 @@
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { WordMatch } from './word-matcher.ts';
 
-/** A matching word of a text. Places are UTF-16 units: the first of the word, and the first after it. */
+/** A matching word of a text, with start and end in UTF-16 units. */
 export interface MatchPlace extends WordMatch {
   readonly start: number;
   readonly end: number;
 }
 
-/** The part of a text that is shown, in UTF-16 units. */
+/** The part of a text to show, in UTF-16 units. */
 export interface Passage {
   readonly from: number;
   readonly to: number;
@@ -15,15 +15,15 @@ export interface Passage {
 
 /** Context is cut between words, if a word ends within this many code points. */
 const snapMax = 20;
-/** A passage in the midst of a text has an ellipsis at each end. */
+/** A passage in the middle of a text has an ellipsis at each end. */
 const ellipses = 2;
 const wordCharacter = /[\p{L}\p{M}\p{Nd}]/u;
 
 /**
- * The passage of a text with the best matches: that with the most different words of the search, of these the one with
- * the most and closest matches, of these the first. Matching words are whole in it or not in it.
+ * The passage of a text with the best matches: the one with the most distinct words of the search, then with the most and
+ * closest matches, then the first. Matching words are never truncated.
  * @param matches in order, not overlapping
- * @param length code points of the passage with its ellipses. It has more where a matching word alone is longer
+ * @param length code points of the passage with its ellipses. Exceeded if a single matching word is longer
  */
 export function* passageOf(text: string, matches: readonly MatchPlace[], length: number): Steps<Passage> {
   workBudget.units += text.length;
@@ -42,10 +42,10 @@ export function* passageOf(text: string, matches: readonly MatchPlace[], length:
   return withoutCutMatches({ from, to }, matches);
 }
 
-/** Where the code points of a text begin. */
+/** The offsets of the code points of a text. */
 class CodePoints {
   readonly count: number;
-  /** Unit of each code point, then the length of the text; null when each unit is one. */
+  /** Offset of each code point in UTF-16 units, then the length of the text; null if all code points are single units. */
   readonly #units: Uint32Array | null;
 
   constructor(text: string) {
@@ -65,7 +65,7 @@ class CodePoints {
     return this.#units === null ? point : (this.#units[point] ?? 0);
   }
 
-  /** Number of code points in front of a unit at which one begins. */
+  /** Number of code points before an offset at which one begins. */
   before(unit: number): number {
     const units = this.#units;
     if (units === null) return unit;
@@ -82,10 +82,10 @@ class CodePoints {
 
 /** The cost of a match in `bestRun`, in units of the work budget. */
 const unitsPerMatch = 30;
-/** More than any match is away, in quarters of an edit. */
+/** More than the distance of any match, in quarters of an edit. */
 const farQuarters = 64;
 
-/** The best run of matches that has room; null when there are none. */
+/** The best run of matches that fits; null if there are none. */
 function* bestRun(matches: readonly MatchPlace[], room: number, points: CodePoints): Steps<Passage | null> {
   const counts = new Map<number, number>();
   let best: Passage | null = null;
@@ -113,7 +113,7 @@ function* bestRun(matches: readonly MatchPlace[], room: number, points: CodePoin
   return best;
 }
 
-/** A whole number, so that sums do not depend on their order. */
+/** An integer, so that sums do not depend on the order. */
 function weightOf({ edits }: MatchPlace): number {
   return farQuarters - 4 * edits;
 }
@@ -124,7 +124,7 @@ function takeOne(counts: Map<number, number>, word: number): void {
   else counts.set(word, left);
 }
 
-/** The next place, not after `last`, that is not within a word; the given place when there is none near. */
+/** The next offset up to `last` that is not within a word; the given offset if there is none nearby. */
 function snapForward(text: string, place: number, last: number): number {
   let at = place;
   for (let points = 0; at < last && isWithinWord(text, at); points += 1) {
@@ -135,7 +135,7 @@ function snapForward(text: string, place: number, last: number): number {
   return at;
 }
 
-/** The last place, not in front of `first`, that is not within a word; the given place when there is none near. */
+/** The last offset from `first` on that is not within a word; the given offset if there is none nearby. */
 function snapBack(text: string, place: number, first: number): number {
   let at = place;
   for (let points = 0; at > first && isWithinWord(text, at); points += 1) {
@@ -160,7 +160,7 @@ function unitsAt(text: string, at: number): number {
   return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
 }
 
-/** Leaves a matching word out that the passage would cut. */
+/** Leaves out a matching word that the passage would truncate. */
 function withoutCutMatches({ from, to }: Passage, matches: readonly MatchPlace[]): Passage {
   let [start, stop] = [from, to];
   for (const match of matches) {

@@ -9,16 +9,13 @@ import {
 } from '../analysis/word-segmentation.ts';
 import { endOfPiece } from '../analysis/words.ts';
 
-/**
- * Takes a word of a text. `start` and `end` are UTF-16 units of the text as it was sent: the first of the word, and the
- * first after it.
- */
+/** Receives a word of a text. `start` and `end` are its bounds in the original text, in UTF-16 units. */
 export type WordVisitor = (word: string, start: number, end: number) => void;
 
 /** The cost of reading a unit of a text, in units of the work budget. */
 const unitsPerUnit = 20;
 
-/** Visits the words of a text as `wordsOf` cuts them, in order, with their places. */
+/** Visits the words of a text, split as by `wordsOf`, in order, with their bounds. */
 export function* sourceWords(text: string, visit: WordVisitor, letters = plainLetters): Steps<void> {
   for (let from = 0; from < text.length; ) {
     const end = endOfPiece(text, from, letters);
@@ -36,11 +33,11 @@ export function* sourceWords(text: string, visit: WordVisitor, letters = plainLe
   }
 }
 
-/** A run of a text without what is not seen, and where it is in the text. */
+/** A run of a text without invisible characters, and its position in the text. */
 interface Run {
   readonly visible: string;
   readonly first: number;
-  /** Where each of its units is; null when they follow the first one. */
+  /** Offset of each of its units; null if they are contiguous. */
   readonly units: readonly number[] | null;
 }
 
@@ -70,21 +67,23 @@ function* visitRun(run: string, visit: WordVisitor, letters: Letters): Steps<voi
   visitWords(normal, take, letters);
 }
 
-/** For each unit of a normalised text, the units of the source that it comes from. */
+/** For each unit of a normalized text, the bounds of its source. */
 interface Places {
   readonly starts: readonly number[];
   readonly ends: readonly number[];
 }
 
 const mark = /^\p{M}/u;
-/** Longer segments, which are runs of marks that no language has, are not cut: to try each place takes quadratic time. */
+/**
+ * Longer segments are not split, because trying each position takes quadratic time. They are runs of marks that no language
+ * has.
+ */
 const cutUnitsMax = 32;
-/** No character below is changed by NFKC, or joined with one in front of it. */
+/** NFKC neither changes characters up to this one nor joins them with a preceding one. */
 const plainMax = 0x7f;
 
 /**
- * Normalises a text segment by segment: NFKC joins no character of a segment with one of another. Joined, the segments are
- * the normalised text.
+ * Normalizes a text in segments, between which NFKC joins no characters. The concatenated segments are the normalized text.
  */
 function* placesOf(text: string): Steps<Places> {
   const starts: number[] = [];
@@ -114,8 +113,8 @@ function endOfSegment(text: string, start: number): number {
 }
 
 /**
- * Where a segment falls into two that NFKC does not join, at the earliest: marks may change nothing of what they follow.
- * @returns the length of the segment when it does not
+ * The first position where a segment can be split because NFKC does not join the parts.
+ * @returns the length of the segment if there is none
  */
 function firstCut(segment: string): number {
   if (segment.length > cutUnitsMax) return segment.length;
@@ -126,7 +125,7 @@ function firstCut(segment: string): number {
   return segment.length;
 }
 
-/** True when NFKC joins a character with what is in front of it, or may change their order. */
+/** True if NFKC joins a character with the preceding text, or may reorder them. */
 function isJoined(before: string, character: string): boolean {
   const normal = character.normalize('NFKC');
   if (mark.test(normal)) return true;

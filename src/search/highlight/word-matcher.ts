@@ -6,17 +6,17 @@ import type { CheckedSearch } from '../checked-query.ts';
 import { EditDistance } from '../text/edit-distance.ts';
 import { hasMoreBits, letterMask } from '../text/letter-signature.ts';
 
-/** How far words that mean the word are from it, of which a passage has the closest: less than a misspelt one. */
+/** Distances of synonyms and words with the same stem, for choosing passages: less than that of a misspelled word. */
 const synonymEdits = 0.25;
 const stemEdits = 0.5;
-/** A match of a word's beginning counts as so many edits, and its own: whole words allow fewer. */
+/** Added to the edits of a match of a word's beginning, because matches of whole words have fewer. */
 const beginningEdits = 3;
 
-/** A word that matches words of a search. */
+/** A match of a word with words of a search. */
 export interface WordMatch {
-  /** Which words of the search, by their places in it. */
+  /** Indexes of the matching words of the search. */
   readonly asked: readonly number[];
-  /** Edits of the closest of these matches. */
+  /** Edits of the closest match. */
   readonly edits: number;
 }
 
@@ -30,12 +30,12 @@ export class WordMatcher {
   readonly #analyzer: Analyzer;
   readonly #asked: readonly Asked[];
   readonly #known = new Map<string, WordMatch | null>();
-  /** Terms of one or several words that must be there as they are. */
+  /** Terms of one or several words that must match exactly. */
   readonly #quoted: readonly string[];
-  /** Finds the terms of several words; null when there are none. */
+  /** Finds terms of several words; null if there are none. */
   readonly phrases: PhraseFinder | null;
 
-  /** The matcher of a search. Words that are asked for in quotes alone match where they are next to each other. */
+  /** The matcher of a search. Words that only occur in quotes match only as the whole phrase. */
   static of(search: CheckedSearch, analyzer: Analyzer): WordMatcher {
     const asked = analyzer.askedWords(search);
     const { operators } = search;
@@ -63,22 +63,22 @@ export class WordMatcher {
     });
   }
 
-  /** Which characters are in the words of a text. */
+  /** The characters that words of a text consist of. */
   get letters(): Letters {
     return this.#analyzer.cutter.letters;
   }
 
-  /** The texts are HTML. */
+  /** True if the texts are HTML. */
   get isHtml(): boolean {
     return this.#analyzer.isHtml;
   }
 
-  /** A word of a text as the field writes it; empty for none. */
+  /** A word of a text as the field indexes it; empty if nothing is left. */
   word(word: string): string {
     return this.#analyzer.word(word);
   }
 
-  /** How a word matches the search; null when it does not. @param word as the field writes it, or a phrase of `phrases` */
+  /** How a word matches the search; null if it does not. @param word as the field indexes it, or a phrase of `phrases` */
   match(word: string): WordMatch | null {
     const known = this.#known.get(word);
     if (known !== undefined) return known;
@@ -91,7 +91,7 @@ export class WordMatcher {
     const mask = letterMask(word);
     const places: number[] = [];
     let least = Number.POSITIVE_INFINITY;
-    // The words of a phrase are compared one by one too.
+    // The words of a phrase are also compared individually.
     const isOne = !isPhrase(word);
     for (const [at, asked] of this.#asked.entries()) {
       const edits = this.#meant(asked, word) ?? (isOne ? editsTo(asked, word, mask) : null);
@@ -107,7 +107,7 @@ export class WordMatcher {
     return places.length === 0 ? null : { asked: places, edits: least };
   }
 
-  /** The edits of the word itself, of synonyms and of words with its stem; null for other words. */
+  /** The distance of the word itself, of synonyms and of words with its stem; null for other words. */
   #meant({ word, synonyms, stem }: Asked, other: string): number | null {
     if (word === other) return 0;
     if (synonyms.has(other)) return synonymEdits;
@@ -116,12 +116,12 @@ export class WordMatcher {
   }
 }
 
-/** Stemmers change the end of a word and accents, so other words need not be stemmed, which takes long. */
+/** Stemmers only change endings and accents, so words with another first letter need not be stemmed, which is slow. */
 function mayShareStem(word: string, other: string): boolean {
   return !isPhrase(other) && foldAccents(word.charAt(0)).charAt(0) === foldAccents(other.charAt(0)).charAt(0);
 }
 
-/** The edits of words that are spelt alike; null for others. */
+/** The edits of similarly spelled words; null for others. */
 function editsTo(
   { bound, isBeginning, mask, distance }: Asked,
   other: string,

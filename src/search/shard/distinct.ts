@@ -1,4 +1,4 @@
-/** Of the docs that match, the first of each value of a field (docs/reference/indexes-and-queries.md "One item of each value"). */
+/** Keeps the first matching doc for each value of a field (docs/reference/indexes-and-queries.md "One item of each value"). */
 import type { EntityRef } from '../../contract/ids.ts';
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { CheckedDistinct, CheckedQuery } from '../checked-query.ts';
@@ -16,9 +16,9 @@ import type { Tables } from './tables.ts';
 
 /** The cost of looking up an item, in units of the work budget. */
 const unitsPerItem = 100;
-/** The cost of giving a place away, in units of the work budget. */
+/** The cost of reporting a position, in units of the work budget. */
 const unitsPerPlace = 300;
-/** The cost of a sort value of it. */
+/** The cost of each sort value of a position, in units of the work budget. */
 const unitsPerKey = 50;
 
 /** Everything that decides which docs of a query remain after `distinct`. */
@@ -29,11 +29,11 @@ export interface Reduction {
   readonly scratch: Scratch;
   /** From the query's search. */
   readonly scoreOf: Hits['scoreOf'];
-  /** Values found so far, of all populations together. */
+  /** Number of values found so far in all populations. */
   valueCount: number;
 }
 
-/** The reduction of a query's docs; null when it asks for none. */
+/** The reduction for a query; null if it has no `distinct`. */
 export function reductionOf(
   query: CheckedQuery,
   tables: Tables,
@@ -45,8 +45,8 @@ export function reductionOf(
 }
 
 /**
- * Keeps the docs that stand for a value, and those without one, in a list of their own.
- * @param populationIndex place of their population in `populationsOf`
+ * Returns a new list with the docs that represent a value, and those without a value.
+ * @param populationIndex index of their population in `populationsOf`
  */
 export function* reduced(reduction: Reduction, hits: DocHits, populationIndex: number): Steps<DocHits> {
   const found = yield* firsts(reduction, hits);

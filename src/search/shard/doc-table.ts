@@ -1,4 +1,4 @@
-/** The items of a shard, as they are put into it and as it keeps them. */
+/** The items of a shard, and the table that stores them. */
 import type { Json, JsonObject } from '../../contract/json.ts';
 import { parsed } from '../../contract/large-json/parse-in-parts.ts';
 import { assert } from '../../lib/assert.ts';
@@ -22,24 +22,24 @@ export interface ItemHead {
   readonly updatedAtMs: number;
 }
 
-/** An index item as it is stored and loaded. */
+/** A complete index item. */
 export interface IndexItem extends ItemHead {
   /**
-   * Values that fit their types (see `fitField`), without nulls and absent fields. Of auto-indexed types also values that
-   * decide no type (see `decidesNothing`), whether they fit or not.
+   * Values that fit their types (see `fitField`), without nulls. For auto-indexed types, also values that decide no type (see
+   * `decidesNothing`), even if they do not fit.
    */
   readonly fields: JsonObject;
-  /** Values of members of objects, by path, as `fields`. Of auto-indexed types alone. */
+  /** Values of members of objects by path, like `fields`. Only for auto-indexed types. */
   readonly members?: ReadonlyMap<string, Json> | undefined;
-  /** JSON text of the fields, if the caller has it already. */
+  /** JSON text of the fields, if the caller already has it. */
   readonly fieldsText?: string | undefined;
 }
 
 const capacityMin = 1024;
 
 /**
- * The items of a shard by doc id. Doc ids are dense small numbers, which are used again when an item is gone. The table
- * holds ids, partition, time of change and fields. The built-in fields are columns like any other.
+ * The items of a shard by doc id. Doc ids are dense small numbers, which are reused when an item is removed. The table stores
+ * ids, partition, time of change and fields. Built-in fields are normal columns.
  */
 export class DocTable {
   live = new Bitmap(capacityMin);
@@ -51,11 +51,11 @@ export class DocTable {
   readonly #sourceIds = new ScalarCodes(capacityMin, 'text');
   readonly #updatedAt = new NumberColumn(capacityMin, 'date');
   #partitions = new Int32Array(capacityMin);
-  /** Docs that are in some inverted index. They must be swept before their id is used again. */
+  /** Docs in any inverted index. They must be swept before their id is reused. */
   #indexed = new Bitmap(capacityMin);
   readonly #texts = new TextArena(capacityMin);
   readonly #free: number[] = [];
-  /** Docs from a snapshot that are not known to be as Redis has them. */
+  /** Docs from a snapshot that are not yet verified against Redis. */
   #unproven = new Bitmap(0);
   #unprovenCount = 0;
 
@@ -73,7 +73,7 @@ export class DocTable {
     yield* this.#texts.parts();
   }
 
-  /** Takes its parts back. All docs are unproven then. Ids of docs that are gone are neither in use nor free. */
+  /** Restores the parts. Afterwards all docs are unproven. Ids of removed docs are neither in use nor free. */
   async restore(from: PartReader): Promise<void> {
     [this.capacity = 0, this.docCount = 0, this.size = 0] = await from.numbers(uint32);
     await this.live.restore(from);
@@ -93,14 +93,14 @@ export class DocTable {
     return this.#unproven.has(doc);
   }
 
-  /** The doc of an item; -1 when there is no such item. */
+  /** The doc of an item; -1 if there is none. */
   find(sourceId: string, originId: string): number {
     let doc = this.#originIds.firstWith(originId);
     while (doc >= 0 && this.sourceIdOf(doc) !== sourceId) doc = this.#originIds.nextWithSame(doc);
     return doc;
   }
 
-  /** Makes room for an item. @returns the steps that it takes; null when there is room */
+  /** Makes room for an item. @returns the required steps; null if there is room */
   reserve(): Steps<void> | null {
     const hasDoc = this.#free.length > 0 || this.docCount < this.capacity;
     const hasRoom = hasDoc && !this.#originIds.dictionary.isFull && !this.#sourceIds.dictionary.isFull;
@@ -122,7 +122,7 @@ export class DocTable {
     return doc;
   }
 
-  /** Notes another time of change for the same fields. */
+  /** Updates the time of change, for unchanged fields. */
   touch(doc: number, partition: number, updatedAtMs: number): void {
     this.#partitions[doc] = partition;
     if (this.updatedAtMsOf(doc) !== updatedAtMs) this.#updatedAt.set(doc, updatedAtMs);
@@ -133,7 +133,7 @@ export class DocTable {
     this.#indexed.add(doc);
   }
 
-  /** Takes the doc out. Its id is not used again before `free`. @returns whether it was marked as indexed */
+  /** Removes a doc. Its id is not reused before `free`. @returns whether it was marked as indexed */
   retire(doc: number): boolean {
     assert(this.live.has(doc), 'only live docs are retired');
     this.#originIds.clear(doc);
@@ -154,7 +154,7 @@ export class DocTable {
     this.#free.push(doc);
   }
 
-  /** Ids of all items as they are now. The table may change while the caller goes through them. */
+  /** A copy of the ids of all docs, so that the table may change during iteration. */
   all(): Int32Array {
     const docs = new Int32Array(this.size);
     this.live.list(docs);
@@ -173,7 +173,7 @@ export class DocTable {
     return JSON.parse(this.textOf(doc)) as JsonObject;
   }
 
-  /** As `fieldsOf`, in steps when they are large. */
+  /** Like `fieldsOf`, but in steps if the fields are large. */
   readFields(doc: number): Resumable<JsonObject> {
     return parsed(this.textOf(doc)) as Resumable<JsonObject>;
   }

@@ -6,24 +6,23 @@ import { DateFormats, firstNotations } from '../facets/moments.ts';
 import type { FieldTraits } from '../fields/field-type.ts';
 import { parseLong } from '../fields/number-point.ts';
 
-/** About what it costs to read a part of a large value, in units of the work budget. */
+/** The approximate cost of reading a part of a large value, in units of the work budget. */
 const unitsPerPart = 20_000;
 
 /**
- * Codes of numbers or dates, for facets alone. The first facet on a field makes them. From then on they follow the
- * field's docs. If the query is interrupted, the next one continues with the codes that are made. Docs may come and go
- * meanwhile.
+ * Codes of numbers or dates, only for facets. The first facet on a field creates them; afterwards they are updated with the
+ * docs. If the query is aborted, the next one continues. Docs may be added and removed meanwhile.
  *
- * One doc may take long: its list is long, or the tables double that millions of others are in. What is left of it belongs
- * to no query. Whoever comes next does it first, another query or a change.
+ * One doc may take long, because its list is long or because tables with millions of docs must grow. Its remaining steps do not
+ * belong to a query: the next query or change completes them first.
  */
 export class FacetCodes {
   readonly #traits: FieldTraits;
   readonly #column: CodeColumn;
   readonly #dateFormats = new DateFormats();
-  /** Docs below this are followed. */
+  /** Codes are maintained for docs below this. */
   #docsEnd = 0;
-  /** The steps that are left of the last one of them; null: none. */
+  /** The remaining steps of the last of them; null: none. */
   #left: Steps<void> | null = null;
 
   constructor(traits: FieldTraits, capacity: number) {
@@ -51,7 +50,7 @@ export class FacetCodes {
   /**
    * The codes of all docs.
    * @param docCount all doc ids are below this
-   * @param valueAt reads the field's value of a doc, null for none, and adds its cost to the pace
+   * @param valueAt reads the field's value of a doc (null for none) and adds the cost to the work budget
    */
   *complete(docCount: number, valueAt: (doc: number) => Resumable<Json>): Steps<CodeColumn> {
     for (;;) {
@@ -80,7 +79,7 @@ export class FacetCodes {
     if (left !== null) yield* left;
   }
 
-  /** Several may be at it in turns, and any of them may be given up. */
+  /** Several callers may run this in turns, and each may be aborted. */
   *#finish(): Steps<void> {
     while (this.#left !== null) {
       if (this.#left.next().done) this.#left = null;
@@ -99,7 +98,7 @@ export class FacetCodes {
     if (left !== null) yield* left;
   }
 
-  /** Docs have had dates that are written in several ways. */
+  /** True if there have been dates in several notations. */
   get hasMixedDates(): boolean {
     return this.#dateFormats.areMixed;
   }
@@ -109,11 +108,11 @@ export class FacetCodes {
     const plain = items.filter((item) => this.#column.accepts(item));
     if (this.#traits.kind === 'date') for (const date of plain) this.#dateFormats.add(date);
     if (!Array.isArray(value)) return plain[0] ?? null;
-    // A doc counts once for a moment.
+    // A doc counts once per point in time.
     return this.#traits.kind === 'date' ? firstNotations(plain) : plain;
   }
 
-  /** A long is a number if the number is exact, else text. 0 and -0 are one value. Dates stand as they were sent. */
+  /** A long becomes a number if that is exact, otherwise text. 0 and -0 are the same value. Dates remain as sent. */
   #facetItem(value: Json): Json {
     if (this.#traits.kind !== 'long') return value === 0 ? 0 : value;
     const whole = parseLong(value);

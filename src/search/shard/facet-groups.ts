@@ -19,7 +19,7 @@ const unitsPerByte = 5;
 
 export const noGroups: FacetGroups = { groups: [] };
 
-/** The hits that the facets of a query count. */
+/** The input of the facets of a query. */
 export interface FacetSight {
   readonly query: CheckedQuery;
   readonly tables: Tables;
@@ -31,7 +31,7 @@ export interface FacetSight {
   readonly reduction: Reduction | null;
 }
 
-/** The groups of each facet of the query. @param groupsMax number of groups to give when a facet asks for fewer */
+/** The groups of each facet of the query. @param groupsMax number of groups to return if a facet requests fewer */
 export function* facetsOf(sight: FacetSight, groupsMax: number): Steps<FacetGroups[]> {
   const { query, tables, scratch } = sight;
   const facets: FacetGroups[] = query.facets.map(() => noGroups);
@@ -65,7 +65,7 @@ function firstGroups(counted: FacetGroups, limit: number): FacetGroups {
   return { ...counted, groups, restMax: groups.at(-1)?.count ?? 0 };
 }
 
-/** The docs of one of `populationsOf` the query that its facets count. */
+/** The docs that the facets of a population count. */
 function* docsOf(
   { query, tables, hits, left, reduction }: FacetSight,
   populationIndex: number,
@@ -93,7 +93,7 @@ function* facetOf(
   return { ...groups, ...(yield* countNumbers(numbers, tables.column(field), hits.docs, hits.count)) };
 }
 
-/** Exact counts of the given values of a facet's field, or of all (null), in no order. */
+/** Exact counts of the given values of a facet's field, or of all (null), unordered. */
 export function* groupsOf(
   sight: FacetSight,
   facetIndex: number,
@@ -125,7 +125,7 @@ function scopeOf(
   return { codes, scale, hasMixedDates, docs, docCount: count, tally };
 }
 
-/** The codes of a field; null when the shard has no such field, or the field has no facets. */
+/** The codes of a field; null if the shard has no such field or the field has no facets. */
 function* codesOf(name: string, { docs, fields }: Tables): Steps<CodeColumn | null> {
   const codes = docs.facetCodes(name);
   const field = fields.get(name);

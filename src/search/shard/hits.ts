@@ -1,4 +1,4 @@
-/** The docs of a shard that match the filter and the search of a query, with their scores and what boosts make of these. */
+/** Finds the docs of a shard that match the filter and the search of a query, with their boosted scores. */
 import type { Steps } from '../../lib/cooperative-yield.ts';
 import { plainAnalyzer } from '../analysis/analyzer.ts';
 import { Bitmap } from '../bitmap.ts';
@@ -17,22 +17,22 @@ import type { Tables } from './tables.ts';
 
 const dayMs = 86_400_000;
 
-/** Docs in a list: the first `count`. */
+/** A list of docs: the first `count` elements. */
 export interface DocHits {
   readonly docs: Int32Array;
   readonly count: number;
 }
 
-/** The result of filter and search. The docs that match are in `scratch.hits`. */
+/** The result of filter and search. The matching docs are in `scratch.hits`. */
 export interface Hits extends DocHits, Found {
-  /** Those that match the search, whatever the filter says; null without a search. */
+  /** The docs that match the search, before the filter; null without a search. */
   readonly searched: DocHits | null;
 }
 
-/** Search data of hits that were found without a search. */
+/** Search data for queries without a search. */
 export const unsearched = { searched: null, touchedCount: 0, scoreOf: noScore, stats: null } as const;
 
-/** Puts the docs that match into `scratch.hits`. */
+/** Writes the matching docs into `scratch.hits`. */
 export function* findHits({ filter, search }: CheckedQuery, tables: Tables, scratch: Scratch): Steps<Hits> {
   const { hits } = scratch;
   if (search !== null) return yield* findSearched(filter, wordSearchIn(tables, search), tables, scratch);
@@ -40,7 +40,7 @@ export function* findHits({ filter, search }: CheckedQuery, tables: Tables, scra
   return { ...unsearched, docs: hits, count, touched: hits };
 }
 
-/** The docs that match another filter and the same search, in a list of their own. */
+/** A new list with the docs that match the same search and another filter. */
 export function* hitsBeside(filter: FilterNode | null, tables: Tables, { searched }: Hits): Steps<DocHits> {
   const { live, docCount } = tables.docs;
   if (searched === null) {
@@ -53,7 +53,7 @@ export function* hitsBeside(filter: FilterNode | null, tables: Tables, { searche
   return { docs, count: yield* keepMatching(matcher, docCount, docs, docs.length) };
 }
 
-/** As `findHits`, of a query with this search. */
+/** Like `findHits`, for a query with this search. */
 export function* findSearched(
   filter: FilterNode | null,
   words: WordSearch,
@@ -71,7 +71,7 @@ export function* findSearched(
     const { count, touched } = found;
     return { docs: hits, count, searched: { docs: hits, count }, touched, touchedCount, scoreOf, stats };
   }
-  // The filter takes docs out of the list. Docs that are touched in place are those that match the search.
+  // Copy, because the filter removes docs from the list. If `touched` is the same list, it needs the copy, too.
   const searched = { docs: hits.slice(0, found.count), count: found.count };
   const touched = found.touched === hits ? searched.docs : found.touched;
   const matcher = yield* bindFilter(filter, scopeOf(tables));
@@ -79,7 +79,7 @@ export function* findSearched(
   return { docs: hits, count, searched, touched, touchedCount, scoreOf, stats };
 }
 
-/** Statistics of a search over the items here. */
+/** Statistics of a search over the items of this shard. */
 export function* searchStats(words: WordSearch, scratch: Scratch): Steps<SearchStats> {
   current.enter('search');
   return yield* statsOf(words, scratch);
@@ -129,18 +129,18 @@ function boosted(scoreOf: DocScore, search: CheckedSearch, tables: Tables): DocS
   return (doc) => boosts.reduce((score, boost) => score * boost(doc), scoreOf(doc));
 }
 
-/** By which the score of a doc is multiplied, one after the other. */
+/** Functions that return the factors for the score of a doc, in order. */
 export function boostsOf({ boost, nowMs }: CheckedSearch, tables: Tables): DocScore[] {
   return boost.map((one) => factorOf(one, nowMs ?? 0, tables)).filter((factor) => factor !== null);
 }
 
-/** @returns null when no item here has the field */
+/** @returns null if no item of this shard has the field */
 function factorOf(
   { field, weight, halfLifeDays, originMs }: CheckedBoost,
   nowMs: number,
   tables: Tables,
 ): DocScore | null {
-  // In descending order a list counts by its largest value, and a value comes the earlier, the larger it is.
+  // In descending order, the key of a list is that of its largest value, and larger values come first.
   const order = tables.column(field)?.order(true) ?? null;
   if (order === null) return null;
   const gain = halfLifeDays === null ? gainOfNumber : gainOfDate(originMs ?? nowMs, halfLifeDays * dayMs);

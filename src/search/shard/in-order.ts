@@ -1,4 +1,4 @@
-/** Pages of queries that ask for numbers of one field in their order: no doc but those of the page is looked at. */
+/** A fast path for queries that filter and sort by numbers of one field: only the docs of the page are read. */
 import type { FilterOperator } from '../../contract/query-names.ts';
 import type { Steps } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery } from '../checked-query.ts';
@@ -18,15 +18,15 @@ const boundOperators: ReadonlySet<FilterOperator> = new Set<FilterOperator>([
   'lessThanOrEquals',
 ]);
 
-/** Enough of the docs that match for a page, and how many match. */
+/** The matching docs for a page, and the number of all matches. */
 export interface HitsInOrder {
   readonly total: number;
   readonly hits: Hits;
 }
 
 /**
- * The docs of the page of a query that has no more than bounds on a number, and sorts by it first.
- * @returns null for another query, and where docs without the number are on the page
+ * The docs for the page of a query that only filters by bounds on a number and sorts by it first.
+ * @returns null for other queries, and if the page has docs without the number
  */
 export function* hitsInOrder(query: CheckedQuery, tables: Tables): Steps<HitsInOrder | null> {
   const { filter, search, facets, distinct, sort, after, offset, pageSize } = query;
@@ -56,7 +56,7 @@ export function* hitsInOrder(query: CheckedQuery, tables: Tables): Steps<HitsInO
   return { total, hits: { ...unsearched, docs, count: docs.length, touched: docs } };
 }
 
-/** The numbers that a filter of bounds on one field leaves; null for another filter. */
+/** The range that a filter of bounds on one field accepts; null for other filters. */
 function* stretchOf(node: FilterNode, field: string, column: NumberColumn): Steps<Stretch | null> {
   if (node.kind === 'condition') {
     const { operator, value, caseInsensitive } = node;

@@ -13,7 +13,7 @@ import type { Tables } from './tables.ts';
 /** The cost of a row for each key of its sort, in units of the work budget. */
 const unitsPerKey = 50;
 
-/** The first rows of the matching docs in order, up to the end of the page. */
+/** The first rows in order, up to the end of the page. */
 export function* pageOf(query: CheckedQuery, tables: Tables, scratch: Scratch, hits: Hits): Steps<Row[]> {
   const { sort, offset, pageSize, after } = query;
   const { docs: matching, count, scoreOf } = hits;

@@ -1,13 +1,13 @@
 /**
- * Searches that were asked for their statistics, with the terms that match their words, until they are asked for their items
- * (`unscored.ts`). To find the terms is half of the work of a search with typos. They hold until an item changes.
+ * Keeps searches, with the terms that match their words, between the requests for statistics and for items (`unscored.ts`).
+ * Finding the terms is half of the work of a search with typos. Valid until an item changes.
  */
 import { pendingSearchesMax, pendingSearchTermsMax, pendingSearchWordsMax } from '../../contract/limits.ts';
 import type { CheckedSearch } from '../checked-query.ts';
 import type { WordSearch } from '../text/matching-terms.ts';
 
 export class PendingSearches {
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #searches = new Map<string, WordSearch>();
 
   add(words: WordSearch): void {
@@ -21,7 +21,7 @@ export class PendingSearches {
     }
   }
 
-  /** The search with its statistics; null when it is not here. */
+  /** Removes and returns a search; null if it is not here. */
   take(search: CheckedSearch): WordSearch | null {
     if (search.stats === null || this.#searches.size === 0) return null;
     const key = keyOf(search);
@@ -37,7 +37,7 @@ export class PendingSearches {
   }
 }
 
-/** Of everything that decides which terms match. */
+/** Contains everything that determines which terms match. */
 function keyOf({ fields, value, keep, literal, prefix, fuzziness, operators }: CheckedSearch): string {
   return JSON.stringify([fields, value, keep, literal, prefix, fuzziness, operators]);
 }

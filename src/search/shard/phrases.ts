@@ -1,6 +1,6 @@
 /**
- * What quotes and hyphens of a search ask of the items. The lists do not say where a word stands in a text, so the texts of items
- * that have all words of a phrase are read.
+ * Applies phrases and exclusions. The inverted index has no word positions, so the texts of items that have all words of a
+ * phrase are read.
  */
 import type { Json } from '../../contract/json.ts';
 import { type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
@@ -44,7 +44,7 @@ export function* withOperators(
   return { ...found, touched, count, scoreOf };
 }
 
-/** The docs that match, whatever is excluded. With phrases these decide, unless each word must match. */
+/** The matching docs before exclusions. With phrases, these determine the docs, unless every word must match. */
 function* matching(
   known: Bitmap,
   { phrases, excluded }: SearchOperators,
@@ -59,7 +59,7 @@ function* matching(
   return left;
 }
 
-/** The docs with words that stand next to each other in one of the searched fields, as these write them. */
+/** The docs with a phrase in one of the searched fields, normalized for each field. */
 function* docsWith(phrase: string, { fields }: CheckedSearch, tables: Tables): Steps<Bitmap> {
   const docs = new Bitmap(tables.docs.capacity);
   for (const { field } of fields) {
@@ -94,7 +94,7 @@ function* docsWithAll(words: readonly string[], text: FieldText, tables: Tables)
   return docs;
 }
 
-/** Takes away the docs whose words stand elsewhere. */
+/** Removes docs whose words are not adjacent. */
 function* keepPhrase(
   term: string,
   docs: Bitmap,

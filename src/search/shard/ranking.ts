@@ -1,4 +1,4 @@
-/** The order in which a query asks for the docs of a shard: by their fields, by `_score` or as a locale has it. */
+/** The order of docs for a query: by fields, by `_score` or by the rules of a locale. */
 import { workBudget } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery, SortKey } from '../checked-query.ts';
 import { GeoColumn } from '../columns/geo-column.ts';
@@ -33,7 +33,7 @@ function orderBy({ field, order, near, collation }: SortKey, tables: Tables, sco
   return column instanceof GeoColumn ? column.near(near, isDescending) : absentOrder;
 }
 
-/** The place of a doc in the order of an answer. */
+/** The position of a doc in the order of an answer. */
 export function placeOf(doc: number, docs: DocTable, orders: readonly Order[]): RowPlace {
   return {
     values: orders.map((order) => order.value(doc)),
@@ -84,10 +84,10 @@ export class ScoreOrder implements Order {
   }
 }
 
-/** The least cost of a comparison, in units of the work budget. */
+/** The minimum cost of a comparison, in units of the work budget. */
 const comparisonUnits = 100;
 
-/** Texts in the order of a locale. No number orders like them, so all texts have one key. */
+/** Orders texts by the rules of a locale. That order cannot be expressed by numbers, so all texts have the same key. */
 class CollatedOrder implements Order {
   readonly isExact = false;
 

@@ -27,28 +27,28 @@ import { Sweeper } from './sweeper.ts';
 import { Field, fillField, Tables } from './tables.ts';
 import { unscoredAnswer } from './unscored.ts';
 
-/** Takes the place of the first item of a value, by its `nameOfValue`, in one of `populationsOf` the query. */
+/** Receives the position of the first item with a value (`nameOfValue`) in one of `populationsOf`. */
 export type TakeFirst = (populationIndex: number, name: PlainValue, place: SentPlace) => boolean;
 
 const scratches = new Scratches();
-/** The cost of putting or taking out an item, in units of the work budget, besides a unit for each character. */
+/** The cost of adding or removing an item, in units of the work budget, plus a unit for each character. */
 const itemUnits = 1000;
 const noMembers: ReadonlyMap<string, Json> = new Map();
 
 /**
- * An index in memory: the items of some partitions, ready for queries. The time of `put` and `take` does not grow with
- * the number of items (amortised). Work that may take long is done in steps. Between the steps of a change nobody may
- * ask the shard. Between the steps of a query the shard must not change.
+ * An in-memory index of the items of some partitions. The amortized time of `put` and `take` does not grow with the number of
+ * items. Long work is done in steps. The shard must not be queried between the steps of a change, and must not change between
+ * the steps of a query.
  */
 export class Shard {
   readonly #tables = new Tables();
   readonly #sweeper = new Sweeper((doc) => this.#tables.docs.free(doc));
-  /** True when some item has a field that the shard does not know (yet). */
+  /** True if any item has a field that the shard does not know (yet). */
   #hasUnknownField = false;
 
   readonly #analyzerOf: (field: string) => Analyzer;
 
-  /** @param texts how the words of texts are read; absent: as they are */
+  /** @param texts rules for the words of texts; absent: none */
   constructor({
     fields,
     texts,
@@ -72,12 +72,12 @@ export class Shard {
     return this.#tables.docs.partitions();
   }
 
-  /** Its fields with their types, in the order in which `restore` must know them. */
+  /** Fields with their types, in the order that `restore` needs. */
   get fieldTypes(): readonly (readonly [name: string, type: FieldType])[] {
     return [...this.#tables.fields].map(([name, { type }]) => [name, type]);
   }
 
-  /** Its parts, for a snapshot. The shard must not change before the last one is written. */
+  /** The parts for a snapshot. The shard must not change before the last one is written. */
   *parts(): Parts {
     const { docs, fields } = this.#tables;
     yield Uint32Array.of(this.#hasUnknownField ? 1 : 0);
@@ -86,8 +86,8 @@ export class Shard {
   }
 
   /**
-   * Takes the parts of another shard that had the same fields in the same order. It must be empty. Until each item was
-   * confirmed, put or taken, it must not be queried (`hasUnproven`). @throws SnapshotDamagedError; it must then be thrown away
+   * Restores the parts of a shard with the same fields in the same order. This shard must be empty. It must not be queried
+   * until all items are confirmed, put or taken (`hasUnproven`). @throws SnapshotDamagedError; then the shard must be discarded
    */
   async restore(from: PartReader): Promise<void> {
     const { docs, fields } = this.#tables;
@@ -95,7 +95,7 @@ export class Shard {
     this.#hasUnknownField = hasUnknownField === 1;
     await docs.restore(from);
     for (const field of fields.values()) await field.restore(from);
-    // Lists may still have docs that were gone.
+    // Postings may still have removed docs.
     await new Slice(shardSliceMs).run(this.#buryGone());
   }
 
@@ -108,15 +108,16 @@ export class Shard {
     }
   }
 
-  /** Some items of a snapshot are not verified yet. */
+  /** True if items of a snapshot are not verified yet. */
   get hasUnproven(): boolean {
     return this.#tables.docs.hasUnproven;
   }
 
   /**
-   * Says that an item is here just as it is now.
-   * @param updatedAtOf given the JSON text of its fields here, in UTF-8: the time of its last change; null when that is not its text
-   * @returns whether it is; nothing was done otherwise
+   * Confirms an item if it is unchanged.
+   * @param updatedAtOf receives the JSON text of the stored fields in UTF-8 and returns the time of the item's last change;
+   * null if the text differs from the item's
+   * @returns whether it was confirmed; otherwise nothing was done
    */
   confirm(
     { partition, sourceId, originId }: Omit<ItemHead, 'updatedAtMs'>,
@@ -135,7 +136,7 @@ export class Shard {
     return new Suspended(this.#dropAll((doc) => this.#tables.docs.isUnproven(doc)));
   }
 
-  /** Gives a field that auto-indexing has found its type, or another one, and the values that items have, in steps. */
+  /** Adds an auto-indexed field or changes its type, and sets the values of all items, in steps. */
   *learnField(name: string, type: FieldType): Steps<void> {
     this.#tables.pendingSearches.clear();
     const isNew = !this.#tables.fields.has(name);
@@ -150,12 +151,12 @@ export class Shard {
     return field;
   }
 
-  /** Puts an item in place of the one with the same ids, in steps. */
+  /** Adds or replaces an item, in steps. */
   put(item: IndexItem): Resumable<void> {
     return new Suspended(this.#put(item));
   }
 
-  /** As `put`, without a pause. */
+  /** Like `put`, without a pause. */
   upsert(item: IndexItem): void {
     finish(this.put(item));
   }
@@ -165,7 +166,7 @@ export class Shard {
     return new Suspended(this.#take(sourceId, originId));
   }
 
-  /** As `take`, without a pause. */
+  /** Like `take`, without a pause. */
   remove(sourceId: string, originId: string): boolean {
     return finish(this.take(sourceId, originId));
   }
@@ -175,12 +176,12 @@ export class Shard {
     return new Suspended(this.#dropAll((doc) => this.#tables.docs.partitionOf(doc) === partition));
   }
 
-  /** How the words of a field are read. */
+  /** The analyzer for the words of a field. */
   analyzerOf(field: string): Analyzer {
     return this.#tables.fields.get(field)?.text?.analyzer ?? plainAnalyzer;
   }
 
-  /** JSON text of an item's fields in UTF-8, which must not be changed; null when the item is not here. */
+  /** JSON text of an item's fields in UTF-8, which must not be modified; null if the item is not here. */
   fieldsBytesOf(sourceId: string, originId: string): Buffer | null {
     const { docs } = this.#tables;
     const doc = docs.find(sourceId, originId);
@@ -188,27 +189,26 @@ export class Shard {
   }
 
   /**
-   * Answers a query over the items here, in steps.
-   * @param facetGroupsMax number of groups to give when a facet asks for fewer. With few groups `counts` must be asked
-   * more often
+   * Runs a query over the items of this shard, in steps.
+   * @param facetGroupsMax number of groups to return if a facet requests fewer. With few groups, `counts` is needed more often
    */
   answer(query: CheckedQuery, facetGroupsMax: number): Resumable<ShardAnswer> {
     return new Suspended(this.#answer(query, facetGroupsMax));
   }
 
-  /** Answers a search by statistics that are not known yet, in steps; see `sumOfStats`. @param facetGroupsMax as of `answer` */
+  /** Runs a search before its statistics are known, in steps; see `sumOfStats`. @param facetGroupsMax see `answer` */
   unscored(query: CheckedQuery, facetGroupsMax: number): Resumable<UnscoredAnswer> {
     return new Suspended(this.#unscored(query, facetGroupsMax));
   }
 
-  /** As `answer`, without a pause. */
+  /** Like `answer`, without a pause. */
   query(query: CheckedQuery, facetGroupsMax: number = facetGroupsPerShardMax): ShardAnswer {
     return finish(this.answer(query, facetGroupsMax));
   }
 
   /**
-   * Answers the second question about a facet, in steps; see `mergeAnswers`. It gives exact counts of the given values,
-   * or of all groups (null), in no order. Values that no item has are left out.
+   * The second request for a facet, in steps; see `mergeAnswers`. Returns exact counts of the given values, or of all groups
+   * (null), unordered. Leaves out values that no item has.
    */
   counts(
     query: CheckedQuery,
@@ -218,7 +218,7 @@ export class Shard {
     return new Suspended(this.#counts(query, facetIndex, values));
   }
 
-  /** As `counts`, without a pause. */
+  /** Like `counts`, without a pause. */
   facetCounts(
     query: CheckedQuery,
     facetIndex: number,
@@ -228,7 +228,7 @@ export class Shard {
   }
 
   /**
-   * Gives the place of the first item of each value here, for a query with `distinct`, in steps.
+   * Reports the position of the first item for each value in this shard, for a query with `distinct`, in steps.
    * @param take returns false when it takes no more
    * @returns whether all were taken
    */
@@ -237,7 +237,8 @@ export class Shard {
   }
 
   /**
-   * Gives the places of items in the order of the query, in steps: as many as `take` wants, null for one that is not here.
+   * Reports the positions of items in the order of the query, in steps, until `take` returns false; null for items that are not
+   * here.
    * @param take returns false when it takes no more
    */
   places(
@@ -290,7 +291,7 @@ export class Shard {
 
   *#dropAll(isToGo: (doc: number) => boolean): Steps<void> {
     const { docs, pendingSearches } = this.#tables;
-    // Also when no item goes: a sweep that is under way changes the ids of terms.
+    // Even if no item is removed, because a running sweep changes the ids of terms.
     pendingSearches.clear();
     for (const doc of docs.all()) {
       if (!isToGo(doc)) continue;
@@ -386,12 +387,12 @@ export class Shard {
   }
 }
 
-/** False for a value that decides no type, in a field that has another one. */
+/** False for a value that decides no type and does not fit the type of the field. */
 function hasPlaceFor({ type }: Field, value: Json): boolean {
   return !decidesNothing(value) || (value !== null && finish(fitField(type, value)).ok);
 }
 
-/** Gives back the scratch of a query that ended. A query that was left halfway may have left anything behind. */
+/** Gives back the scratch of a completed query. That of an aborted query may not be clear. */
 function giveBack(scratch: Scratch, { touched, touchedCount }: Hits): void {
   scratch.clear(touched, touchedCount);
   scratches.giveBack(scratch);

@@ -2,12 +2,12 @@ import { workBudget } from '../../lib/cooperative-yield.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { TextIndex } from '../text/text-index.ts';
 
-/** A sweep begins when at least this many docs are dead, and a quarter as many as are live. */
+/** A sweep begins if at least this many docs are dead, and a quarter of the number of live docs. */
 const deadDocsMin = 1024;
 const deadShare = 4;
-/** Least work of one step. It matters for small indexes. */
+/** Minimum work of a step, for small indexes. */
 const stepPostingsMin = 256;
-/** A step does the postings of this many docs, so a sweep ends long before the next is due. */
+/** A step handles the postings of this many docs, so that a sweep ends long before the next is due. */
 const stepDocs = 16;
 
 const advanceMax = 4096;
@@ -15,15 +15,15 @@ const advanceMax = 4096;
 const unitsPerPosting = 10;
 
 /**
- * Takes dead docs out of the inverted indexes, a little with every change. So no change waits for a whole index, and
- * the dead docs never outweigh the live ones. A doc's id is only freed when no list has it.
+ * Removes dead docs from the inverted indexes incrementally with every change. So no change waits for a whole index, and dead
+ * docs never outnumber live ones. The id of a doc is only freed when no list has it.
  */
 export class Sweeper {
   readonly #texts: TextIndex[] = [];
   readonly #giveBack: (doc: number) => void;
-  /** Dead docs that wait for the next sweep. */
+  /** Dead docs for the next sweep. */
   #waiting: number[] = [];
-  /** Dead docs of the sweep under way; empty when there is none. */
+  /** Dead docs of the current sweep; empty if there is none. */
   #sweeping: number[] = [];
   #dead = new Bitmap(0);
   #textAt = 0;
@@ -36,12 +36,12 @@ export class Sweeper {
     this.#texts.push(text);
   }
 
-  /** Notes a dead doc that some text index has. */
+  /** Records a dead doc that is in a text index. */
   bury(doc: number): void {
     this.#waiting.push(doc);
   }
 
-  /** The work that is due with a change, for `advance`. */
+  /** The amount of work per change, for `advance`. */
   dueWith(liveCount: number): number {
     if (this.#sweeping.length === 0 && this.#waiting.length < Math.max(deadDocsMin, liveCount / deadShare)) {
       return 0;
@@ -51,12 +51,12 @@ export class Sweeper {
     return stepPostingsMin + Math.ceil((stepDocs * postings) / (liveCount + 1));
   }
 
-  /** True after many docs went at once. `advance` must then be called until it is false. */
+  /** True after removing many docs at once. Then `advance` must be called until this is false. */
   isMostlyDead(liveCount: number): boolean {
     return this.#sweeping.length + this.#waiting.length > Math.max(deadDocsMin, liveCount);
   }
 
-  /** Does a small part of the work. @returns the work that is left */
+  /** Does a small part of the work. @returns the remaining work */
   advance(work: number): number {
     if (this.#sweeping.length === 0) this.#begin();
     const budget = Math.min(work, advanceMax);

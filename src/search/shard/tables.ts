@@ -1,4 +1,4 @@
-/** The data of a shard: the table of its docs, and for each field a column, an inverted index and codes for facets. */
+/** The data of a shard: the doc table, and for each field a column, an inverted index and codes for facets. */
 import type { Json } from '../../contract/json.ts';
 import { type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import { type Analyzer, plainAnalyzer } from '../analysis/analyzer.ts';
@@ -18,7 +18,7 @@ import { PendingSearches } from './pending-searches.ts';
 /** The cost of reading an item, in units of the work budget, besides a unit for each character. */
 const unitsPerItem = 1000;
 
-/** The docs of a shard, and its fields by name. A built-in name comes before a field with the same name. */
+/** The docs of a shard and its fields by name. Built-in fields take precedence over fields with the same name. */
 export class Tables {
   readonly docs = new DocTable();
   readonly fields = new Map<string, Field>();
@@ -31,28 +31,28 @@ export class Tables {
     return bytes;
   }
 
-  /** The column of a field; undefined when no doc has the field. */
+  /** The column of a field; undefined if no doc has the field. */
   column(name: string): Column | undefined {
     return this.docs.builtIn(name) ?? this.fields.get(name)?.column;
   }
 
-  /** How texts of the field are compared in facets. */
+  /** How to compare texts of the field in facets. */
   scaleOf(name: string): TextScale | undefined {
     const kind = this.docs.builtIn(name) === undefined ? this.fields.get(name)?.traits.kind : undefined;
     return kind === 'long' || kind === 'date' ? kind : undefined;
   }
 }
 
-/** Everything that a shard keeps for one field: its column, its inverted index, and codes for facets on numbers. */
+/** The data of one field: column, inverted index, and codes for facets on numbers. */
 export class Field {
   readonly type: FieldType;
   readonly traits: FieldTraits;
   readonly column: Column;
-  /** Null: its words are not searched. */
+  /** Null if the field is not searchable. */
   readonly text: FieldText | null;
   /** Null before the first facet on a field whose column has no codes. */
   #facetCodes: FacetCodes | null = null;
-  /** Docs from here on were never set, so a field that few docs have stays small. */
+  /** Docs from here on were never set, so that fields of few docs stay small. */
   #capacity = 0;
 
   constructor(type: FieldType, analyzer: Analyzer = plainAnalyzer) {
@@ -79,7 +79,7 @@ export class Field {
   }
 
   /**
-   * Takes a doc's value. The doc must be clear.
+   * Sets the value of a doc, which must be clear.
    * @param capacity of the shard, at least doc + 1
    * @returns whether the doc is now in the inverted index
    */
@@ -107,7 +107,7 @@ export class Field {
   /**
    * The codes that a facet counts.
    * @param docCount all doc ids are below this
-   * @param valueAt reads the field's value of a doc that has it, and adds its cost to the pace
+   * @param valueAt reads the field's value of a doc that has one and adds the cost to the work budget
    */
   *facetCodes(docCount: number, valueAt: (doc: number) => Resumable<Json>): Steps<CodeColumn> {
     if (this.column instanceof CodeColumn) return this.column;
@@ -116,7 +116,7 @@ export class Field {
     return yield* this.#facetCodes.complete(docCount, (doc) => (present.has(doc) ? valueAt(doc) : null));
   }
 
-  /** Dates of the field are written in several ways, as far as facets know. */
+  /** True if facets have found dates in several notations. */
   get hasMixedDates(): boolean {
     return this.#facetCodes?.hasMixedDates === true;
   }
@@ -132,7 +132,7 @@ function isText(value: Json): value is string {
   return typeof value === 'string';
 }
 
-/** Gives a new field the values that items have and that fit its type. */
+/** Sets the fitting values of all items in a new field. */
 export function* fillField(name: string, field: Field, docs: DocTable): Steps<void> {
   for (const doc of docs.all()) {
     workBudget.units += unitsPerItem + docs.textBytesOf(doc).length;

@@ -5,7 +5,7 @@ import { bytes, float64, int32, type PartReader, type Parts, uint32 } from '../s
 
 const chunkBytesMin = 16 * 1024;
 const chunkBytesMax = 1024 * 1024;
-/** Before each text stand the doc's id and the number of the text's bytes. */
+/** Each text is preceded by its doc id and its length in bytes. */
 const headerBytes = 8;
 const nowhere = -1;
 const noBytes = Buffer.alloc(0);
@@ -14,14 +14,13 @@ interface Chunk {
   readonly bytes: Buffer;
   /** Bytes written. */
   end: number;
-  /** Bytes of texts that are still in use, headers included. */
+  /** Bytes of texts in use, including headers. */
   live: number;
 }
 
 /**
- * A text for each doc, as UTF-8 outside of the heap of the garbage collector. On the heap most texts would take two
- * bytes for each character. A chunk of which half has gone is emptied into the newest one, so holes never outweigh the
- * texts.
+ * Stores a text per doc as UTF-8 outside the garbage-collected heap, where many texts would take two bytes per character. When
+ * half of a chunk is unused, its texts are moved to the newest chunk, so that unused space never exceeds used space.
  */
 export class TextArena {
   readonly #chunks: (Chunk | null)[] = [];
@@ -47,7 +46,7 @@ export class TextArena {
     for (const chunk of this.#chunks) if (chunk !== null) yield chunk.bytes.subarray(0, chunk.end);
   }
 
-  /** Takes its parts back. The chunks are full then, and the next text begins another. */
+  /** Restores the parts. The chunks count as full, so the next text begins a new one. */
   async restore(from: PartReader): Promise<void> {
     this.#chunkOf = await from.numbers(int32);
     this.#offsetOf = await from.numbers(uint32);
@@ -68,7 +67,7 @@ export class TextArena {
     this.#offsetOf = yield* grown(this.#offsetOf, new Uint32Array(capacity), 0);
   }
 
-  /** Puts a text. The doc must have none. Lone surrogates would be lost, but JSON text has them escaped. */
+  /** Stores a text. The doc must have none. Lone surrogates would be lost, but are escaped in JSON text. */
   set(doc: number, text: string): void {
     assert(this.#chunkOf[doc] === nowhere, 'a doc within the capacity, without a text');
     const size = Buffer.byteLength(text);
@@ -76,12 +75,12 @@ export class TextArena {
     chunk.bytes.write(text, at + headerBytes, size, 'utf8');
   }
 
-  /** Empty when the doc has none. */
+  /** Empty if the doc has none. */
   get(doc: number): string {
     return this.bytesOf(doc).toString();
   }
 
-  /** The text's UTF-8 in the memory of the arena. It stays as it is, because nothing is written twice to the same place. */
+  /** The UTF-8 bytes of a text in the memory of the arena. They remain valid, because nothing is overwritten. */
   bytesOf(doc: number): Buffer {
     const chunk = this.#chunks[this.#chunkOf[doc] ?? nowhere];
     if (!chunk) return noBytes;
@@ -127,7 +126,7 @@ export class TextArena {
       : this.#chunkWithRoom(bytes);
   }
 
-  /** Moves what is left of a chunk to the newest one. */
+  /** Moves the remaining texts of a chunk to the newest one. */
   #empty(index: number, chunk: Chunk): void {
     this.#chunks[index] = null;
     this.#allocated -= chunk.bytes.length;

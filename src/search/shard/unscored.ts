@@ -1,6 +1,6 @@
 /**
- * The first answer of a shard to a search, when other shards have items too. It has the statistics of the items here. If few items
- * match, it also has all that their scores are computed from, so there is no second round.
+ * The first answer of a shard to a search over several shards. It has the statistics of this shard. If few items match, it also
+ * has the inputs of their scores, which avoids a second round.
  */
 import { unscoredBytesMax, unscoredFrequenciesMax, unscoredItemsMax } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
@@ -22,7 +22,7 @@ import { boostsOf, findSearched, type Hits, searchStats, wordSearchIn } from './
 import { placeOf, rankingOf } from './ranking.ts';
 import type { Tables } from './tables.ts';
 
-/** A search with more postings is not tried: it would be run in vain, if it finds many items. */
+/** Searches with more postings are not run, because the work would be wasted if they find many items. */
 const postingsMax = 2_000;
 
 export function* unscoredAnswer(
@@ -50,11 +50,11 @@ export function* unscoredAnswer(
   return { stats: hits.stats, few };
 }
 
-/** False for a search that finds many items, or may take long to find out. */
+/** False for a search that finds many items or may take long. */
 function* mayBeFew({ filter, distinct, highlight, after }: CheckedQuery, words: WordSearch): Steps<boolean> {
   if (distinct !== null || highlight !== null || after !== null) return false;
   const { mode, prefix, literal, operators } = words.search;
-  // Looking for words with misspelt beginnings takes longest, and finds most.
+  // Finding words with misspelled beginnings takes longest and finds most.
   if (prefix && !literal) return false;
   const findsAll = mode === 'any' && filter === null && operators === null;
   const literalMax = findsAll ? unscoredItemsMax * words.fields.length : postingsMax;

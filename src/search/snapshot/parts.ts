@@ -1,19 +1,22 @@
 /**
- * What a shard is built from, for a file: arrays of numbers as they are in memory. A structure gives its parts in an order, and
- * takes them back in the same one. What queries make for themselves, such as sorted docs, is not included.
+ * The parts of a shard for a file: numeric arrays as in memory. Each structure yields its parts and restores them in the same
+ * order. Data derived for queries, such as sorted docs, are not included.
  */
 export type Part = Float64Array | Int32Array | Uint32Array | Int16Array | Uint8Array;
 
-/** Parts as they are now. They are not copies: the structure must not change before the last part is written. */
+/** The parts are not copies: the structure must not change before the last part is written. */
 export type Parts = Generator<Part, void, undefined>;
 
-/** Gives parts back, in their order. */
+/** Reads parts in order. */
 export interface PartReader {
-  /** @param make an array of this many zeros @throws SnapshotDamagedError when the next part is another one, or damaged */
+  /**
+   * @param make creates a zeroed array of this length @throws SnapshotDamagedError if the next part has another type or is
+   * damaged
+   */
   numbers<A extends Part>(make: (length: number) => A): Promise<A>;
 }
 
-/** A file is not what was written, or was written by something else. The message says what is wrong. */
+/** The file is damaged or from another program. The message gives details. */
 export class SnapshotDamagedError extends Error {}
 
 export const float64 = (length: number) => new Float64Array(length);

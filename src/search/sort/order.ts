@@ -10,16 +10,13 @@ export interface Order {
   /** True when docs with equal keys are equal; otherwise `compare` decides between them. */
   readonly isExact: boolean;
   readonly isDescending: boolean;
-  /**
-   * A number that orders like the doc's value. It is `Infinity` for no value, because absent values are last in both
-   * orders.
-   */
+  /** A number that sorts like the doc's value. `Infinity` for no value, because absent values are last in both orders. */
   key(doc: number): number;
-  /** Writes `key` of the docs at `from`..`end` to the same places of `into`. @returns how far it got */
+  /** Writes `key` of the docs at `from`..`end` to the same indexes of `into`. @returns where to continue */
   keys(docs: Int32Array, from: number, end: number, into: Float64Array): number;
   /** Compares docs with equal keys. */
   compare(a: number, b: number): number;
-  /** The value by which the doc is sorted, as it is in a `RowPlace`. */
+  /** The value by which the doc is sorted, for a `RowPlace`. */
   value(doc: number): PlaceValue;
   /** The key of a value from a `RowPlace`. */
   keyOf(value: PlaceValue): number;
@@ -47,14 +44,14 @@ export interface Ranking {
   readonly orders: readonly Order[];
   /** Compares docs that are equal in all orders; never 0 for two docs. */
   compareIds(a: number, b: number): number;
-  /** Compares the doc's ids with those of a place. */
+  /** Compares the doc's ids with those of a row position. */
   compareIdsTo(doc: number, place: RowPlace): number;
 }
 
-/** The least cost of comparing two docs, in units of the work budget. */
+/** The minimum cost of comparing two docs, in units of the work budget. */
 const comparisonUnits = 10;
 
-/** The order of two docs whose first keys are equal; never 0. */
+/** Compares two docs with equal first keys; never 0. */
 export function compareDocs(ranking: Ranking, a: number, b: number): number {
   const { orders } = ranking;
   for (let at = 0; at < orders.length; at += 1) {
@@ -73,7 +70,7 @@ export function compareDocs(ranking: Ranking, a: number, b: number): number {
   return ranking.compareIds(a, b);
 }
 
-/** The order of a doc and a place whose first keys are equal. */
+/** Compares a doc and a row position with equal first keys. */
 export function compareToPlace(ranking: Ranking, doc: number, place: RowPlace): number {
   const { orders } = ranking;
   for (let at = 0; at < orders.length; at += 1) {

@@ -1,41 +1,46 @@
-/** Docs in the order of a column's numbers: sorted once that pays, corrected for docs that change, and given up after many. */
+/**
+ * Docs sorted by a column's numbers. Sorted when that pays off, corrected for changed docs, and discarded after many changes.
+ */
 import { type Steps, unitsPerGo, workBudget } from '../../lib/cooperative-yield.ts';
 import { sorted } from '../../lib/slices/merge-sort.ts';
 import { current } from '../phase.ts';
 
-/** Docs that changed are looked at one by one. The order is given up when they are so many, and this share of all. */
+/**
+ * Changed docs are tested individually. The order is discarded if there are more than this many and more than this share of
+ * all.
+ */
 const movedDocsMin = 256;
 const movedShare = 32;
 
-/** Numbers from `low` to `high`, both included. */
+/** A range of numbers from `low` to `high`, inclusive. */
 export interface Stretch {
   readonly low: number;
   readonly high: number;
 }
 
-/** Which docs of a stretch are asked for. */
+/** Which docs of a range are requested. */
 export interface Walk {
   readonly isDescending: boolean;
   readonly limit: number;
-  /** Only docs with this number or after it count, and those with it do not count towards the limit; null: all. */
+  /** Only docs with this number or after it; those with exactly it do not count towards the limit; null: all. */
   readonly after: number | null;
 }
 
-/** The first docs of a stretch, in no certain order. */
+/** The first docs of a range, unordered. */
 export interface FirstDocs {
-  /** Those within the limit, all that have the last number of these, and maybe others. */
+  /** Docs within the limit, all others with the same number as the last of them, and possibly more. */
   readonly docs: Int32Array;
-  /** The limit was not reached. */
+  /** True if the limit was not reached. */
   readonly isAll: boolean;
 }
 
 /**
- * The docs of a column in the order of their numbers, as they were at one time, and those that changed since. The numbers
- * are the column's own (`values`, by doc): they give the bounds of a range, so its size is a difference.
+ * The docs of a column sorted by their numbers at one time, and the docs that have changed since. The numbers are those of the
+ * column (`values`, by doc). Binary searches find the bounds of a range, so its size is a difference.
  */
 export class SortedDocs {
   readonly #docs: Int32Array;
-  /** Docs that changed, with the numbers by which they are in the order; NaN for those that do not. */
+  /** Changed docs, with the numbers by which they were sorted; NaN for those not in the order. */
   readonly #moved = new Map<number, number>();
 
   private constructor(docs: Int32Array) {
@@ -58,17 +63,17 @@ export class SortedDocs {
     return this.#docs.byteLength;
   }
 
-  /** So many docs changed that a new order is due. */
+  /** True if so many docs have changed that a new order is due. */
   get isWorn(): boolean {
     return this.#moved.size > Math.max(movedDocsMin, this.#docs.length / movedShare);
   }
 
-  /** Notes that a doc's number changes. @param before NaN for none */
+  /** Records that a doc's number changes. @param before NaN for none */
   move(doc: number, before: number): void {
     if (!this.#moved.has(doc)) this.#moved.set(doc, before);
   }
 
-  /** How many docs have a number of the stretch. */
+  /** Number of docs in the range. */
   count(values: Float64Array, { low, high }: Stretch): number {
     let count = Math.max(0, this.#placeOf(values, high, true) - this.#placeOf(values, low, false));
     for (const [doc, before] of this.#moved) {
@@ -80,7 +85,7 @@ export class SortedDocs {
     return count;
   }
 
-  /** The first docs of a stretch in a direction. */
+  /** The first docs of a range in a direction. */
   *first(values: Float64Array, { low, high }: Stretch, walk: Walk): Steps<FirstDocs> {
     const { isDescending, after } = walk;
     const from = isDescending || after === null ? low : Math.max(low, after);
@@ -122,7 +127,7 @@ export class SortedDocs {
     workBudget.units += found.walked - walkedBefore;
   }
 
-  /** How many docs of the order have a number below `number`, or not above it if `isIncluded`. */
+  /** Number of sorted docs with a number below `number`, or not above it if `isIncluded`. */
   #placeOf(values: Float64Array, number: number, isIncluded: boolean): number {
     let low = 0;
     let high = this.#docs.length;
@@ -137,23 +142,23 @@ export class SortedDocs {
   }
 }
 
-/** To sort the docs costs about as much as so many scans. */
+/** Sorting the docs costs about as much as this many scans. */
 export const scansPerSort = 64;
 
 /**
- * The order of a column's docs, kept while it pays. It is sorted once scans without it have cost as much, and given up when
- * many docs have changed. So an import, which wears it again and again, does not have it sorted for each query between.
+ * Caches the sorted docs of a column. They are sorted once scans have cost as much, and discarded after many changes. So an
+ * import, which changes many docs, does not cause sorting for each query in between.
  */
 export class KeptOrder {
   #docs: SortedDocs | null = null;
-  /** Since the order was given up. */
+  /** Number of scans since the order was discarded. */
   #scans = 0;
 
   get bytes(): number {
     return this.#docs?.bytes ?? 0;
   }
 
-  /** @param values of the column, by doc; NaN for none @returns null when the caller is to scan */
+  /** @param values of the column, by doc; NaN for none @returns null if the caller should scan */
   *asked(values: Float64Array): Steps<SortedDocs | null> {
     if (this.#docs !== null) return this.#docs;
     if (this.#scans < scansPerSort) {
@@ -168,7 +173,7 @@ export class KeptOrder {
     return docs;
   }
 
-  /** Notes that a doc's number changes. @param before NaN for none */
+  /** Records that a doc's number changes. @param before NaN for none */
   move(doc: number, before: number): void {
     if (this.#docs === null) return;
     this.#docs.move(doc, before);

@@ -1,14 +1,14 @@
-/** Orders texts, which may have megabytes: by code points, and in the order of a locale. */
+/** Compares texts, which may have megabytes: by code points, or by the rules of a locale. */
 import { compareCodePoints } from '../../lib/code-points.ts';
 import { workBudget } from '../../lib/cooperative-yield.ts';
 
-/** As `compareCodePoints`, and counts long texts for the pace. */
+/** Like `compareCodePoints`, and adds the cost of long texts to the work budget. */
 export function compareText(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   return compareCodePoints(a, b, length > blockUnits ? equalBlocksUnits(a, b, length) : 0);
 }
 
-/** Long texts are compared by whole blocks while these are equal. This is much faster than unit by unit. */
+/** Long texts are compared in blocks while these are equal, which is much faster than by unit. */
 const blockUnits = 4096;
 
 /** Number of units at the beginning that are certainly equal. */
@@ -27,8 +27,8 @@ const prefixBytes = 6;
 const prefixBuffer = new Uint8Array(prefixBytes + 3);
 
 /**
- * The first six bytes of the text's UTF-8 as one number. UTF-8 keeps the order of code points, so different prefixes
- * order their texts. Equal prefixes say nothing.
+ * The first six bytes of the text's UTF-8 as one number. UTF-8 preserves code-point order, so different prefixes determine the
+ * order of texts.
  */
 export function orderPrefix(text: string): number {
   let bytes = 0;
@@ -43,7 +43,7 @@ export function orderPrefix(text: string): number {
   return prefix;
 }
 
-/** Writes a code point, which may be half of a pair. @returns the place of the next one */
+/** Writes a code point, which may be an unpaired surrogate. @returns the offset of the next one */
 function writeUtf8(codePoint: number, at: number): number {
   if (codePoint < 0x80) {
     prefixBuffer[at] = codePoint;
@@ -67,10 +67,10 @@ function writeUtf8(codePoint: number, at: number): number {
   return at + 4;
 }
 
-/** Made once for each tag, because making one costs as much as thousands of comparisons. */
+/** One per tag, because creating a collator costs as much as thousands of comparisons. */
 const collators = new Map<string, Intl.Collator>();
 
-/** Compares in the order of a locale, numbers in a text by their size, then by code points. */
+/** Compares by the rules of a locale, with numbers in a text by value, then by code points. */
 export function compareCollated(tag: string, a: string, b: string): number {
   let collator = collators.get(tag);
   if (collator === undefined) {

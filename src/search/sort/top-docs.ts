@@ -7,12 +7,12 @@ import { TopHeap } from './top-heap.ts';
 /** Docs in ascending order of their ids. */
 export interface DocList {
   readonly docs: Int32Array;
-  /** Room for the docs' first keys. */
+  /** Buffer for the docs' first keys. */
   readonly keys: Float64Array;
   readonly count: number;
 }
 
-/** The first `limit` docs in order. With a place, only docs after it count. */
+/** The first `limit` docs in order; with a row position, only docs after it. */
 export function* topDocs(
   ranking: Ranking,
   list: DocList,
@@ -35,7 +35,7 @@ export function* topDocs(
   return yield* heap.drain();
 }
 
-/** @param from how many docs were offered before @returns how many are offered now */
+/** @param from number of docs offered before @returns number of docs offered so far */
 function offerSome(
   ranking: Ranking,
   heap: TopHeap,
@@ -45,10 +45,10 @@ function offerSome(
 ): number {
   const isDescending = ranking.orders[0]?.isDescending ?? false;
   const end = endOfGo(from, count);
-  // Comparing docs adds to the units.
+  // Comparisons add units as well.
   const stopUnits = workBudget.units + workBudget.unitsPerLook;
   for (let offered = from; offered < end; offered += 1) {
-    // Newer docs tend to have the greater values, and a heap is fastest when the first docs come first.
+    // Newer docs tend to have greater values, and the heap is fastest if the first docs in order are offered first.
     const at = isDescending ? count - 1 - offered : offered;
     const key = keys[at] ?? 0;
     if (key > heap.lastKey || key < after.key) continue;

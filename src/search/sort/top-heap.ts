@@ -1,21 +1,21 @@
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 
-/** The least cost of putting an item in order, in units of the work budget. */
+/** The minimum cost of sorting an item, in units of the work budget. */
 const unitsPerItem = 10;
 
 /**
- * Keeps the first items in an order: by a key, then by a comparison, which never gives 0. It is a binary heap with the
- * last item on top. So most items that are offered cost one comparison of two numbers.
+ * Keeps the first items in an order: by key, then by a comparison that never returns 0. A binary heap with the last item on
+ * top, so that most offered items cost one numeric comparison.
  */
 export class TopHeap {
-  /** Key of the last item, once the heap is full. An item with a greater key need not be offered. */
+  /** Key of the last item once the heap is full. Items with a greater key need not be offered. */
   lastKey = Infinity;
   readonly #compare: (a: number, b: number) => number;
   readonly #items: Int32Array;
   readonly #keys: Float64Array;
   #size = 0;
 
-  /** @param capacity number of items that are kept @param compare compares items with equal keys */
+  /** @param capacity number of items to keep @param compare compares items with equal keys */
   constructor(capacity: number, compare: (a: number, b: number) => number) {
     this.#compare = compare;
     this.#items = new Int32Array(capacity);
@@ -41,7 +41,7 @@ export class TopHeap {
     return this.#items.subarray(0, this.#size);
   }
 
-  /** Puts the last of the first `size` items after the others, and so on. @returns how many are not in order yet */
+  /** Sorts by repeatedly moving the last of the first `size` items behind them. @returns the number of unsorted items */
   #drainSome(size: number): number {
     const stopUnits = workBudget.units + workBudget.unitsPerLook;
     let left = size;
@@ -76,7 +76,7 @@ export class TopHeap {
     this.#keys[at] = key;
   }
 
-  /** Puts an item in place of the top of a heap of `size`. */
+  /** Replaces the top of a heap of `size` items. */
   #sink(item: number, key: number, size: number): void {
     const items = this.#items;
     const keys = this.#keys;

@@ -1,9 +1,9 @@
 const boundMax = 2;
 
 /**
- * Optimal string alignment within a bound: insert, delete, replace and swap of two neighbours count 1 each, and no part
- * is edited twice (docs/reference/indexes-and-queries.md "Search"). It works on code points in buffers that are used
- * again. So comparing one word with a hundred thousand others allocates nothing.
+ * Optimal string alignment within a bound: insertion, deletion, replacement and transposition of two adjacent characters count
+ * 1 each, and no part is edited twice (docs/reference/indexes-and-queries.md "Search"). It works on code points in reused
+ * buffers, so that comparing a word with a hundred thousand others allocates nothing.
  */
 export class EditDistance {
   #word = new Uint32Array(64);
@@ -11,7 +11,7 @@ export class EditDistance {
   #term = new Uint32Array(64);
   #rows: [Uint8Array, Uint8Array, Uint8Array] = [new Uint8Array(66), new Uint8Array(66), new Uint8Array(66)];
 
-  /** Sets the word with which `within` compares. */
+  /** Sets the word for later comparisons. */
   setWord(word: string): void {
     if (this.#word.length < word.length) this.#word = new Uint32Array(word.length * 2);
     this.#wordLength = readCodePoints(word, this.#word);
@@ -19,7 +19,7 @@ export class EditDistance {
     if (this.#term.length < beginningMax) this.#term = new Uint32Array(beginningMax * 2);
   }
 
-  /** Distance of the word to `term`; `bound + 1` when it is more than `bound`. @param bound at most 2 */
+  /** Distance of the word to `term`; `bound + 1` if it exceeds `bound`. @param bound at most 2 */
   within(term: string, bound: number): number {
     if (this.#term.length < term.length) this.#term = new Uint32Array(term.length * 2);
     const a = this.#word;
@@ -38,15 +38,14 @@ export class EditDistance {
   }
 
   /**
-   * Least distance of the word to a beginning of `term`, which may be the whole of it; `bound + 1` when it is more than
-   * `bound`.
+   * Minimum distance of the word to any prefix of `term`, including the whole; `bound + 1` if it exceeds `bound`.
    * @param bound at most 2
    */
   beginningWithin(term: string, bound: number): number {
     const a = this.#word;
     const b = this.#term;
     const aEnd = this.#wordLength;
-    // No longer beginning can be near.
+    // Longer prefixes cannot be within the bound.
     const bEnd = readCodePoints(term, b, aEnd + bound);
     let start = 0;
     while (start < aEnd && start < bEnd && a[start] === b[start]) start += 1;
@@ -62,7 +61,7 @@ export class EditDistance {
     return least;
   }
 
-  /** False when more letters of a[start..aEnd) than the bound are nowhere near in b. Each of them is an edit. */
+  /** False if more letters of a[start..aEnd) than the bound are missing nearby in b. Each of them is an edit. */
   #hasLetters(start: number, aEnd: number, bEnd: number, bound: number): boolean {
     let letters = 0;
     for (let at = Math.max(0, start - bound); at < bEnd; at += 1)
@@ -131,7 +130,7 @@ export class EditDistance {
   }
 }
 
-/** @returns how many there are, at most `countMax` */
+/** @returns their number, at most `countMax` */
 function readCodePoints(text: string, into: Uint32Array, countMax = Number.POSITIVE_INFINITY): number {
   let count = 0;
   for (let at = 0; at < text.length && count < countMax; at += 1) {

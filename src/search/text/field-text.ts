@@ -7,7 +7,7 @@ import type { PartReader, Parts } from '../snapshot/parts.ts';
 import { TextIndex } from './text-index.ts';
 import { WordCounts } from './word-counts.ts';
 
-/** Number of words that are put at once, and the cost of each in units of the work budget. */
+/** Words per step, and the cost of each in units of the work budget. */
 const wordsAtOnce = 1024;
 const unitsPerWord = 200;
 
@@ -15,9 +15,9 @@ const unitsPerWord = 200;
 export class FieldText {
   readonly analyzer: Analyzer;
   readonly words: TextIndex;
-  /** The synonyms of several words that docs have; null where there can be none. */
+  /** Phrases in docs that are synonyms; null if there are no such synonyms. */
   readonly phrases: TextIndex | null;
-  /** How many words each live doc has here. */
+  /** Number of words of each live doc. */
   readonly counts = new WordCounts();
   readonly #finder: PhraseFinder | null;
 
@@ -47,7 +47,7 @@ export class FieldText {
     for (const index of this.indexes) await index.restore(from);
   }
 
-  /** Adds the texts of a doc, in steps. The doc must be new here, or swept out. @returns whether it has words */
+  /** Adds the texts of a doc, in steps. The doc must be new to the field or swept. @returns whether it has words */
   *add(doc: number, texts: readonly string[]): Steps<boolean> {
     const { isHtml, cutter } = this.analyzer;
     let count = 0;
@@ -69,7 +69,7 @@ export class FieldText {
     return count > 0;
   }
 
-  /** Adds words as the analyzer writes them, and the phrases that they are in. @returns how many of them there are */
+  /** Adds normalized words and the phrases that they complete. @returns the number of words */
   #addSome(doc: number, piece: readonly string[], from: number, next: PhraseWalk | null): number {
     const { analyzer, words, phrases } = this;
     const { isPlain } = analyzer;

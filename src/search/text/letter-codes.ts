@@ -1,15 +1,15 @@
-/** Letters of a term that are coded. */
+/** Maximum number of encoded letters of a term. */
 const codedMax = 12;
-/** Letters of an int, and the bits of each. */
+/** Letters per int, and bits per letter. */
 const lettersPerInt = 6;
 const letterBits = 5;
 const letterMask = 2 ** letterBits - 1;
-/** In the first int: each letter is one of a to z, and coded. No other term has this code. */
+/** In the first int: all letters are a to z and encoded, so no other term has this code. */
 const sharpBit = 1 << (lettersPerInt * letterBits);
-/** In the second int: the term is longer than its code. */
+/** In the second int: the code is truncated. */
 const cutBit = sharpBit;
 
-/** The codes of a few terms, for a loop: the two ints of each. */
+/** A batch of codes: the two ints of each term. */
 export class CodeBatch {
   readonly first: Int32Array;
   readonly second: Int32Array;
@@ -21,8 +21,8 @@ export class CodeBatch {
 }
 
 /**
- * The first letters of each term, in two ints. Letters share codes, but those of a to z do not share them with each other.
- * So the distance of two codes is at most that of the terms, and that of two sharp ones is the same.
+ * The first letters of each term, encoded in two ints. Letters share codes, but a to z have distinct ones. So the distance of
+ * two codes is at most that of the terms, and equal for two sharp codes.
  */
 export class LetterCodes {
   readonly #ints: Int32Array;
@@ -52,7 +52,7 @@ export class LetterCodes {
     this.#ints[2 * termId + 1] = isCut ? second | cutBit : second;
   }
 
-  /** Reads the codes of terms. It is a loop of its own so that the processor waits for all of them at once. */
+  /** Reads the codes of terms. A separate loop, so that the memory accesses overlap. */
   read(termIds: Int32Array, count: number, into: CodeBatch): void {
     const ints = this.#ints;
     for (let at = 0; at < count; at += 1) {
@@ -63,12 +63,12 @@ export class LetterCodes {
   }
 }
 
-/** True when no other term has the code. @param first its first int */
+/** True if no other term has the code. @param first its first int */
 export function isSharpCode(first: number): boolean {
   return (first & sharpBit) !== 0;
 }
 
-/** True when no other word has the codes of this one. */
+/** True if no other word has the codes of this one. */
 export function isSharpWord(word: string): boolean {
   for (let at = 0; at < word.length; at += 1) if (!isSharpLetter(word.charCodeAt(at))) return false;
   return true;
@@ -78,7 +78,7 @@ function isSharpLetter(codePoint: number): boolean {
   return codePoint >= 0x61 && codePoint <= 0x7a;
 }
 
-/** The code of a letter, not 0. */
+/** The code of a letter; never 0. */
 function codeOf(codePoint: number): number {
   return 1 + (codePoint % letterMask);
 }

@@ -1,9 +1,9 @@
-/** Terms as a few bits, of which most comparisons need no more: those of their letters, and their length. */
+/** Signatures of terms: a few bits for their letters and length, which are enough for most comparisons. */
 import { countCodePoints } from '../../lib/code-points.ts';
 
-/** Bits of a mask; the lowest are not used. */
+/** Bits of a mask; the lowest are unused. */
 const maskBits = 27;
-/** The bits that masks do not use. */
+/** Bits that masks do not use. */
 const spareBits = 32 - maskBits;
 
 /** The letters of a text as bits: one for each of a to z. Other characters share the bits. */
@@ -30,7 +30,7 @@ export type LetterSignature = number;
 const lengthMax = 2 ** spareBits - 1;
 const allBits = -1;
 
-/** Of a term that is not there: it has no letters. */
+/** The signature of a removed term: it has no letters. */
 export const goneSignature: LetterSignature = 0;
 
 export function letterSignatureOf(term: string): LetterSignature {

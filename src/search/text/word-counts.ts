@@ -4,12 +4,12 @@ type Counts = Uint8Array | Uint16Array | Uint32Array;
 
 const capacityMin = 16;
 
-/** How many words each doc has in a field, and all docs together. It takes a byte a doc while no doc has more than 255. */
+/** Number of words of each doc in a field, and in total. Takes one byte per doc while no doc has more than 255. */
 export class WordCounts {
   #counts: Counts = new Uint8Array(0);
-  /** Words of all docs. */
+  /** Number of words of all docs. */
   #words = 0;
-  /** Docs with a word. */
+  /** Number of docs with a word. */
   #docs = 0;
 
   get words(): number {
@@ -24,7 +24,7 @@ export class WordCounts {
     return this.#counts.byteLength;
   }
 
-  /** By doc; docs beyond the end have no words. It must neither be changed nor kept. */
+  /** Counts by doc; docs beyond the end have no words. Must neither be modified nor kept. */
   get byDoc(): Counts {
     return this.#counts;
   }
@@ -46,7 +46,7 @@ export class WordCounts {
     }
   }
 
-  /** Takes the number of words of a doc, which must have none. */
+  /** Sets the number of words of a doc, which must have none. */
   set(doc: number, words: number): void {
     if (words === 0) return;
     this.#reserve(doc, words);

@@ -1,8 +1,8 @@
 /**
  * The files of snapshots: one for each index of each set of shards of each worker, `<store>-<set>-<index>.<worker>.snapshot`,
  * where the first three are digests. Only the named worker writes a file, and it appears atomically. A starting worker takes
- * over the files of a dead one by renaming them: if several try, one succeeds. Their names end with `.taken` while it reads them,
- * because it does not send heartbeats yet.
+ * over the files of a dead one by renaming them: if several try, one succeeds. While it reads them, they end with `.taken`,
+ * because it does not send heartbeats yet, which would keep others from taking them.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
@@ -68,8 +68,8 @@ export class SnapshotFolder {
   }
 
   /**
-   * Takes over the files of one dead worker, because they hold the items of the same partitions. Removes unusable files:
-   * unfinished ones, those of other indexes, and those unused for days. `keep` must follow.
+   * Takes over the files of one dead worker, because they have the items of the same partitions. Removes unusable files:
+   * unfinished ones, those of other indexes, and those unused for days. `keep` must be called afterwards.
    * @returns index -> path of its file @throws I/O errors
    */
   async takeOver(indexes: readonly string[]): Promise<Map<string, string>> {
@@ -95,7 +95,7 @@ export class SnapshotFolder {
     return taken;
   }
 
-  /** Must be called after the taken file of an index was read: renames it. @throws I/O errors */
+  /** Renames the taken-over file of an index after it was read. @throws I/O errors */
   async keep(index: string): Promise<void> {
     await rename(this.#ownFile(index, 'taken'), this.fileOf(index));
   }
@@ -163,7 +163,7 @@ export class SnapshotFolder {
     return this.#timeOf(file, 'mtimeMs');
   }
 
-  /** 0 for a file that no longer exists. @param which `ctimeMs` for the time of the last rename */
+  /** 0 for a file that no longer exists. @param which `ctimeMs`: when it was renamed */
   async #timeOf(file: KnownFile, which: 'mtimeMs' | 'ctimeMs'): Promise<number> {
     try {
       return (await stat(this.#pathOf(file)))[which];
