@@ -75,7 +75,10 @@ export class QueryTenant {
     await waitUntilSettled(await system.store());
   }
 
-  /** Gives the tenant other parts, and waits until all that they change is rebuilt. It keeps its own where they are rejected. */
+  /**
+   * Replaces parts of the tenant, and waits until everything that they change is rebuilt. The tenant is unchanged if they are
+   * rejected.
+   */
   async apply(parts: QueryParts): Promise<void> {
     const system = await platformWith(this.name);
     const before = files.get(this.name) ?? {};
