@@ -114,7 +114,7 @@ function floorOf(room: string): number {
   return floors.findIndex((rooms) => rooms.includes(room));
 }
 
-function told(wrong: readonly Import[]): string[] {
+function reported(wrong: readonly Import[]): string[] {
   return wrong.map(({ file, specifier }) => `${file} imports ${specifier}`);
 }
 
@@ -138,7 +138,7 @@ test('layers: every room of src has its floor', () => {
 });
 
 test('layers: imports lead downwards only', () => {
-  assert.deepEqual(told(imports.filter((entry) => !mayImport(entry))), []);
+  assert.deepEqual(reported(imports.filter((entry) => !mayImport(entry))), []);
 });
 
 test('layers: only the store uses Redis, only http uWebSockets.js, only search FlexSearch', () => {
@@ -146,7 +146,7 @@ test('layers: only the store uses Redis, only http uWebSockets.js, only search F
     const owners = packageRooms[specifier];
     return owners !== undefined && !owners.includes(room);
   });
-  assert.deepEqual(told(wrong), []);
+  assert.deepEqual(reported(wrong), []);
 });
 
 test('layers: schemas and search are pure', () => {
@@ -154,7 +154,7 @@ test('layers: schemas and search are pure', () => {
     ({ room, specifier }) =>
       pureRooms.has(room) && specifier.startsWith('node:') && !pureModules.has(specifier),
   );
-  assert.deepEqual(told(wrong), []);
+  assert.deepEqual(reported(wrong), []);
   const impure = sourceFiles()
     .filter((file) => pureRooms.has(roomOf(file)))
     .filter((file) => impurePattern.test(withoutComments(readFileSync(path.join(root, file), 'utf8'))));

@@ -11,7 +11,7 @@ import { Dice } from '../support/dice.ts';
 import { TestRedis } from '../support/redis.ts';
 
 const redis = await TestRedis.start();
-const told = { checkpoint: 0, pendingRebuilds: new Map(), downstream: [], digests: Buffer.alloc(0) };
+const announcement = { checkpoint: 0, pendingRebuilds: new Map(), downstream: [], digests: Buffer.alloc(0) };
 const sourceIds = ['a', 'b', 'c'] as const;
 
 /** The naive schedule: the next time of each entity, compared with the schedule of an owner with the same commits. */
@@ -60,7 +60,7 @@ class Pair {
         writes.set(keys.scheduledSources(this.lease.tag), `acme|${sourceId}`, Buffer.from('1'));
       }
     }
-    await commit(this.store, this.lease, writes, told);
+    await commit(this.store, this.lease, writes, announcement);
     this.schedule.settle(changes);
   }
 

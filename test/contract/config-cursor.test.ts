@@ -4,10 +4,10 @@ import { Cursor, type Findings } from '../../src/contract/config-cursor.ts';
 import { objectOf } from '../../src/contract/document-shape.ts';
 import type { Json } from '../../src/contract/json.ts';
 
-function cursorOver(json: Json): { root: Cursor; told: () => string[] } {
+function cursorOver(json: Json): { root: Cursor; reported: () => string[] } {
   const findings: Findings = { mistakes: [], warnings: [] };
   const root = new Cursor('file.json', '$', json, findings);
-  return { root, told: () => findings.mistakes.map(({ path, message }) => `${path} ${message}`) };
+  return { root, reported: () => findings.mistakes.map(({ path, message }) => `${path} ${message}`) };
 }
 
 test('config cursor: moves only to own members of a value', () => {
@@ -20,12 +20,12 @@ test('config cursor: moves only to own members of a value', () => {
 });
 
 test('config cursor: errors are reported with path and kind', () => {
-  const { root, told } = cursorOver({ list: {}, text: '', flag: 'yes', extra: 1 });
+  const { root, reported } = cursorOver({ list: {}, text: '', flag: 'yes', extra: 1 });
   assert.deepEqual(root.member('list').items(), []);
   assert.equal(root.member('text').filledText(), null);
   assert.equal(root.member('flag').optionalBoolean(false), false);
   assert.ok(root.object(objectOf({ list: {}, text: {}, flag: {} })));
-  assert.deepEqual(told(), [
+  assert.deepEqual(reported(), [
     '$.list must be a list, is an object',
     '$.text must be a string, is empty',
     '$.flag must be true or false, is a string',
@@ -34,8 +34,11 @@ test('config cursor: errors are reported with path and kind', () => {
 });
 
 test('config cursor: a value is quoted only if the file contains no keys', () => {
-  const { root, told } = cursorOver({ key: 'secret', order: 'up' });
+  const { root, reported } = cursorOver({ key: 'secret', order: 'up' });
   root.member('key').mustBe('a list', 'Put it in [ ].');
   root.member('order').expected('`asc` or `desc`', 'Write one of them.');
-  assert.deepEqual(told(), ['$.key must be a list, is a string', '$.order must be `asc` or `desc`, is "up"']);
+  assert.deepEqual(reported(), [
+    '$.key must be a list, is a string',
+    '$.order must be `asc` or `desc`, is "up"',
+  ]);
 });

@@ -119,9 +119,9 @@ class Site {
   async check(): Promise<void> {
     const now = this.#steps.at(-1)?.served ?? new Map<string, Change>();
     for (const [step, { position, served: then }] of this.#steps.entries()) {
-      const told = new Map((await this.#readFrom(position)).map((change) => [change.id, change]));
+      const reported = new Map((await this.#readFrom(position)).map((change) => [change.id, change]));
       for (const id of new Set([...then.keys(), ...now.keys()])) {
-        const [before, after, change] = [then.get(id), now.get(id), told.get(id)];
+        const [before, after, change] = [then.get(id), now.get(id), reported.get(id)];
         const differs = JSON.stringify(placesOf(before)) !== JSON.stringify(placesOf(after));
         if (differs) assert.ok(change !== undefined, `${id} is missing from step ${step}`);
         if (change === undefined) continue;

@@ -114,7 +114,7 @@ describe('hostile connections', { concurrency: true }, () => {
   });
 });
 
-test('when all of them are gone they leave nothing behind', async () => {
+test('hostile connections: when all of them are gone they leave nothing behind', async () => {
   const heldBytes = async () =>
     Number(/^millrace_http_body_bytes\{[^}]*\} (\d+)/m.exec((await front.call('GET', '/metrics')).text)?.[1]);
   for (let attempt = 0; attempt < 30 && (await heldBytes()) > 0; attempt += 1) await pause(100);

@@ -158,15 +158,15 @@ test('backpressure: the rate does not exceed the actual speed of slow work', () 
 test('backpressure: the most slowed front counts, and only fronts with readers', () => {
   const rateAfter = (...waits: readonly [perSecond: number, quietMs: number, laterMs: number][]) => {
     const pace = new Backpressure();
-    const told = (at: 1 | 2) => waits.map((wait, id) => front(String(id), wait[0], wait[at]));
-    for (const nowMs of [0, 1_000, 2_000, 3_000]) pace.update(told(1), nowMs);
+    const reported = (at: 1 | 2) => waits.map((wait, id) => front(String(id), wait[0], wait[at]));
+    for (const nowMs of [0, 1_000, 2_000, 3_000]) pace.update(reported(1), nowMs);
     for (let nowMs = 3_000; nowMs < 6_000; ) {
       const { pauseMs, entities } = pace.portion(nowMs) ?? { pauseMs: 0, entities: 0 };
       assert.ok(entities > 0, 'it does not stop');
       nowMs += Math.max(1, pauseMs);
       if (nowMs >= 5_000) break;
     }
-    pace.update(told(2), 5_000);
+    pace.update(reported(2), 5_000);
     return pace.perSecond ?? Number.POSITIVE_INFINITY;
   };
   assert.ok(rateAfter([50, 0.4, 0.5], [50, 2, 2.1]) >= rates.first);
@@ -195,7 +195,7 @@ test('backpressure: work waits until a front has reported a baseline, and not fo
 const redis = await TestRedis.start();
 
 function beatOfFront(id: string, requestsPerSecond: number, readWaitMs: number | null): ProcessBeat {
-  const told = {
+  const reported = {
     host: 'host',
     pid: 1,
     generation: 1,
@@ -203,7 +203,7 @@ function beatOfFront(id: string, requestsPerSecond: number, readWaitMs: number |
     partitions: [],
     waitingFor: [],
   };
-  return { id, role: 'web', ...told, requestsPerSecond, readWaitMs };
+  return { id, role: 'web', ...reported, requestsPerSecond, readWaitMs };
 }
 
 test('backpressure: a front reports what it answered since its last report', () => {

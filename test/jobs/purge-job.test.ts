@@ -86,10 +86,10 @@ test('purge job: reports what is left of a tenant, and deletes only that', async
   await platform.startJobs();
   await platform.rebuilt(generation);
   const env = platform.environment('');
-  const told = await runCommand('purge', [], { env });
-  assert.equal(told.code, 1);
-  assert.match(told.stdout, /source src-1 of tenant twin, which is also removed: 150 entities\n/);
-  assert.match(told.stderr, /Nothing was changed/);
+  const reported = await runCommand('purge', [], { env });
+  assert.equal(reported.code, 1);
+  assert.match(reported.stdout, /source src-1 of tenant twin, which is also removed: 150 entities\n/);
+  assert.match(reported.stderr, /Nothing was changed/);
   assert.equal(await entitiesIn(platform, 'twin'), 150);
   const before = await keysOf(tenant);
   const purged = await runCommand('purge', ['--yes'], { env });

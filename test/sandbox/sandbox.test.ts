@@ -517,8 +517,8 @@ test('sandbox: code that runs while its module is evaluated, or in the options o
     replies.map(({ kind }) => kind),
     ['failed', 'made', 'made', 'made'],
   );
-  const told = replies[2]?.kind === 'made' ? replies[2].destinations : [];
-  assert.deepEqual(told, [{ alias: 'hook', options: {} }]);
+  const reported = replies[2]?.kind === 'made' ? replies[2].destinations : [];
+  assert.deepEqual(reported, [{ alias: 'hook', options: {} }]);
 });
 
 test('sandbox: tenants with slow builds delay another only by their running builds', async (context) => {

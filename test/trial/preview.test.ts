@@ -215,9 +215,9 @@ test('preview: omitted handles and options are reported', async () => {
     entity: { originId: 'n', type: 'page', properties: { handle, ...options } },
   });
   assert.deepEqual(json.handles, []);
-  const told = json.diagnostics.filter(({ kind }: { kind: string }) => kind === 'limitReached');
+  const reported = json.diagnostics.filter(({ kind }: { kind: string }) => kind === 'limitReached');
   assert.deepEqual(
-    told.map(({ place }: { place: string }) => place),
+    reported.map(({ place }: { place: string }) => place),
     ['$.route', '$.destinations'],
   );
 });

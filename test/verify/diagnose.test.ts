@@ -31,9 +31,9 @@ test('diagnose: each kind of finding has its view id and its path, and is counte
   const viewId = (originId: string, alias: string) =>
     `gid://Environment/env-1/Source/src-1/Entity/${originId}/View/${alias}`;
   const others = new Set(['alwaysNull', 'viewMissing', 'urlMissing']);
-  const told = found.filter(({ kind }) => !others.has(kind));
+  const reported = found.filter(({ kind }) => !others.has(kind));
   assert.deepEqual(
-    told.map(({ kind, viewId, entityId, place }) => [kind, viewId ?? entityId, place]).sort(),
+    reported.map(({ kind, viewId, entityId, place }) => [kind, viewId ?? entityId, place]).sort(),
     [
       ['lookupCut', viewId('g0', 'group'), '$.properties.members.input.$lookup'],
       ['partialUnknown', viewId('p1', 'page'), '$.properties.card'],
@@ -112,7 +112,7 @@ test('diagnose: the most frequent findings are counted, and reported with an exa
   const groups = new DiagnosticGroups();
   for (const finding of await findings(platform)) groups.add(finding);
   const view = (originId: string) => `gid://Environment/env-1/Source/src-1/Entity/${originId}/View/page`;
-  const told = groups.all.map(({ kind, schema, place, viewId, count, example }) =>
+  const reported = groups.all.map(({ kind, schema, place, viewId, count, example }) =>
     // The order of two entries depends on Redis.
     [kind, schema, place, kind === 'urlMissing' ? 'b or c' : viewId, count, example].map(
       (part) => part ?? null,
@@ -121,7 +121,7 @@ test('diagnose: the most frequent findings are counted, and reported with an exa
   const [withoutUrl] = groups.all.filter(({ kind }) => kind === 'urlMissing');
   assert.ok([view('b'), view('c')].includes(withoutUrl?.viewId ?? ''));
   assert.deepEqual(
-    told.sort((one, other) => (String(one) < String(other) ? -1 : 1)),
+    reported.sort((one, other) => (String(one) < String(other) ? -1 : 1)),
     [
       ['alwaysNull', null, 'partials/card $.properties.label', null, 3, null],
       ['alwaysNull', 'page', '$.properties.title', null, 3, null],

@@ -67,14 +67,14 @@ export class Followed {
 
   /** @param change makes one change that all followers receive, and returns when it was made, in ms */
   async hear(change: () => Promise<number>): Promise<void> {
-    const heard = next(this.#process, ({ heardAtMs }) => heardAtMs);
+    const received = next(this.#process, ({ heardAtMs }) => heardAtMs);
     const madeMs = await change();
-    const delays = (await heard).map((atMs) => Math.max(0, atMs - madeMs)).sort((a, b) => a - b);
+    const delays = (await received).map((atMs) => Math.max(0, atMs - madeMs)).sort((a, b) => a - b);
     const delayOf = (share: number) => delays[Math.floor(delays.length * share)] ?? Number.NaN;
     this.#delays.first.push(delayOf(0));
     this.#delays.half.push(delayOf(0.5));
     this.#delays.nearlyAll.push(delayOf(0.99));
-    const allHaveIt = next(this.#process, (told) => told.allHaveIt);
+    const allHaveIt = next(this.#process, (reported) => reported.allHaveIt);
     this.#process.send('read');
     await allHaveIt;
   }
@@ -105,11 +105,11 @@ async function opened(followers: ChildProcess, count: number): Promise<void> {
 }
 
 /** The next matching message of the followers. */
-function next<T>(followers: ChildProcess, pick: (heard: Heard) => T | undefined): Promise<T> {
+function next<T>(followers: ChildProcess, pick: (received: Heard) => T | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
-    const hear = (heard: Heard) => {
-      const found = pick(heard);
-      if (heard.error !== undefined) reject(new Error(heard.error));
+    const hear = (received: Heard) => {
+      const found = pick(received);
+      if (received.error !== undefined) reject(new Error(received.error));
       else if (found !== undefined) {
         followers.off('message', hear);
         followers.off('exit', ended);

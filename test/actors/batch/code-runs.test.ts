@@ -124,18 +124,18 @@ test('code runs: if the sandbox cannot start, there are no calls for a while', a
 
 test('code runs: after a failure of the sandbox there is room as soon as its end is reported', async () => {
   const source = { ask: () => ({ reply: Promise.reject(new Error('no process')), withdraw() {} }) };
-  const told: boolean[] = [];
+  const reported: boolean[] = [];
   const runs: CodeRuns = new CodeRuns(
     source,
     new CallMemory(1000),
-    () => told.push(runs.hasRoom('acme')),
+    () => reported.push(runs.hasRoom('acme')),
     () => {},
   );
   runs.begin();
   await runs.run([callOf('a')], ['acme|x']);
   runs.settle(new Set());
-  await until('its end is reported', () => told.length > 0);
-  assert.deepEqual(told, [true]);
+  await until('its end is reported', () => reported.length > 0);
+  assert.deepEqual(reported, [true]);
 });
 
 let inputs = 0;

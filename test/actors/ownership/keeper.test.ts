@@ -87,14 +87,14 @@ const takenOver = (store: Store, { worker }: Member) =>
 test('keeper: a worker whose main thread is blocked for three lease times keeps its partitions', async (context) => {
   const { store, blockable } = await startBoth(context, patientMs);
   const before = (await readOwners(store)).map(({ workerId, epoch }) => [workerId, epoch]);
-  const told = await toldBy(store, blockable.id);
+  const reported = await toldBy(store, blockable.id);
   await blockable.block(3 * leaseMs);
   // A partition that was lost would have a later epoch.
   assert.deepEqual(
     (await readOwners(store)).map(({ workerId, epoch }) => [workerId, epoch]),
     before,
   );
-  assert.deepEqual(await toldBy(store, blockable.id), told);
+  assert.deepEqual(await toldBy(store, blockable.id), reported);
 });
 
 test('keeper: a worker whose main thread hangs loses its partitions', async (context) => {

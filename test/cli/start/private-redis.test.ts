@@ -79,7 +79,7 @@ test('private Redis: its folder is private, even if it was not before, and a dat
 test('private Redis: it answers until all other processes have ended', async (context) => {
   const dataDir = await temporaryFolder(context);
   const { supervisor, url } = await startIn(context, dataDir);
-  const told = path.join(dataDir, 'told');
+  const record = path.join(dataDir, 'told');
   const script = `
     import { appendFileSync } from 'node:fs';
     import { connect } from 'node:net';
@@ -95,11 +95,11 @@ test('private Redis: it answers until all other processes have ended', async (co
       process.exit();
     });
     appendFileSync(told, 'runs ');`;
-  const words = ['--input-type=module', '-e', script, told, url];
+  const words = ['--input-type=module', '-e', script, record, url];
   supervisor.startEntry({ name: 'worker', program: 'node', words }, 1, process.env);
-  await until('the worker runs', () => existsSync(told) && readFileSync(told, 'utf8') === 'runs ');
+  await until('the worker runs', () => existsSync(record) && readFileSync(record, 'utf8') === 'runs ');
   await supervisor.stop();
-  assert.equal(readFileSync(told, 'utf8'), 'runs answers ');
+  assert.equal(readFileSync(record, 'utf8'), 'runs answers ');
 });
 
 test('private Redis: after a kill it restarts with its data at the same address', async (context) => {

@@ -35,7 +35,7 @@ async function issuesOf(
 }
 
 /** Lines `file path message`. */
-async function told(...given: Parameters<typeof issuesOf>): Promise<string[]> {
+async function reported(...given: Parameters<typeof issuesOf>): Promise<string[]> {
   const issues = await issuesOf(...given);
   return issues.map(
     ({ file, path: place, message }) => `${file.replace('tenants/site/', '')} ${place} ${message}`,
@@ -195,20 +195,21 @@ export default { ${triggers}
     ],
     ['sound', { 'schemas/a.full.js': sound }, []],
   ];
-  for (const [name, files, expected] of cases) assert.deepEqual(await told(files), expected, name);
+  for (const [name, files, expected] of cases) assert.deepEqual(await reported(files), expected, name);
 });
 
 test('code mistakes: types that code triggers on count as named, in either language', async () => {
   const code = (type: string) =>
     `export default { triggers: (context) => context.triggers('cms', ['${type}']), properties: () => ({}) };`;
   const json = (...types: string[]) => JSON.stringify({ triggers: { cms: types }, properties: {} });
-  assert.deepEqual(await told({ 'schemas/a.json': json('article'), 'schemas/b.full.ts': code('artcle') }), [
-    'schemas/b.full.ts $.triggers no other schema of source group "cms" names the entity type "artcle"',
-  ]);
+  assert.deepEqual(
+    await reported({ 'schemas/a.json': json('article'), 'schemas/b.full.ts': code('artcle') }),
+    ['schemas/b.full.ts $.triggers no other schema of source group "cms" names the entity type "artcle"'],
+  );
   // There is no warning about `author`, because code names it too.
   const files = { 'schemas/a.json': json('authors', 'author'), 'schemas/b.json': json('authors') };
-  assert.equal((await told(files)).length, 1);
-  assert.deepEqual(await told({ ...files, 'schemas/c.full.js': code('author') }), []);
+  assert.equal((await reported(files)).length, 1);
+  assert.deepEqual(await reported({ ...files, 'schemas/c.full.js': code('author') }), []);
 });
 
 test('code mistakes: programs that are too large together are rejected once, even if imports inflate small files', async () => {
@@ -218,7 +219,7 @@ test('code mistakes: programs that are too large together are rejected once, eve
     Object.fromEntries(
       Array.from({ length: count }, (_, number) => [`schemas/s${number}.full.js`, importing]),
     );
-  assert.deepEqual(await told({ 'lib/large.js': large, ...schemas(3) }), []);
+  assert.deepEqual(await reported({ 'lib/large.js': large, ...schemas(3) }), []);
   const issues = await issuesOf({ 'lib/large.js': large, ...schemas(6) });
   assert.deepEqual(
     issues.map(({ file, message }) => `${file} ${message}`),
@@ -233,7 +234,7 @@ test('code mistakes: a link that leads out of the folder is not imported', async
   const outside = path.join(folder, 'outside.js');
   writeFileSync(outside, 'export default 1;');
   const files = { 'schemas/a.full.js': `import a from './link.js';\n${sound}` };
-  const [first] = await told(files, [outside, 'schemas/link.js']);
+  const [first] = await reported(files, [outside, 'schemas/link.js']);
   assert.match(first ?? '', /1:15 "\.\/link\.js" is a link out of the tenant's folder/);
 });
 
@@ -243,13 +244,13 @@ test('code mistakes: the tenant file is not imported, by any path', async () => 
     `import file from '${target}';\nexport default { triggers() { throw new Error(JSON.stringify(file)); }, properties: () => ({}) };`;
   const tenant = { 'tenant.json': JSON.stringify({ ...siteTenant(), secret }) };
   for (const target of ['../tenant.json', '../tenant', './../schemas/../tenant.json']) {
-    const lines = await told({ ...tenant, 'schemas/a.full.js': importing(target) });
+    const lines = await reported({ ...tenant, 'schemas/a.full.js': importing(target) });
     const refused = `schemas/a.full.js 1:18 "${target}" holds secrets and cannot be imported`;
     assert.ok(lines.includes(refused), lines.join('\n'));
     assert.ok(!lines.join().includes(secret));
   }
   const ofLink = { ...tenant, 'lib/other.json': '1', 'schemas/a.full.js': importing('../lib/link.json') };
-  const linked = await told(ofLink, ['../tenant.json', 'lib/link.json']);
+  const linked = await reported(ofLink, ['../tenant.json', 'lib/link.json']);
   assert.ok(linked.some((line) => line.endsWith('"../lib/link.json" holds secrets and cannot be imported')));
   assert.ok(!linked.join().includes(secret));
 });

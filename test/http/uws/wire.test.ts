@@ -164,9 +164,9 @@ describe('wire: hostile and slow senders', { concurrency: true }, () => {
     context.mock.method(Math, 'random', () => 0.5);
     const paths = ['/health/live', '/openapi.json', '/v2?handle=h', '/v2', '/ingest/v2', '/nowhere'];
     for (const path of paths) {
-      const [got, told] = [await ask(agent, 'GET', path), await ask(agent, 'HEAD', path)];
-      assert.deepEqual({ ...told, text: got.text }, { ...got, wasReused: true }, path);
-      assert.equal(told.text, '', path);
+      const [got, headAnswer] = [await ask(agent, 'GET', path), await ask(agent, 'HEAD', path)];
+      assert.deepEqual({ ...headAnswer, text: got.text }, { ...got, wasReused: true }, path);
+      assert.equal(headAnswer.text, '', path);
     }
     agent.destroy();
   });

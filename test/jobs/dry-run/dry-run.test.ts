@@ -195,14 +195,14 @@ test('dry run: applying a configuration changes exactly what its dry run predict
       await platform.settle();
       const before = await delivered(platform.store);
       files = randomFiles(below, files);
-      const { samples, ...told } = await dryRun(platform, files, step % 2 === 0 ? restart : null);
+      const { samples, ...forecast } = await dryRun(platform, files, step % 2 === 0 ? restart : null);
       const unchanged = await delivered(platform.store);
       assert.deepEqual(unchanged, before, 'a dry run stores nothing');
       assert.deepEqual(await platform.store.client.keys('*:dry-run:????????????????????????????????'), []);
       await platform.rebuilt(await platform.publish(files));
       await platform.settle();
       const counted = countsBetween(before, await delivered(platform.store));
-      assert.deepEqual(told, counted, `seed ${seed}, step ${step}`);
+      assert.deepEqual(forecast, counted, `seed ${seed}, step ${step}`);
       for (const kind of ['added', 'changed', 'removed'] as const) {
         assert.equal(
           samples[kind].length,

@@ -38,23 +38,23 @@ const firsts = () => shards.map((shard) => whole(encodeFirsts(query, shard)));
 
 /** A scatter with prepared replies, which records the items sent to the workers. */
 function scripted(script: readonly (readonly GatheredReply[])[]) {
-  const told: (readonly string[] | null)[] = [];
+  const sent: (readonly string[] | null)[] = [];
   const gather = async ([asked]: readonly ShardQuery[]): Promise<GatheredReply[]> => {
     assert.ok(asked?.question.kind === 'answer');
     const { distinct } = asked.question.query;
-    told.push(distinct?.beaten?.[0] ?? null);
-    return [...(script[told.length - 1] ?? [])];
+    sent.push(distinct?.beaten?.[0] ?? null);
+    return [...(script[sent.length - 1] ?? [])];
   };
-  return { told, scatter: { gather } };
+  return { sent, scatter: { gather } };
 }
 
 /** Items that are the first of their values on one worker, but not overall. */
 const beaten = [JSON.stringify(['source', 'b'])];
 
 test('decide distinct: workers learn which items do not represent the values that several workers have', async () => {
-  const { told, scatter } = scripted([replies(['answer', 'answer'])]);
+  const { sent, scatter } = scripted([replies(['answer', 'answer'])]);
   const decided = await decideDistinct(scatter, { index, query }, replies(firsts()), 0);
-  assert.deepEqual(told, [beaten]);
+  assert.deepEqual(sent, [beaten]);
   assert.deepEqual(
     decided.replies.map(({ answers }) => answers),
     [['answer'], ['answer']],
@@ -65,13 +65,13 @@ test('decide distinct: workers learn which items do not represent the values tha
 test('decide distinct: a commit between the two rounds repeats both, a few times', async () => {
   const once = scripted([replies(['old', 'old'], 2), replies(firsts(), 2), replies(['new', 'new'], 2)]);
   const decided = await decideDistinct(once.scatter, { index, query }, replies(firsts()), 0);
-  assert.deepEqual(once.told, [beaten, null, beaten]);
+  assert.deepEqual(once.sent, [beaten, null, beaten]);
   assert.deepEqual(decided.replies[0]?.answers, ['new']);
   const always = scripted(
     Array.from({ length: 10 }, (_, at) => replies(at % 2 === 0 ? ['x', 'x'] : firsts(), 2 + at)),
   );
   await decideDistinct(always.scatter, { index, query }, replies(firsts()), 0);
-  assert.deepEqual(always.told, [beaten, null, beaten, null, beaten]);
+  assert.deepEqual(always.sent, [beaten, null, beaten, null, beaten]);
 });
 
 test('decide distinct: both rounds are repeated if the partitions were grouped differently, or a copy was between commits', async () => {
@@ -89,15 +89,15 @@ test('decide distinct: both rounds are repeated if the partitions were grouped d
     covers: new Map([[partition, 0]]),
   }));
   for (const meanwhile of [beside, between]) {
-    const { told, scatter } = scripted([meanwhile, replies(firsts()), replies(['new', 'new'])]);
+    const { sent, scatter } = scripted([meanwhile, replies(firsts()), replies(['new', 'new'])]);
     const decided = await decideDistinct(scatter, { index, query }, replies(firsts()), 0);
-    assert.deepEqual(told, [beaten, null, beaten]);
+    assert.deepEqual(sent, [beaten, null, beaten]);
     assert.deepEqual(decided.replies[0]?.answers, ['new']);
   }
 });
 
 test('decide distinct: no second round without distinct, or if one worker has everything', async () => {
-  const { told, scatter } = scripted([]);
+  const { sent, scatter } = scripted([]);
   const first = replies(['x', 'y']);
   assert.equal((await decideDistinct(scatter, { index, query: everything }, first, 0)).replies, first);
   const alone = replies(['x']);
@@ -110,7 +110,7 @@ test('decide distinct: no second round without distinct, or if one worker has ev
     0,
   );
   assert.deepEqual([left[0]?.answers, asked.distinct?.beaten], [['whole'], null]);
-  assert.deepEqual(told, []);
+  assert.deepEqual(sent, []);
 });
 
 test('decide distinct: a refusal by one worker refuses the query', async () => {
@@ -134,10 +134,10 @@ test('decide distinct: complete sort values are requested while the truncated on
   ];
   const asked: CheckedQuery = { ...query, sort };
   const places: (readonly EntityRef[])[] = [];
-  let told: CheckedQuery['distinct'] = null;
+  let sent: CheckedQuery['distinct'] = null;
   const gather = async ([one]: readonly ShardQuery[]): Promise<GatheredReply[]> => {
     if (one?.question.kind !== 'places') {
-      told = one?.question.query.distinct ?? null;
+      sent = one?.question.query.distinct ?? null;
       return replies(['answer', 'answer']);
     }
     const { rows } = one.question;
@@ -151,5 +151,5 @@ test('decide distinct: complete sort values are requested while the truncated on
     places.map((rows) => rows.map(({ originId }) => originId).join('')),
     ['prqs', 'rqs', 'qs'],
   );
-  assert.deepEqual(told, { ...query.distinct, beaten: [[JSON.stringify(['source', 'p', 's'])]] });
+  assert.deepEqual(sent, { ...query.distinct, beaten: [[JSON.stringify(['source', 'p', 's'])]] });
 });

@@ -16,12 +16,12 @@ test('cost: the most expensive part is reported with its share, its condition an
   cost.add('filters', null, 50);
   cost.add('sort', null, 249.8);
   assert.equal(cost.ms, 1000);
-  const told = cost.explain(1000);
+  const reported = cost.explain(1000);
   assert.match(
-    told,
+    reported,
     /^filters: the query was stopped after 1000 ms of processor time in a worker, of which this took 75 %/,
   );
-  assert.match(told, /most of all contains "\*x+… on the field "name" \(701 ms\); use fewer conditions/);
+  assert.match(reported, /most of all contains "\*x+… on the field "name" \(701 ms\); use fewer conditions/);
 });
 
 test('cost: a facet is reported by its field, and shared work is attributed to no query', () => {

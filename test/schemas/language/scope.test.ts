@@ -83,15 +83,15 @@ test('scope: every suggested name is defined', () => {
 
 test('scope: an observer sees each path with its place, and can replace its value', () => {
   const place = { file: 'schemas/v.json', path: '$.properties.x' };
-  const heard: unknown[] = [];
+  const received: unknown[] = [];
   const scope = Scope.entity.observedBy((at, path) => {
-    heard.push([at, path]);
+    received.push([at, path]);
     return () => 'observed';
   });
   const evaluate = () => 'as it is';
   const frame = frameOf(entity);
   assert.equal(scope.at(place).inside('a', false).observed('p.title', evaluate)(frame), 'observed');
-  assert.deepEqual(heard, [[place, 'p.title']]);
+  assert.deepEqual(received, [[place, 'p.title']]);
   assert.equal(scope.observed('p.title', evaluate), evaluate);
   assert.equal(scope.at(place).observedBy(null).observed('p.title', evaluate), evaluate);
   assert.equal(Scope.entity.at(place).observed('p.title', evaluate), evaluate);

@@ -280,10 +280,10 @@ test('competing claims: after any puts and drops, what is served, listed, counte
         await store.client.hdel(keys.clock(store.partitions.tags[0] ?? tag), 'changes');
         await writeClaims(store, caller, writes);
         for (const one of writes) model.apply(one);
-        const heard = new Set(await announced(store));
+        const received = new Set(await announced(store));
         for (const [index, field] of fields.entries()) {
           const isChanged = JSON.stringify(model.served(field)) !== before[index];
-          const isTold = heard.has(digestOf(claimSubject(scope, field)).toString('hex'));
+          const isTold = received.has(digestOf(claimSubject(scope, field)).toString('hex'));
           assert.ok(isTold || !isChanged, `${field} changed and was not announced`);
           if (writes.length === 1)
             assert.equal(isTold, isChanged, `${field}: announced although it did not change`);

@@ -144,21 +144,21 @@ test('active configuration: every process receives each publication in order, wi
   await active.start();
   assert.equal(active.loaded, false);
   assert.throws(() => active.current);
-  const heard: [Configuration, Configuration | null][] = [];
-  active.onChange((current, former) => heard.push([current, former]));
+  const received: [Configuration, Configuration | null][] = [];
+  active.onChange((current, former) => received.push([current, former]));
   const other = await redis.openStore(1);
   await publish(other, documents('{p.title}'));
   await until('the first is received', () => active.generation === 1);
   await publish(other, documents('{p.name}'));
   await until('the second is received', () => active.generation === 2);
   assert.deepEqual(
-    heard.map(([current, former]) => [current.tenants.has('acme'), former]),
+    received.map(([current, former]) => [current.tenants.has('acme'), former]),
     [
       [true, null],
-      [true, heard[0]?.[0]],
+      [true, received[0]?.[0]],
     ],
   );
-  assert.equal(active.current, heard[1]?.[0]);
+  assert.equal(active.current, received[1]?.[0]);
 });
 
 test('active configuration: a process that starts later runs the active configuration', async (context) => {

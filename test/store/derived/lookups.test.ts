@@ -170,8 +170,8 @@ test('lookups: when a change and a computation race, one of them always sees the
     const change = () => touch(store, [entry(lookupKey, '1', '[]')], [key(lookupKey)]);
     const changeFirst = round % 2 === 0 ? change() : null;
     const computed = computation();
-    const [seen, told] = await Promise.all([computed, changeFirst ?? change()]);
-    assert.ok(seen.length === 1 || told.length === 1, `round ${round}: neither saw the other`);
+    const [seen, reported] = await Promise.all([computed, changeFirst ?? change()]);
+    assert.ok(seen.length === 1 || reported.length === 1, `round ${round}: neither saw the other`);
   }
 });
 
@@ -181,8 +181,8 @@ test('lookups: many thousand dependents and entries of one key are all invalidat
   await register(store, 'add', 'k', ...members);
   await register(store, 'add', 'small', 'one');
   const writes = members.map((_, index) => entry('k', String(index), '[1]'));
-  const told = await touch(store, writes, [key('k'), key('small'), key('none')]);
-  assert.deepEqual([...new Set(told)].sort(), ['one', ...members].sort());
+  const reported = await touch(store, writes, [key('k'), key('small'), key('none')]);
+  assert.deepEqual([...new Set(reported)].sort(), ['one', ...members].sort());
   assert.equal((await candidates(store, 'k')).length, 3500);
 });
 
@@ -190,10 +190,10 @@ test('lookups: all of a thousand touched keys are checked', async () => {
   const store = await redis.openEmptyStore(3);
   const names = Array.from({ length: 1000 }, (_, index) => `k${index}`);
   await Promise.all(names.map((name) => register(store, 'add', name, `of-${name}`)));
-  const told = await touch(
+  const reported = await touch(
     store,
     names.map((name) => entry(name, '1', '[]')),
     names.map(key),
   );
-  assert.deepEqual(told, names.map((name) => `of-${name}`).sort());
+  assert.deepEqual(reported, names.map((name) => `of-${name}`).sort());
 });

@@ -9,7 +9,7 @@ import { TestRedis } from '../../support/redis.ts';
 
 const redis = await TestRedis.start();
 const source = { tenant: 'acme', sourceId: 'src' };
-const told = { checkpoint: 0, pendingRebuilds: new Map(), downstream: [], digests: Buffer.alloc(0) };
+const reported = { checkpoint: 0, pendingRebuilds: new Map(), downstream: [], digests: Buffer.alloc(0) };
 
 async function sentBytes({ client }: Store): Promise<number> {
   return Number(/total_net_output_bytes:(\d+)/.exec(await client.info('stats'))?.[1]);
@@ -27,7 +27,7 @@ test('directory: a page of all types is in order, without reading a page of each
     writes.list(keys.directory(lease.tag, source.tenant, source.sourceId, type), originId, 'new');
     writes.set(keys.entityTypes(lease.tag, source.tenant, source.sourceId), type, Buffer.from('1'));
   }
-  await commit(store, lease, writes, told);
+  await commit(store, lease, writes, reported);
   ids.sort();
   const before = await sentBytes(store);
   assert.deepEqual(

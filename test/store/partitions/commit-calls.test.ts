@@ -200,7 +200,7 @@ async function stateOf({ client }: Store): Promise<Map<string, unknown>> {
 }
 
 /** Members of `log` and `traces` of all partitions, with the sequence of each. */
-async function toldOf({ store, leases }: Owned): Promise<Map<string, number>> {
+async function reportedFor({ store, leases }: Owned): Promise<Map<string, number>> {
   const told = new Map<string, number>();
   for (const { tag } of leases) {
     for (const key of [keys.log(tag, 'acme', 'env'), keys.traces(tag, 'acme', 'env')]) {
@@ -257,14 +257,16 @@ test('commit calls: commits in one call have the same effects as one by one, and
         return commit(store, lease, new PartitionWrites(), announcing(), after, besideOf(partition, one));
       };
       for (const [after, round] of rounds.entries()) {
-        const [toldBefore, servedBefore] = [await toldOf(together), await servedViews(together)];
+        const [reportedBefore, servedBefore] = [await reportedFor(together), await servedViews(together)];
         await Promise.all(round.map((one, partition) => send(together, partition, one, after)));
         for (const [partition, one] of round.entries()) await send(alone, partition, one, after);
         assert.deepEqual(await stateOf(together.store), await stateOf(alone.store));
-        const told = [...(await toldOf(together))].filter(([name, last]) => last !== toldBefore.get(name));
+        const told = [...(await reportedFor(together))].filter(
+          ([name, last]) => last !== reportedBefore.get(name),
+        );
         for (const ends of wonOrLost(servedBefore, await servedViews(together))) {
           const isTold = told.some(([name]) => ends.some((end) => name.endsWith(end)));
-          assert.ok(isTold, `${ends} is not in ${told}, before in ${[...toldBefore]}`);
+          assert.ok(isTold, `${ends} is not in ${told}, before in ${[...reportedBefore]}`);
         }
       }
       await Promise.all([together.store.close(), alone.store.close()]);

@@ -101,9 +101,11 @@ test('commit: claims change with a commit, in all partitions, and not with a ref
   assert.deepEqual(await claimed(), []);
   await send(lease.epoch);
   assert.deepEqual(await claimed(), paths);
-  const told = await Promise.all(store.partitions.tags.map((tag) => store.client.xlen(keys.changes(tag))));
+  const reported = await Promise.all(
+    store.partitions.tags.map((tag) => store.client.xlen(keys.changes(tag))),
+  );
   assert.equal(
-    told.reduce((sum, count) => sum + count),
+    reported.reduce((sum, count) => sum + count),
     1,
     'only the commit announces them',
   );

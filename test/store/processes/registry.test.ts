@@ -30,16 +30,16 @@ const worker: ProcessBeat = {
 /** A process with its own connection. */
 async function startProcess(context: TestContext, first: ProcessBeat) {
   const store = await redis.openStore(1);
-  let told = first;
+  let reported = first;
   const heartbeat = new Heartbeat(store, {
-    beat: () => told,
+    beat: () => reported,
     metrics: async () => `figures of ${first.id}\n`,
   });
   context.after(() => heartbeat.close());
   return {
     heartbeat,
     tell(beat: ProcessBeat) {
-      told = beat;
+      reported = beat;
       heartbeat.send();
     },
   };

@@ -242,8 +242,8 @@ test('replies: each reply reaches its own command, whatever happens to the conne
   addLanes(lanes, front, 'front');
   addLanes(lanes, worker, 'worker');
   const behind = addLog(lanes, direct, worker);
-  const told: string[] = [];
-  const subscription = new Subscription(front, 'news', { message: (text) => told.push(text) });
+  const reported: string[] = [];
+  const subscription = new Subscription(front, 'news', { message: (text) => reported.push(text) });
   after(() => subscription.close());
   const queue = new JobQueue<{ name: string }, { name: string }>(front, 'replies');
   const done = new Set<string>();
@@ -282,7 +282,7 @@ test('replies: each reply reaches its own command, whatever happens to the conne
     'messages are received',
     async () => {
       await front.client.publish('news', 'last');
-      return told.includes('last');
+      return reported.includes('last');
     },
     left(),
   );

@@ -16,7 +16,7 @@ const redis = await TestRedis.start();
 const scope = { tenant: 'acme', environmentId: 'env' };
 
 class Followed {
-  readonly told: string[] = [];
+  readonly reported: string[] = [];
   readonly lost: unknown[] = [];
   /** Errors that the next calls fail with. */
   readonly errors: Error[] = [];
@@ -34,13 +34,13 @@ class Followed {
     const source = openStreamSource(store);
     const follower = new ItemChangesFollower(store, source, 0, {
       onGap: async () => {
-        followed.told.push('all');
+        followed.reported.push('all');
       },
       onCommits: async (_, { number, names }) => {
         const error = followed.errors.shift();
         if (error !== undefined) throw error;
         const originIds = changedItems(names).flatMap((changed) => [...changed.originIds]);
-        followed.told.push(`${number}: ${originIds.join()}`);
+        followed.reported.push(`${number}: ${originIds.join()}`);
       },
       onLost: (_, why) => followed.lost.push(why),
     });
@@ -49,7 +49,7 @@ class Followed {
       follower.close();
       source.close();
     });
-    await until('it follows', () => followed.told.length > 0);
+    await until('it follows', () => followed.reported.length > 0);
     return followed;
   }
 
@@ -57,21 +57,21 @@ class Followed {
   commit(originId: string | null): Promise<number> {
     const change = { scope, index: 'schema:things', sourceId: 's', originId: originId ?? '', item: null };
     const named = originId === null ? {} : { itemNames: packItemNames([change]) };
-    const told = { checkpoint: 0, pendingRebuilds: new Map(), downstream: [], digests: Buffer.alloc(0) };
-    return commit(this.store, this.lease, new PartitionWrites(), { ...told, ...named });
+    const reported = { checkpoint: 0, pendingRebuilds: new Map(), downstream: [], digests: Buffer.alloc(0) };
+    return commit(this.store, this.lease, new PartitionWrites(), { ...reported, ...named });
   }
 
-  async until(...told: string[]): Promise<void> {
-    await until(told.join(), () => this.told.join() === told.join());
+  async until(...reported: string[]): Promise<void> {
+    await until(reported.join(), () => this.reported.join() === reported.join());
   }
 }
 
 test('item changes: a follower that closes immediately is not asked to read all items', async () => {
   const store = await redis.openEmptyStore(1);
   const source = openStreamSource(store);
-  const told: string[] = [];
+  const reported: string[] = [];
   const follower = new ItemChangesFollower(store, source, 0, {
-    onGap: async () => void told.push('all'),
+    onGap: async () => void reported.push('all'),
     onCommits: async () => {},
     onLost: () => {},
   });
@@ -79,7 +79,7 @@ test('item changes: a follower that closes immediately is not asked to read all 
   follower.close();
   await following;
   source.close();
-  assert.deepEqual(told, []);
+  assert.deepEqual(reported, []);
 });
 
 test('item changes: everything is read once, and then only what each commit changed', async (context) => {

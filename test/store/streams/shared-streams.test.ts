@@ -127,7 +127,7 @@ test('shared streams: a long stream with a slow reader is read to its end, whate
   assert.deepEqual(await never, []);
 });
 
-test('shared streams: closing a source ends all its readers, without an error for those closed first', async () => {
+test('shared streams: closing a reader and then its source ends a pending read without an error', async () => {
   const store = await redis.openEmptyStore(1);
   const source = openSource(store);
   const reader = new StreamReader(source, 'a', 0);

@@ -140,9 +140,9 @@ test('progress: a front knows an invalidation that was sent before it started', 
 
 test('progress: a front that missed announcements loads the state and notifies its listeners', async () => {
   const { store, progress, isVisible, leases } = await scene();
-  const heard: (readonly string[] | null)[] = [];
+  const received: (readonly string[] | null)[] = [];
   progress.onChange((partition, digests) => {
-    if (partition === 0) heard.push(digests);
+    if (partition === 0) received.push(digests);
   });
   const tag = store.partitions.tag(0);
   // As if the front had missed more announcements than are kept: the stream begins after a gap.
@@ -151,16 +151,16 @@ test('progress: a front that missed announcements loads the state and notifies i
   const lease = leases[0];
   assert.ok(lease !== undefined);
   await commit(store, lease, new PartitionWrites(), many);
-  await until('the listener is notified of the gap', () => heard.includes(null));
+  await until('the listener is notified of the gap', () => received.includes(null));
   assert.equal(await isVisible(new Map([[0, 8]])), true);
 });
 
 test('progress: digests of changes reach the listeners, from commits and from claims', async () => {
   const { commit, progress } = await scene();
-  const heard: string[] = [];
-  progress.onChange((_, digests) => heard.push(...(digests ?? [])));
+  const received: string[] = [];
+  progress.onChange((_, digests) => received.push(...(digests ?? [])));
   await commit(0, { digests: Buffer.from('12345678abcdefgh') });
-  assert.deepEqual(heard, ['12345678', 'abcdefgh']);
+  assert.deepEqual(received, ['12345678', 'abcdefgh']);
 });
 
 test('progress: a front waits until a killed Redis is back, and sees what was committed meanwhile', async () => {

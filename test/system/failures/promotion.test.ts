@@ -21,10 +21,10 @@ import { Random } from '../support/random.ts';
 import { clientKey, sourceId, sourceKey } from '../support/site.ts';
 
 const articleCount = 200;
-/** By so much the replica is behind: what was not confirmed in this time before a promotion is gone. */
+/** The lag of the replica: what was not confirmed within this time before a promotion is lost. */
 const lagMs = 20;
 
-/** A primary, its replica behind a slow wire, and an address at which whoever is the primary answers. */
+/** A primary, its replica behind a slow connection, and an address that leads to the current primary. */
 class Pair {
   readonly #ends: (() => Promise<unknown>)[] = [];
   #primary = 0;
@@ -54,7 +54,7 @@ class Pair {
     return this.#replica;
   }
 
-  /** Names the primary, to which the address leads from now on, and gives it a replica that is in step. */
+  /** Names the primary that the address leads to from now on, and gives it a replica that is in sync. */
   async lead(port: number): Promise<void> {
     this.#primary = port;
     this.#target = port;

@@ -1,4 +1,4 @@
-/** Tenants that read under load while their Redis is killed, stands still, or has no disk: each value names its tenant and entity. */
+/** Tenants that read under load while their Redis is killed, hangs, or has no disk: each value contains its tenant and entity. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { statfsSync, unlinkSync, writeFileSync } from 'node:fs';
@@ -207,7 +207,7 @@ test(
       assert.deepEqual(reading.wrong.slice(0, 5), []);
       context.diagnostic(`${stallMs} ms: ${reading.counts}`);
     }
-    // Sockets that stay open and lead nowhere, as behind a router that has forgotten them.
+    // The sockets stay open but nothing arrives, as behind a router that has lost its state.
     wire.forgetAll();
     await allIsRight(system);
   },
@@ -256,7 +256,7 @@ test('Redis restarts: a full disk does not affect reads, also afterwards', oneRe
     const ledger = new Ledger({ key: `acme-${sourceKey}`, sourceId });
     for (let time = 0; time < 5; time += 1) {
       await ledger.save(system.client(), [entityOf(`big${time}`, 'page', { title: 'x'.repeat(20_000) })]);
-      // Redis ends when it cannot write its file, at times while it starts, and whoever supervises it starts it again.
+      // Redis exits when it cannot write its file, sometimes during its start, and its supervisor restarts it.
       if (!system.process('redis').isRunning) system.process('redis').start();
       await sleep(500);
     }

@@ -1,4 +1,6 @@
-/** docs/reference/http.md "Conventions" over HTTP: JSON that cannot be read says where, and byte order marks are skipped. */
+/**
+ * docs/reference/http.md "Conventions" over HTTP: invalid JSON is reported with its position, and byte order marks are skipped.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';

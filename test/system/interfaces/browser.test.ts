@@ -152,7 +152,7 @@ test('browser: it can read why it is refused', async () => {
     [401, '/v2?url=/europe', { headers: withKey('nobody') }],
     [403, '/v2?url=/europe', { headers: withKey(sourceKey) }],
     [422, '/v2', { headers: withKey(openKey) }],
-    // A browser asks before it sends a key, and does not continue where nothing is.
+    // A browser sends a preflight before it sends a key, and stops if that is not answered.
     [404, '/v9', {}],
     [404, '/v1/nothing', { method: 'POST', headers: withKey(openKey), body: '{}' }],
     [400, '/v1/cities', { method: 'POST', headers: withKey(openKey), body: '{"filters":1}' }],

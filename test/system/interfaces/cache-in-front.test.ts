@@ -228,7 +228,7 @@ async function read(base: string, path: string, key: string, coding: string): Pr
 const kept = new Set<string>();
 let hits = 0;
 
-/** Each path with a client and a coding of its own: equal, whoever gives it, and from nginx unless it was purged. */
+/** Each path with its own client and coding: all responses are equal, and nginx serves them unless it was purged. */
 async function comparePages(): Promise<void> {
   const compare = async (path: string, at: number) => {
     const key = clients[at % 2]?.key ?? '';

@@ -84,7 +84,7 @@ before(async () => {
 const viewId = (originId: string, alias = 'page') =>
   formatViewId({ environmentId, sourceId, originId, alias });
 
-/** It stands for all writes before. */
+/** It covers all earlier writes. */
 let lastVersion: string | undefined;
 
 /** @returns the version of the writes */
@@ -124,7 +124,7 @@ async function toldSince(
   return requireOk(answer).json;
 }
 
-/** Behind all that was saved. */
+/** After everything that was saved. */
 async function now(): Promise<string> {
   const { changes, offset, upToDate } = await toldSince('now', lastVersion);
   assert.deepEqual([changes, upToDate], [[], true]);

@@ -1,6 +1,6 @@
 /**
- * The clients of the hosted service that work here unchanged: who sends what, and what it needs to get. The rows run in
- * their order on one platform, whose headers may also begin with `X-Enterspeed`.
+ * The clients of the hosted service that work here unchanged: their requests, and the responses that they need. The rows run in
+ * order on one platform, whose headers may also begin with `X-Enterspeed`.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

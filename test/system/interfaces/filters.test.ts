@@ -1,7 +1,4 @@
-/**
- * docs/reference/indexes-and-queries.md "Filters" over HTTP: what is not understood is refused, and the operators that ask
- * for the opposite.
- */
+/** docs/reference/indexes-and-queries.md "Filters" over HTTP: unknown members are rejected, and the negated operators. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';

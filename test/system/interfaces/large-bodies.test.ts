@@ -24,7 +24,8 @@ let system: System;
 let client: Client;
 
 before(async () => {
-  // Node 24 lets young objects of each heap take 128 MB unless told otherwise, as `npm run web` does. This is Node 20's share.
+  // Node 24 lets the young generation of each heap take 128 MB unless configured otherwise, as `npm run web` does. This is Node
+  // 20's default.
   system = await System.start({ jobs: 0, files, env: { NODE_OPTIONS: '--max-semi-space-size=16' } });
   client = system.client();
 });

@@ -1,6 +1,6 @@
 /**
- * docs/reference/indexes-and-queries.md line by line, over HTTP: what each condition, search, sort and page of a few items
- * gives.
+ * docs/reference/indexes-and-queries.md line by line, over HTTP: the result of each condition, search, sort and page over a few
+ * items.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,6 +1,6 @@
 /**
- * What a query may ask for besides filters, search, sort and pages (docs/reference/indexes-and-queries.md), over HTTP and
- * two workers: chosen fields, statistics and ranges of facets, one item of each value, places on the earth.
+ * Features of a query besides filters, search, sort and pages (docs/reference/indexes-and-queries.md), over HTTP and two
+ * workers: selected fields, statistics and ranges of facets, one item of each value, geo search.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -56,7 +56,7 @@ async function statuses(keys: { client: string; source: string }): Promise<numbe
     fronts.map(async (front) => {
       const write = await front.post('/ingest/v2', entity, { key: keys.source });
       const cached = `/v2?id=${encodeURIComponent(viewId)}`;
-      // Else a follower that comes later could still hear of the write.
+      // Otherwise a later follower could still receive the write.
       const version = write.headers['x-service-version'];
       const headers = typeof version === 'string' ? { 'X-Service-Min-Version': version } : {};
       const reads = [cached, cached, '/routes/v2'].map((one) =>

@@ -1,6 +1,6 @@
 /**
- * docs/reference/indexes-and-queries.md "Words of a field" line by line, over HTTP: languages, folding and synonyms, and
- * that a change of them makes the index anew.
+ * docs/reference/indexes-and-queries.md "Words of a field" line by line, over HTTP: languages, folding and synonyms, and that a
+ * change of them rebuilds the index.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

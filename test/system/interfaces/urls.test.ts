@@ -93,7 +93,7 @@ test('urls: a URL with a query string is explained by the claims with it and by 
 });
 
 test('urls: a cached answer for a query string is evicted when a claim with that query string is added or dropped', async () => {
-  // A front hears of a change shortly after it is processed.
+  // A front receives a change shortly after it is processed.
   const becomes = (url: string, title: string) =>
     until(`${url} is ${title}`, async () => (await titleAt(url)) === title);
   assert.equal(await save('shop', { url: '/shop' }), 200);

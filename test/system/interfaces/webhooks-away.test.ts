@@ -106,7 +106,7 @@ function residentMegabytes(): number {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
 }
 
-/** What the receiver knows, by what it was sent alone. */
+/** The state of the receiver, derived only from its requests. */
 function received(): { readonly copy: FeedCopy; readonly ids: ReadonlySet<string>; readonly count: number } {
   const copy = new FeedCopy();
   const ids = new Set<string>();

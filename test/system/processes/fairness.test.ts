@@ -65,7 +65,7 @@ const rude = { tenant: 'rude', source: `rude-${sourceKey}`, client: `rude-${clie
 const quiet = { tenant: 'quiet', source: `quiet-${sourceKey}`, client: `quiet-${clientKey}` };
 
 function page(number: number, title: string): SourceEntity {
-  // Pages of the import stand in no group that pages look up: none of them makes work for another.
+  // Pages of the import are in no group that pages look up, so none of them causes work for another.
   const groups = Array.from({ length: 3 }, (_, index) => `g${(number + index) % 40}`);
   return entityOf(`p${number}`, 'page', { title, group: `of ${number}`, groups, text: 'x'.repeat(300) });
 }
@@ -181,7 +181,7 @@ test('fairness: a tenant that floods is refused, and nobody else is', async () =
       counts.set(answer.status, (counts.get(answer.status) ?? 0) + 1);
     }
   };
-  // Through connections of its own, or it would stand in the line of the flood's.
+  // Over its own connections, or it would wait in the queue of the flood's.
   const other = system.client('web.1');
   const save = async () => {
     try {

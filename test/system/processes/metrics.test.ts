@@ -1,4 +1,4 @@
-/** `GET /metrics` of a whole platform is what Prometheus reads, and what the dashboard and the alert rules ask for. */
+/** `GET /metrics` of a whole platform is valid for Prometheus, and has what the dashboard and the alert rules use. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

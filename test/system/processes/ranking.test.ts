@@ -76,7 +76,7 @@ async function answersOf(options: Omit<SystemOptions, 'files'>): Promise<string[
       const pagination: JsonObject = { pageSize: 40, nextPageToken: token };
       const body = { search, pagination, highlight: { length: 60 }, facets: [{ field: 'sold', size: 3 }] };
       const { status, text: answer, json } = await ask(body);
-      // A busy machine answers so, and a client asks again.
+      // A busy machine responds so, and a client retries.
       if (status === 503) continue;
       assert.equal(status, 200, answer);
       [token, isFirst] = [json.nextPageToken, false];

@@ -75,7 +75,7 @@ type Kind = 'query' | 'query at a version' | 'page at a version';
 
 const kinds: readonly Kind[] = ['query', 'query at a version', 'page at a version'];
 
-/** What was asked and what became of it, in the order of time. */
+/** The requests and their results, in chronological order. */
 class Load {
   asked = 0;
   answered = 0;
@@ -149,7 +149,7 @@ class Load {
   }
 }
 
-/** As the guide says: the next one only once every front is ready without a fault, and lists the process. */
+/** As in the guide: the next one only once every front is ready without a fault, and lists the process. */
 async function restart(name: string): Promise<void> {
   await system.restart(name);
   await until(`${name} is listed`, async () => {
@@ -237,7 +237,7 @@ test('rolling restart: a front that hangs fails no read behind nginx, and soon g
     load.step('web.1 is frozen');
     await frozen.signal('SIGSTOP');
     const { answered } = load;
-    // Each lane waits once at most; nginx asks the other front for all of them after its timeout.
+    // Each lane waits at most once; nginx asks the other front for all of them after its timeout.
     await until('nginx leaves the front out', () => load.answered > answered + 500);
     load.slow = 0;
     const later = load.answered;

@@ -201,7 +201,7 @@ async function untilCopied(): Promise<void> {
   });
 }
 
-/** As `docs/guide/upgrading.md` says: it runs, and every front is ready without `degraded`. */
+/** As in `docs/guide/upgrading.md`: it runs, and every front is ready without `degraded`. */
 async function untilRunning(name: string): Promise<void> {
   const isWorker = name.startsWith('worker');
   await until(`${name} runs`, () => {

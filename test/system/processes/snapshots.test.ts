@@ -32,7 +32,7 @@ const rounds = 2;
 const killsMax = 20;
 const size: Json = { type: 'number', value: '{p.size}' };
 const files = filesWith({});
-/** The index has a field more, so every shard of it is made anew. */
+/** The index has another field, so all its shards are rebuilt. */
 const otherFiles = filesWith({ again: size });
 
 function filesWith(more: Readonly<Record<string, Json>>): ConfigFiles {
@@ -48,7 +48,7 @@ function filesWith(more: Readonly<Record<string, Json>>): ConfigFiles {
   });
 }
 
-/** A platform with two workers, and what every item of it says. */
+/** A platform with two workers, and the content of each item. */
 class Site {
   readonly #model = new Map<string, { readonly text: string; readonly size: number }>();
   readonly #client: Client;

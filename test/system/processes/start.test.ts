@@ -37,7 +37,7 @@ async function deliver(url: string, version = ''): Promise<JsonObject | null> {
   return JSON.parse(await response.text()).route;
 }
 
-/** What the status says about the processes that run. */
+/** The status of the running processes. */
 async function processesOf(url: string): Promise<{ readonly role: string; readonly pid: number }[]> {
   const response = await fetch(`${url}/management/v1/status`, { headers: { 'X-Api-Key': managementKey } });
   assert.equal(response.status, 200);

@@ -10,7 +10,7 @@ export interface RequestOptions {
   /** Sent as JSON, unless it is text or bytes. */
   readonly body?: Json | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of writes that the answer must show. As a client does, the request asks again while they are not visible. */
+  /** Of writes that the response must show. Like a client, the request is retried while they are not visible. */
   readonly version?: string;
   readonly timeoutMs?: number;
 }

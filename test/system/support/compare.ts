@@ -9,7 +9,7 @@ import { keyPath, type Missing, render, type Tree } from './tenant/render.ts';
 const viewsPerRequest = 40;
 
 export interface ExpectedViews {
-  /** Null: there is no such view. */
+  /** Null: the view does not exist. */
   treeOf(target: ViewRef): Tree | null;
 }
 

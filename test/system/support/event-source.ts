@@ -10,7 +10,7 @@ export interface SentEvent {
 
 export class EventSource {
   readonly events: SentEvent[] = [];
-  /** Comments, as text behind the colon. */
+  /** Comments, as text after the colon. */
   comments = 0;
   status = 0;
   contentType = '';

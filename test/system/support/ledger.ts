@@ -119,7 +119,7 @@ export class Ledger {
     }
   }
 
-  /** Tells which of the possible states an entity was found in. */
+  /** Reports in which of the possible states an entity was found. */
   found(originId: string, state: State): void {
     this.#acknowledged(originId, state);
   }

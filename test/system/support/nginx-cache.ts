@@ -14,7 +14,7 @@ const tagLine = /^(?:cache-tag|surrogate-key): (.*)$/gim;
 export class NginxCache {
   private constructor(private readonly nginx: Nginx) {}
 
-  /** nginx, ready; whoever starts it stops it. */
+  /** A running nginx, to be stopped by the caller. */
   static async start(frontUrl: string): Promise<NginxCache> {
     return new NginxCache(await Nginx.start((address, folder) => siteBefore(frontUrl, address, folder)));
   }

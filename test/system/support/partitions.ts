@@ -1,4 +1,4 @@
-/** Who owns what, and what the store holds, as the test sees it in Redis. */
+/** Ownership, and the content of the store, as the test sees it in Redis. */
 import { createHash } from 'node:crypto';
 import { Cluster } from 'ioredis';
 import { readOwners } from '../../../src/store/ownership/owners.ts';
@@ -18,7 +18,7 @@ export async function isSpreadOver(store: Store, pids: readonly number[]): Promi
   return owned.flat().length === store.partitions.count;
 }
 
-/** Keys of partitions, but for those that say who owns what and what was asked lately. */
+/** Keys of partitions, except those of ownership and of recent requests. */
 const contentPattern = /^\{p\d+\.\d+\}:(?!owner$|fence$|removal:)/;
 
 /** Digest of every key that holds content, by key: entities, views, items, claims, streams, lookups. */

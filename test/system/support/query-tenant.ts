@@ -46,7 +46,10 @@ export class QueryTenant {
     await this.settle();
   }
 
-  /** Gives the tenant other parts, and waits until all that they change is rebuilt. It keeps its own where they are rejected. */
+  /**
+   * Replaces parts of the tenant, and waits until everything that they change is rebuilt. The tenant is unchanged if they are
+   * rejected.
+   */
   async apply(parts: QueryParts): Promise<void> {
     await this.#running.system.apply(siteFiles({ tenant: this.name, ...parts }));
     await this.settle();

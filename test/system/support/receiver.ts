@@ -1,4 +1,4 @@
-/** A webhook's receiver: a real HTTP server that keeps what it was sent. */
+/** A webhook's receiver: a real HTTP server that records its requests. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -23,8 +23,8 @@ export const webhookSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 export const receiverEnvironment = { WEBHOOK_ALLOW: '127.0.0.0/8' };
 
 /**
- * A webhook of a tenant that sends each change at once, to the path of its alias.
- * @param port of the receiver @param more members in place of the usual ones
+ * A webhook of a tenant that sends each change immediately, to the path of its alias. @param port of the receiver @param more
+ * members that replace the defaults
  */
 export function webhookTo(port: number, alias: string, more: JsonObject = {}): JsonObject {
   return {
@@ -73,7 +73,7 @@ export class Receiver {
   }
 }
 
-/** What a request says, whose signature holds. @throws WebhookVerificationError */
+/** The content of a request with a valid signature. @throws WebhookVerificationError */
 export function verified({ text, headers }: Received, secret: string): Message {
   return new Webhook(secret).verify(text, headers as Record<string, string>) as Message;
 }

@@ -60,7 +60,7 @@ function client(at = 0): Client {
   return found;
 }
 
-/** The view on a URL as each front gives it: its name, where it redirects to, or its status. */
+/** The view on a URL as each front returns it: its name, the target of its redirect, or its status. */
 async function served(url: string): Promise<string | number> {
   const answers = await Promise.all(
     fronts.map(async (front) => {

@@ -96,7 +96,7 @@ async function changeTimes(): Promise<Map<string, number>> {
   return times;
 }
 
-/** A client asks again after a 503, which a busy machine gives for the largest of these queries. */
+/** A client retries after a 503, which a busy machine returns for the largest of these queries. */
 async function ask(path: string, body: JsonObject): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
     const answer = await client.post(path, body, { key: clientKey });

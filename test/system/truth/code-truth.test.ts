@@ -171,7 +171,7 @@ async function differencesBetween(client: Client, plain: Site, code: Site): Prom
       const [views, codeViews] = await textsOf('/v2', body);
       if (views !== codeViews) differences.push(`views are ${codeViews}, in JSON ${views}`.slice(0, 3_000));
     }
-    // When a URL was claimed differs: no two writes are made at once.
+    // The times when a URL was claimed differ: no two writes are concurrent.
     const [routes, codeRoutes] = (await textsOf('/routes/v2', null)).map(routesIn);
     if (routes !== codeRoutes) differences.push(`routes are ${codeRoutes}, in JSON ${routes}`);
     for (const site of [plain, code]) {

@@ -82,7 +82,7 @@ function listAround(name: string): JsonObject {
   return { filters, aliases: random.pick([['page'], ['teaser', 'page']]) };
 }
 
-/** One of the ways to ask for a page: each has an entry of its own in the front's cache, or none. */
+/** A way to request a page: each has its own entry in the front's cache, or none. */
 function ask(client: Client, name: string, headers: Record<string, string>): Promise<Answer> {
   const viewId = formatViewId({ environmentId, sourceId, originId: name, alias: 'page' });
   const options = { key: clientKey, headers };
@@ -97,7 +97,7 @@ function ask(client: Client, name: string, headers: Record<string, string>): Pro
   return random.pick(ways)();
 }
 
-/** Every count that an answer shows, wherever it stands. */
+/** Every count that an answer shows, at any depth. */
 function countsIn(json: Json): [name: string, count: number][] {
   if (Array.isArray(json)) return json.flatMap(countsIn);
   if (!isJsonObject(json)) return [];
@@ -114,7 +114,7 @@ interface Written {
   readonly count: number;
 }
 
-/** Reads a page at a front: what the front had shown to anybody, and what the version stands for, it must show now. */
+/** Reads a page at a front, which must show everything that the front has shown before, and everything that the version covers. */
 async function readAndCheck(front: string, client: Client, name: string, written?: Written): Promise<void> {
   const ofFront = shown.get(front) ?? new Map<string, number>();
   shown.set(front, ofFront);

@@ -113,7 +113,7 @@ function targetsOf({ tenant }: Site): ViewRef[] {
   );
 }
 
-/** Gives 40 % of the entities publication times. */
+/** Sets publication times on 40 % of the entities. */
 function timed({ times: _, ...entity }: SourceEntity, random: Random): SourceEntity {
   return random.chance(0.4) ? { ...entity, times: randomTimes(random) } : entity;
 }

@@ -11,7 +11,7 @@ import type { FieldType } from '../../../../src/search/fields/field-type.ts';
 
 const largeFile = fileURLToPath(new URL('../../../../../shared/data/cities.ndjson.gz', import.meta.url));
 
-/** Asked for with MILLRACE_DATA=1. */
+/** Enabled with MILLRACE_DATA=1. */
 export const hasLargeFile = process.env.MILLRACE_DATA === '1' && existsSync(largeFile);
 
 /** @param most of the demo; of the large data set it is all */
@@ -112,7 +112,7 @@ function present(fields: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }
 
-/** The types that auto-indexing gives; in this data the first value of a property is like all others. */
+/** The types that auto-indexing determines; in this data the first value of a property is like all others. */
 export function cityAutoTypes(all: readonly SourceEntity[]): ReadonlyMap<string, FieldType> {
   const types = new Map<string, FieldType>();
   for (const entity of all) {

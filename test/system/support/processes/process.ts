@@ -55,7 +55,7 @@ export class SystemProcess {
     return this.#child?.pid ?? 0;
   }
 
-  /** Its standard input stands open for as long as this process lives, by which it knows that it is still wanted. */
+  /** Its standard input stays open while this process lives, which tells it that it is still wanted. */
   start(): void {
     if (this.#child !== null) throw new Error(`${this.name} runs already`);
     const { program, words, env } = this.command();

@@ -9,7 +9,7 @@ const program = fileURLToPath(new URL('reader-process.ts', import.meta.url));
 export class Reader {
   readonly #child: ChildProcess;
 
-  /** @param urls asked for in turn, one at a time */
+  /** @param urls requested in turn, one at a time */
   constructor(key: string, urls: readonly string[]) {
     this.#child = fork(program, [key, ...urls], { execArgv: [...typeScriptWords] });
   }

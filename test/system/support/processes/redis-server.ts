@@ -9,7 +9,7 @@ import { SystemProcess } from './process.ts';
 import { SyncedFile } from './synced-file.ts';
 
 export interface RedisOptions {
-  /** When its file is written through to the disk; else as `APPEND_FSYNC` says, else always. */
+  /** When its file is synced to the disk; absent: as `APPEND_FSYNC` says, or always. */
   readonly appendFsync?: 'always' | 'everysec';
   /** Follow what of its file is on the disk, so that its power can be cut. */
   readonly hasPowerCuts?: boolean;

@@ -42,7 +42,7 @@ export interface SystemOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Each front listens on a loopback address of its own, as on several hosts; where all of 127.0.0.0/8 is loopback. */
   readonly hosts?: 'several';
-  /** Told of the port of the system's own Redis before anything connects to it, and waited for. */
+  /** Called with the port of the system's own Redis before anything connects to it, and awaited. */
   onRedis?(port: number): void | Promise<void>;
   /** Where a store of the test's own is, if not at the system's own Redis. */
   readonly storeUrl?: string;
@@ -75,7 +75,7 @@ const entryPoints: Readonly<Record<Role, string>> = {
 };
 /** A front logs it. */
 const listening = 'web is listening';
-/** A front that was ready once says so of its faults alone. */
+/** A front that was ready once reports this only in its faults. */
 const isIncomplete = /no owner|no worker is running|an index is loading|is being reloaded|only in part/;
 /** Mistakes of our own that a log would show. */
 const bugPattern = /\b(TypeError|RangeError|ReferenceError|SyntaxError|AssertionError)\b.*/;
@@ -94,7 +94,7 @@ export class System {
     private readonly folder: string,
   ) {}
 
-  /** Started and ready. Whoever starts it stops it; if that fails the processes end with this one. */
+  /** Started and ready. The caller stops it; if that fails the processes end with this one. */
   static async start(options: SystemOptions): Promise<System> {
     const folder = await mkdtemp(path.join(tmpdir(), 'millrace-system-'));
     const own = await startStore(options);
@@ -178,7 +178,7 @@ export class System {
     };
   }
 
-  /** A store of the test's own, the same for all who ask: files that share a platform ask at once, and `stop` closes one. */
+  /** The test's own store, shared by all callers: files that share a platform call concurrently, and `stop` closes one. */
   store(): Promise<Store> {
     const url = this.options.storeUrl ?? this.own.redis?.url ?? '';
     const address = this.#cluster?.address ?? { kind: 'single' as const, url };
@@ -186,7 +186,7 @@ export class System {
     return this.#store;
   }
 
-  /** Starts one more process; the name says its role: `worker.4`. A front that comes back takes the port that it had. */
+  /** Starts one more process; the name determines its role: `worker.4`. A restarted front takes its old port. */
   async add(name: string): Promise<void> {
     const role = name.split('.')[0] as Role;
     if (role === 'web') this.#ports.set(name, await ownPort());
@@ -212,7 +212,8 @@ export class System {
   }
 
   /**
-   * Ends every process at once, and takes from Redis' file what the disk need not have. @returns bytes that it took
+   * Kills every process at the same time, and truncates Redis' file to what the disk must have. @returns bytes that were
+   * removed
    */
   async cutPower(): Promise<number> {
     const redis = this.redis.cutPower();
@@ -374,8 +375,8 @@ export class System {
   }
 
   /**
-   * Ends everything: fronts, workers and jobs as an operator does, then Redis.
-   * @throws Error when a process ended by itself, did not end when told to, or logged a mistake of ours
+   * Ends everything: fronts, workers and jobs like an operator, then Redis. @throws Error if a process exited by itself, did
+   * not end on request, or logged an internal error
    */
   async stop(): Promise<void> {
     for (const client of this.#clients) client.close();

@@ -21,7 +21,7 @@ function originIdOf(view: unknown): unknown {
   return isJsonObject(view) ? view.who : undefined;
 }
 
-/** A URL or handle serves one of those who claim it, pages before redirects. Which of them depends on its history. */
+/** A URL or handle serves one of its claimants, pages before redirects. Which of them depends on its history. */
 export async function claimDifferences(access: Access, expected: ExpectedTenant): Promise<string[]> {
   const { client, key, environmentId } = access;
   const differences: string[] = [];

@@ -1,4 +1,4 @@
-/** Views computed anew with the compiled schemas from the source entities alone, in one process and from memory. */
+/** Views recomputed with the compiled schemas from the source entities alone, in one process and from memory. */
 
 import type { Tenant } from '../../../../src/config/configuration.ts';
 import type { StoredEntity } from '../../../../src/contract/entity.ts';

@@ -59,7 +59,7 @@ function quoted(text: string): string {
   return text.replace(/[\\']/g, '\\$&');
 }
 
-/** Where the view under a key of `views` stands. */
+/** The position of the view with a key of `views`. */
 export function keyPath(key: string): string {
   return `views['${quoted(key)}']`;
 }

@@ -15,7 +15,7 @@ export interface Scene {
   /** The entity that the view is of. */
   readonly asking: Placed;
   readonly environmentId: string;
-  /** The entity given to the partial or schema that the piece stands in. */
+  /** The entity passed to the partial or schema that contains the piece. */
   readonly root: Placed;
   /** The matched entity of the lookup around the piece. */
   readonly item: Placed | null;
