@@ -45,10 +45,10 @@ export function knownFields(
   return autoFields.known(definition.tenant, definition.sourceId, definition.type) ?? new Map();
 }
 
-/** Number of type changes of fields that this process knows. */
-export function knownRetypings(definition: IndexDefinition, autoFields: AutoFields): number {
+/** See `AutoFields.decisions`. */
+export function knownDecisions(definition: IndexDefinition, autoFields: AutoFields): number {
   if (definition.kind === 'schema') return 0;
-  return autoFields.retypings(definition.tenant, definition.sourceId, definition.type);
+  return autoFields.decisions(definition.tenant, definition.sourceId, definition.type);
 }
 
 /** A definition as a string, without the fields that auto-indexing finds. */

@@ -14,7 +14,7 @@ import { apiKeys, hostileSite, viewIdOf } from './support/site.ts';
 const redis = await TestRedis.start();
 let system: System;
 before(async () => {
-  system = await System.start({ web: 1, workers: 1, jobs: 0, partitions: 4, files: hostileSite('acme') });
+  system = await System.start({ web: 1, workers: 2, jobs: 0, partitions: 8, files: hostileSite('acme') });
 });
 after(() => system.stop());
 

@@ -19,7 +19,7 @@ export interface GoodQuery {
   /** True if nothing is added to the rows, so that a worker that has all of them may write the result. */
   readonly isText: boolean;
   /** See `ShardQuery`; 0 for none. */
-  readonly retypings: number;
+  readonly decisions: number;
   /** Full schemas whose views are requested; null for none. */
   readonly aliases: readonly string[] | null;
   /** See `GoodOutcome`. */

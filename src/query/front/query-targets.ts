@@ -16,8 +16,8 @@ export interface ResolvedTarget extends ScopedIndex {
   readonly fields: ReadonlyMap<string, FieldType>;
   readonly collations?: ReadonlyMap<string, string>;
   readonly rules?: ReadonlyMap<string, TextRules>;
-  /** How many fields of an auto-indexed type have changed their type. */
-  readonly retypings: number;
+  /** `AutoFields.decisions`; 0 for an index. */
+  readonly decisions: number;
 }
 
 export type TargetResolution = { readonly ok: true; readonly target: ResolvedTarget } | BadOutcome;
@@ -70,9 +70,9 @@ export class Targets {
     if (fields === null) {
       return unknown(`The source group ${quote(sourceGroup)} has no entities of the type ${quote(type)}`);
     }
-    const retypings = this.autoFields.retypings(definition.tenant, definition.sourceId, type);
+    const decisions = this.autoFields.decisions(definition.tenant, definition.sourceId, type);
     const index = indexName.auto(sourceGroup, type);
-    return { ok: true, target: { kind: 'auto', scope, index, fields, retypings } };
+    return { ok: true, target: { kind: 'auto', scope, index, fields, decisions } };
   }
 
   async #fields(
@@ -106,5 +106,5 @@ function resolveIndex({ tenant }: ClientPrincipal, scope: EnvironmentScope, alia
   const index = indexName.schema(alias);
   const { fields, collations, texts } = schema;
   const { rules } = texts;
-  return { ok: true, target: { kind: 'index', scope, index, fields, collations, rules, retypings: 0 } };
+  return { ok: true, target: { kind: 'index', scope, index, fields, collations, rules, decisions: 0 } };
 }

@@ -127,7 +127,7 @@ export class ScatterQueryService implements QueryService {
 
   #checkedIn({ tenant }: ClientPrincipal, resolution: TargetResolution, body: Json): CheckedRequest {
     if (!resolution.ok) return resolution;
-    const { kind, scope, index: name, fields, collations, rules, retypings } = resolution.target;
+    const { kind, scope, index: name, fields, collations, rules, decisions } = resolution.target;
     const { schemas } = tenant;
     const table = {
       fields,
@@ -143,7 +143,7 @@ export class ScatterQueryService implements QueryService {
     const good = (asked: CheckedQuery): CheckedRequest => {
       const isText = aliases === null;
       const subject = itemsSubject(scope, name);
-      return { ok: true, index, query: asked, isText, retypings, aliases, subject };
+      return { ok: true, index, query: asked, isText, decisions, aliases, subject };
     };
     if (nextPageToken === null) return good(withCurrentTime(query));
     const page = openToken(this.#secret, tokenUse(index, query), nextPageToken);
@@ -219,9 +219,9 @@ function withMistakes(mistakes: readonly string[], body: Json): BadOutcome {
   return { ok: false, status: 400, errors: checked.ok ? mistakes : [...mistakes, ...checked.errors] };
 }
 
-function shardQueryOf({ index: { scope, index }, query, isText, retypings }: GoodQuery): ShardQuery {
+function shardQueryOf({ index: { scope, index }, query, isText, decisions }: GoodQuery): ShardQuery {
   const question = { kind: 'answer', query, isText } as const;
-  return { scope, index, ...(retypings > 0 && { retypings }), question };
+  return { scope, index, ...(decisions > 0 && { decisions }), question };
 }
 
 /** The replies to a single query of the request. */

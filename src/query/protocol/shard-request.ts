@@ -23,10 +23,10 @@ export type ShardQuestion =
 
 export interface ShardQuery extends ScopedIndex {
   /**
-   * Number of type changes of fields that the front knows; absent for none. A shard that has not followed yet reindexes them
-   * first.
+   * `AutoFields.decisions` of the front; absent for none. A shard that knows fewer learns the others first: it may have values
+   * whose types were decided by an item of another worker.
    */
-  readonly retypings?: number;
+  readonly decisions?: number;
   readonly question: ShardQuestion;
 }
 

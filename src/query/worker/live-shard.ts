@@ -18,7 +18,7 @@ import { Shard } from '../../search/shard/shard.ts';
 import type { PartReader } from '../../search/snapshot/parts.ts';
 import { type EncodedItem, type StoredItem, updatedAtIfSame } from '../../store/derived/item-record.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
-import { type IndexDefinition, knownFields, knownRetypings } from '../known-index-fields.ts';
+import { type IndexDefinition, knownDecisions, knownFields } from '../known-index-fields.ts';
 
 /** A running scan of one partition. An item that has changed since the scan began is newer than what the scan finds. */
 export interface Fill {
@@ -44,8 +44,8 @@ export class LiveShard {
   #done = 0;
   /** The steps that apply them; null if not begun. */
   #applying: Steps<void> | null = null;
-  /** Number of type changes of fields that the shard follows. */
-  #retypings: number;
+  /** `AutoFields.decisions` that the shard follows, including pending ones. */
+  #decisions: number;
   #pins = 0;
   #waiting: (() => void)[] = [];
 
@@ -54,10 +54,11 @@ export class LiveShard {
     private readonly autoFields: AutoFields,
     /** Called when the last pin is removed while changes are waiting. */
     private readonly onUnpin: (live: LiveShard) => void,
-    fields: ReadonlyMap<string, FieldType> = knownFields(definition, autoFields),
+    /** Those of a snapshot, which may lack new ones; absent for those that this process knows. */
+    fields?: ReadonlyMap<string, FieldType>,
   ) {
-    this.#fields = new Map(fields);
-    this.#retypings = knownRetypings(definition, autoFields);
+    this.#fields = new Map(fields ?? knownFields(definition, autoFields));
+    this.#decisions = fields === undefined ? knownDecisions(definition, autoFields) : 0;
     const texts = definition.kind === 'schema' ? { texts: definition.texts } : {};
     this.shard = new Shard({ fields: new Map(this.#fields), ...texts });
   }
@@ -174,14 +175,13 @@ export class LiveShard {
     this.#note({ kind: 'drop', partition });
   }
 
-  /** Number of type changes of fields, including pending ones. */
-  get retypings(): number {
-    return this.#retypings;
+  get decisions(): number {
+    return this.#decisions;
   }
 
-  /** Queues the reindexing of fields whose types have changed. */
+  /** Queues the indexing of fields whose types this process has learnt. */
   learn(): void {
-    this.#retypings = knownRetypings(this.definition, this.autoFields);
+    this.#decisions = knownDecisions(this.definition, this.autoFields);
     this.#note({ kind: 'learn' });
   }
 
@@ -308,7 +308,7 @@ export class LiveShard {
       this.#fields.set(name, type);
       yield* this.shard.learnField(name, type);
     }
-    this.#retypings = knownRetypings(this.definition, this.autoFields);
+    this.#decisions = knownDecisions(this.definition, this.autoFields);
   }
 }
 

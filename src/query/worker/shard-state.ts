@@ -60,7 +60,7 @@ export class ShardState {
   #isCurrent(query: ShardQuery): boolean {
     const live = this.shardOf(query);
     if (live === null) return true;
-    if (live.retypings < (query.retypings ?? 0)) {
+    if (live.decisions < (query.decisions ?? 0)) {
       this.shards.learnTypes(query);
       return false;
     }

@@ -1,8 +1,7 @@
 /**
  * Field types of auto-indexed entity types. The first value that is not null decides a field's type for all workers
  * (docs/reference/indexes-and-queries.md "Auto-indexed source groups"), so the decision is a write that succeeds only once. A
- * date field that gets another string becomes text. Each entity type counts these changes (`retypings`), so that processes
- * can detect an outdated copy.
+ * date field that gets another string becomes text. Each entity type counts these changes (`retypings`).
  *
  * Every field is a column and every type an index in the memory of all workers, and sources choose their names. So there is a
  * limit on the fields of a type, and on the types and fields of a source. What exceeds it is not indexed. All workers agree
@@ -45,9 +44,13 @@ export class AutoFields {
     return this.#types.get(nameOf(tenant, sourceId, type))?.fields ?? null;
   }
 
-  /** How many fields of a type were retyped, as far as this process knows. */
-  retypings(tenant: string, sourceId: string, type: string): number {
-    return this.#types.get(nameOf(tenant, sourceId, type))?.retypings ?? 0;
+  /**
+   * How many field types of an entity type were decided or changed, as far as this process knows. The number only grows, so
+   * processes can detect an outdated copy.
+   */
+  decisions(tenant: string, sourceId: string, type: string): number {
+    const known = this.#types.get(nameOf(tenant, sourceId, type));
+    return known === undefined ? 0 : known.fields.size + known.retypings;
   }
 
   /** True if this process knows that the type has no room for another field. */
