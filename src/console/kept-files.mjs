@@ -2,7 +2,7 @@
  * Caches the console's files on disk, in a folder per digest of their sources. So fronts with different sources do not
  * overwrite each other's page, whose name does not depend on its content.
  */
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 /** @typedef {{ name: string, plain: Buffer, gzip: Buffer, br: Buffer }} ConsoleFile */
@@ -55,9 +55,18 @@ export async function keepFiles(folder, digest, files) {
 }
 
 async function forgetFormer(folder, digest) {
-  const former = (await readdir(folder)).filter((name) => /^[0-9a-f]{64}$/.test(name) && name !== digest);
-  for (const name of former.slice(formerMax))
+  const names = (await readdir(folder)).filter((name) => /^[0-9a-f]{64}$/.test(name) && name !== digest);
+  const former = await Promise.all(
+    names.map(async (name) => ({ name, madeMs: await modifiedMs(path.join(folder, name)) })),
+  );
+  former.sort((a, b) => b.madeMs - a.madeMs);
+  for (const { name } of former.slice(formerMax))
     await rm(path.join(folder, name), { recursive: true, force: true });
+}
+
+/** 0 for a folder that another front has removed. */
+async function modifiedMs(folder) {
+  return (await stat(folder).catch(() => null))?.mtimeMs ?? 0;
 }
 
 async function readForms(folder, name) {

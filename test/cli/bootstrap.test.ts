@@ -193,7 +193,12 @@ async function checkout(context: TestContext) {
     writeFile(
       path.join(folder, 'package-lock.json'),
       JSON.stringify({
-        packages: { '': {}, 'node_modules/a': { version }, 'node_modules/win': { version, os: ['win32'] } },
+        packages: {
+          '': {},
+          'node_modules/a': { version },
+          'node_modules/other': { version, os: [`!${process.platform}`] },
+          'node_modules/this': { version, os: [process.platform], cpu: [process.arch] },
+        },
       }),
     );
   await lock('1.0.0');
@@ -219,10 +224,20 @@ test('bootstrap: node modules are installed if they are missing, and again only 
 test('bootstrap: an installation by npm from the same lock file is not repeated', async (context) => {
   const { folder, ensure, calls } = await checkout(context);
   await mkdir(path.join(folder, 'node_modules'));
-  const installed = { packages: { 'node_modules/a': { version: '1.0.0' } } };
+  const version = '1.0.0';
+  const installed = { packages: { 'node_modules/a': { version }, 'node_modules/this': { version } } };
   await writeFile(path.join(folder, 'node_modules/.package-lock.json'), JSON.stringify(installed));
   assert.equal((await ensure()).stdout, 'went on\n');
   assert.deepEqual(await calls(), []);
+});
+
+test('bootstrap: an installation that lacks a package for this machine is repeated', async (context) => {
+  const { folder, ensure, calls } = await checkout(context);
+  await mkdir(path.join(folder, 'node_modules'));
+  const installed = { packages: { 'node_modules/a': { version: '1.0.0' } } };
+  await writeFile(path.join(folder, 'node_modules/.package-lock.json'), JSON.stringify(installed));
+  await ensure();
+  assert.equal((await calls()).length, 1);
 });
 
 test('bootstrap: a failed installation is reported, and retried the next time', async (context) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -25,9 +25,12 @@ test('kept files: fronts of different builds each serve their own page with its 
       assert.deepEqual(found?.map((file) => file.name).sort(), [`console-${name}.js`, 'index.html']);
       assert.ok(found?.every(({ plain, br }) => plain.equals(br) && plain.toString() === name));
     }
-    for (const name of ['d', 'e', 'f']) await keepFiles(folder, digestOf(name), filesOf(name));
-    assert.equal((await readdir(folder)).length, 4);
-    assert.ok(await keptFiles(folder, digestOf('f')));
+    const names = ['f', 'e', 'd', '9'];
+    for (const [at, name] of names.entries()) {
+      await keepFiles(folder, digestOf(name), filesOf(name));
+      await utimes(path.join(folder, digestOf(name)), at, 2_000_000_000 + at);
+    }
+    assert.deepEqual((await readdir(folder)).sort(), names.map(digestOf).sort(), 'the newest four');
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -33,14 +33,20 @@ function isInstalled(root) {
   const wanted = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8')).packages;
   const installed = JSON.parse(readFileSync(installedFile, 'utf8')).packages;
   return Object.entries(wanted).every(
-    ([place, { version, os, cpu }]) =>
-      place === '' || installed[place]?.version === version || isForAnotherMachine({ os, cpu }),
+    ([place, { version, os, cpu, libc }]) =>
+      place === '' || installed[place]?.version === version || mayBeSkipped({ os, cpu, libc }),
   );
 }
 
-/** npm skips packages for other operating systems or processors. */
-function isForAnotherMachine({ os, cpu }) {
-  return os !== undefined || cpu !== undefined;
+/** npm skips packages for other operating systems, processors or C libraries. Only npm knows the C library of this machine. */
+function mayBeSkipped({ os, cpu, libc }) {
+  return libc !== undefined || !includesThis(os, process.platform) || !includesThis(cpu, process.arch);
+}
+
+/** @param names included names, or excluded ones after `!` */
+function includesThis(names = [], own) {
+  if (names.includes(`!${own}`)) return false;
+  return names.includes(own) || names.every((name) => name.startsWith('!'));
 }
 
 function install(root) {

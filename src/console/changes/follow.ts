@@ -6,7 +6,7 @@ export interface Follower {
   onChange(change: Change): void;
   /** Called when the connection is open. */
   onOpen(): void;
-  /** Called when the connection fails. It is retried, except after a 4xx response. */
+  /** Called when the connection fails or is closed. It is retried, except after a 4xx response. */
   onError(error: RequestError): void;
 }
 
@@ -24,6 +24,7 @@ export async function follow(environment: string, follower: Follower, signal: Ab
         if (id !== '') since = id;
         if (event === 'change') follower.onChange(JSON.parse(data));
       }
+      throw new RequestError(0, 'The connection was closed.');
     } catch (error) {
       if (signal.aborted) return;
       const failure = error instanceof RequestError ? error : new RequestError(0, 'The connection broke.');

@@ -32,7 +32,9 @@ test('code test: contains is a pattern on the whole string', () => {
 });
 
 test('code test: ordering operators never hold for strings', () => {
-  assert.deepEqual(accepted('greaterThan', 'a'), []);
+  for (const operator of ['greaterThan', 'greaterThanOrEquals', 'lessThan', 'lessThanOrEquals'] as const) {
+    for (const value of ['a', 'Berlin', 'z']) assert.deepEqual(accepted(operator, value), [], operator);
+  }
 });
 
 test('code test: each distinct value is tested once, and listing very many pauses', () => {
