@@ -306,10 +306,7 @@ export class PartitionActor {
     return this.#intents;
   }
 
-  /**
-   * @param from sequence in the stream from which the batch may be the first to see changes @param taken the rebuilds that it
-   * processes
-   */
+  /** @param from first sequence whose changes no batch has seen before @param taken the rebuilds that it processes */
   async #batch(
     works: readonly EntityWork[],
     from: number,
