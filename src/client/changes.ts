@@ -4,16 +4,16 @@ import { eventsOf, withinTime } from './events.ts';
 import type { Change } from './types.ts';
 
 export interface ChangesOptions {
-  /** An offset, or `now`; absent: everything that is there, then what changes. */
+  /** An offset, or `now`; absent: first everything that exists, then the changes. */
   readonly since?: string;
-  /** `shown`: each change says in `shownOn` where else the view is delivered. */
+  /** `shown`: each change lists in `shownOn` where else the view is delivered. */
   readonly expand?: 'shown';
-  /** `long-poll` where a runtime or a proxy cannot stream responses; default `sse`. */
+  /** `long-poll` if a runtime or a proxy cannot stream responses; default `sse`. */
   readonly live?: 'sse' | 'long-poll';
   readonly signal?: AbortSignal;
 }
 
-/** A change, or null with a new place only. */
+/** A change, or null if only the offset has moved. */
 interface Step {
   readonly change: Change | null;
   /** Offset to continue from. */
@@ -38,7 +38,7 @@ export async function* changesOf(
       }
     } catch (error) {
       if (signal?.aborted) return;
-      // A refusal is final. A broken connection, or a busy platform, is tried again.
+      // Client errors are final. After a broken connection, or if the platform is busy, try again.
       if (error instanceof MillraceError && isRefusal(error.status)) throw error;
     }
     if (signal?.aborted) return;
@@ -63,7 +63,7 @@ function feedPath({ since, expand, live }: Ask): string {
   return `/changes/v1${query === '' ? '' : '?'}${query}`;
 }
 
-/** The changes of one connection, until it ends. */
+/** The changes of one connection, until it is closed. */
 async function* eventSteps(connection: Connection, ask: Ask): AsyncGenerator<Step> {
   const { body } = await connection.open({
     path: feedPath(ask),
@@ -83,7 +83,7 @@ interface Page {
   readonly offset: string;
 }
 
-/** The changes of one request after the other. */
+/** The changes of successive requests. */
 async function* pollSteps(connection: Connection, ask: Ask): AsyncGenerator<Step> {
   let place = ask.since ?? '';
   if (place === 'now') {
@@ -93,7 +93,7 @@ async function* pollSteps(connection: Connection, ask: Ask): AsyncGenerator<Step
   for (;;) {
     const { changes, offset } = await pageOf(connection, { ...ask, since: place, live: 'long-poll' });
     for (const [at, change] of changes.entries()) {
-      // Only the end of a page has an offset. Those that continue from an earlier change get the page again.
+      // Only the end of a page has an offset. Clients that continue from an earlier change receive the page again.
       const passed = at === changes.length - 1 ? offset : place;
       yield { change: { ...change, offset: passed }, place: passed };
     }

@@ -1,6 +1,6 @@
 /**
- * A client for browsers, Node and edge runtimes: `import { createClient } from 'millrace/client'`. It needs `fetch` and
- * nothing else (docs/guide/client.md).
+ * A client for browsers, Node and edge runtimes: `import { createClient } from 'millrace/client'`. It only needs `fetch`
+ * (docs/guide/client.md).
  */
 import { type ChangesOptions, changesOf } from './changes.ts';
 import { Connection, type ConnectionOptions, type ReadOptions } from './connection.ts';
@@ -38,7 +38,7 @@ export type * from './query.ts';
 export type * from './types.ts';
 
 export interface Client<M extends Delivered = Untyped> {
-  /** Delivers the page or redirect at a URL. */
+  /** The page or redirect at a URL. */
   byUrl(url: string, options?: DeliveryOptions): Promise<DeliveredPage<ViewOf<M>>>;
   byHandle(handle: M['Handle'], options?: DeliveryOptions): Promise<ViewOf<M> | null>;
   byId(id: string, options?: DeliveryOptions): Promise<ViewOf<M> | null>;
@@ -47,20 +47,20 @@ export interface Client<M extends Delivered = Untyped> {
   byIds(ids: readonly string[], options?: DeliveryOptions): Promise<Record<string, ViewOf<M>>>;
   /** Views by handle and id, with the cache tags and the ETag of the response. */
   views(keys: Keys<M['Handle']>, options?: DeliveryOptions): Promise<DeliveredViews<ViewOf<M>>>;
-  /** Every route of the environment. */
+  /** All routes of the environment. */
   routes(options?: ReadOptions): AsyncGenerator<Route>;
   query<I extends IndexOf<M>>(
     index: I,
     query?: QueryOf<M, I>,
     options?: ReadOptions,
   ): Promise<QueryResult<ItemOf<M, I>>>;
-  /** Every item that a query finds. */
+  /** All items that match a query. */
   queryAll<I extends IndexOf<M>>(
     index: I,
     query?: QueryOf<M, I>,
     options?: ReadOptions,
   ): AsyncGenerator<ItemOf<M, I> & BuiltIn>;
-  /** Several queries in one request for each five of them. Results by the names of the queries. */
+  /** Sends several queries, up to five per request. Returns the results by the names of the queries. */
   multiQuery<const Queries extends readonly NamedQueryOf<M>[]>(
     queries: Queries,
     options?: ReadOptions,
@@ -75,11 +75,11 @@ export interface Client<M extends Delivered = Untyped> {
   save(originId: string, entity: Entity): Promise<Saved>;
   saveMany(entities: Iterable<EntityWithId> | AsyncIterable<EntityWithId>): Promise<Saved>;
   remove(originIds: string | readonly string[]): Promise<Removed>;
-  /** Follows what changes, for ever, and carries on by itself after a broken connection. */
+  /** Follows changes without end. Reconnects after a broken connection. */
   changes(options?: ChangesOptions): AsyncGenerator<Change>;
 }
 
-/** Every method throws `MillraceError` for what the platform refuses, and when it stays away. */
+/** All methods throw `MillraceError` if the platform refuses a request or cannot be reached. */
 export function createClient<M extends Delivered = Untyped>(options: ConnectionOptions): Client<M> {
   const connection = new Connection(options);
   return {

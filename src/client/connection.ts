@@ -1,4 +1,4 @@
-/** One request after another to a platform: keys, versions, waiting and trying again; and the error of one that failed. */
+/** Sends requests to a platform: keys, versions, timeouts and retries; and the error of a failed request. */
 export interface ConnectionOptions {
   /** Address of the platform: `https://content.example.com`. */
   readonly url: string;
@@ -7,23 +7,23 @@ export interface ConnectionOptions {
   /** API key of a data source; for `save`, `saveMany` and `remove`. */
   readonly sourceKey?: string;
   /**
-   * Every read shows at least what this client has written before. Writes wait up to 25 ms until they are visible, so that
-   * most reads do not have to.
+   * Every read returns at least the state after the earlier writes of this client. Writes wait up to 25 ms until they are
+   * visible, so that most reads need not wait.
    */
   readonly readYourWrites?: boolean;
-  /** How often a request is tried again when the platform is busy or away (default 3). */
+  /** How often a request is retried if the platform is busy or unreachable (default 3). */
   readonly retries?: number;
-  /** Instead of the `fetch` of the runtime. */
+  /** Replaces the `fetch` of the runtime. */
   readonly fetch?: typeof globalThis.fetch;
-  /** As the platform's setting `HEADER_PREFIX` (default `X-Service`). */
+  /** Same as the platform's setting `HEADER_PREFIX` (default `X-Service`). */
   readonly headerPrefix?: string;
-  /** The `cacheTags` of the environment client, when it is not Cache-Tag, Surrogate-Key or xkey. */
+  /** The `cacheTags` of the environment client, if it is not Cache-Tag, Surrogate-Key or xkey. */
   readonly tagHeader?: string;
 }
 
-/** Options of every read. */
+/** Options of all reads. */
 export interface ReadOptions {
-  /** The `version` of a write or a change, or several of them: the answer shows at least all of these states. */
+  /** The `version` of a write or a change, or several of them: the response is at least as new as all of these. */
   readonly minVersion?: string | readonly string[];
   readonly signal?: AbortSignal;
 }
@@ -33,28 +33,28 @@ export interface Ask extends ReadOptions {
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Statuses besides 2xx whose answer is a result. */
+  /** Statuses other than 2xx whose response is a result. */
   readonly accepts?: readonly number[];
 }
 
 export interface Reply<T> {
   readonly body: T;
   readonly status: number;
-  /** Token of what was written; null for a read. */
+  /** Version of a write; null for a read. */
   readonly version: string | null;
-  /** Cache tags; empty when the environment client has no `cacheTags`. */
+  /** Cache tags; empty if the environment client has no `cacheTags`. */
   readonly tags: readonly string[];
-  /** With its quotes; null when the answer has none. */
+  /** Including its quotes; null if the response has none. */
   readonly etag: string | null;
 }
 
 const retriesDefault = 3;
-/** Of a write with `readYourWrites`. */
+/** For writes with `readYourWrites`. */
 const visibilityWaitMs = 25;
 const waitFirstMs = 200;
 const waitMaxMs = 10_000;
 const tagHeaders = ['Cache-Tag', 'Surrogate-Key', 'xkey'];
-/** Statuses that pass by themselves. */
+/** Statuses of temporary errors, which are retried. */
 const passing = new Set([429, 502, 503, 504]);
 
 export class Connection {
@@ -87,7 +87,7 @@ export class Connection {
     return await this.#goodResponse(this.#reading(ask));
   }
 
-  /** How long to wait before another try. @param attempt from 0 */
+  /** How long to wait before a retry. @param attempt from 0 */
   pauseMs(attempt: number): number {
     return Math.min(waitMaxMs, waitFirstMs * 2 ** attempt) * (0.5 + Math.random() / 2);
   }
@@ -120,7 +120,7 @@ export class Connection {
     return value?.split(/[\s,]+/).filter((tag) => tag !== '') ?? [];
   }
 
-  /** Every request may be sent twice: a save or a removal that is done already changes nothing. */
+  /** Retries are safe for all requests, because repeating a save or a delete changes nothing. */
   async #goodResponse(ask: Ask): Promise<Response> {
     const { retries = retriesDefault } = this.#options;
     for (let attempt = 0; ; attempt += 1) {
@@ -137,7 +137,7 @@ export class Connection {
     }
   }
 
-  /** @throws what the signal was aborted with */
+  /** @throws the reason with which the signal was aborted */
   async #send({ method = 'GET', path, body, headers, signal }: Ask): Promise<Response | MillraceError> {
     const { fetch = globalThis.fetch, url } = this.#options;
     const json = body === undefined ? {} : { body: JSON.stringify(body) };
@@ -161,7 +161,7 @@ function retryAfterMs({ headers }: Response): number | null {
   return Number.isFinite(seconds) ? seconds * 1000 : null;
 }
 
-/** JSON, or the text of another response. */
+/** The JSON of a response; the text of any other response as `message`. */
 async function bodyOf(response: Response): Promise<unknown> {
   const text = await response.text();
   try {
@@ -171,7 +171,7 @@ async function bodyOf(response: Response): Promise<unknown> {
   }
 }
 
-/** @throws what the signal was aborted with */
+/** @throws the reason with which the signal was aborted */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
   await new Promise<void>((resolve, reject) => {
@@ -187,12 +187,11 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Versions of writes from `X-Service-Version`: `v1-` and a position for each partition. */
-
+/** Prefix of versions in `X-Service-Version`, which a position per partition follows. */
 const mark = 'v1-';
 
 /**
- * A version as new as both. Writes may go over several connections, to several fronts, and none of these knows of all.
+ * A version at least as new as both. Writes may use several connections to several fronts, none of which knows all of them.
  * @param later the result if they cannot be combined
  */
 export function bothVersions(earlier: string | null, later: string | null): string | null {
@@ -209,7 +208,7 @@ export function bothVersions(earlier: string | null, later: string | null): stri
   return mark + [...places].map(([partition, place]) => partition + place).join('-');
 }
 
-/** A version as new as all of them; null if there are none. */
+/** A version at least as new as all of them; null if there are none. */
 function oneVersion(versions: string | readonly string[] | undefined): string | null {
   if (versions === undefined || typeof versions === 'string') return versions ?? null;
   return versions.reduce<string | null>(bothVersions, null);
@@ -225,11 +224,11 @@ function entriesOf(version: string): string[] {
 /** An error response of the platform, or a failed connection. */
 export class MillraceError extends Error {
   override readonly name = 'MillraceError';
-  /** HTTP status; 0 when no answer came. */
+  /** HTTP status; 0 without a response. */
   readonly status: number;
-  /** Name of the error in the catalogue of errors; null when no answer of the platform came. */
+  /** Name of the error in the error catalogue; null without a response of the platform. */
   readonly code: string | null;
-  /** Mistakes as the interface lists them: field -> text, originId -> texts, or a list of texts. Empty when there are none. */
+  /** Errors in the form of the interface: field -> text, originId -> texts, or a list of texts. May be empty. */
   readonly errors: Readonly<Record<string, unknown>> | readonly unknown[];
 
   constructor(
@@ -244,7 +243,7 @@ export class MillraceError extends Error {
   }
 }
 
-/** The error of an answer with any status but a good one. */
+/** The error for a response with an error status. */
 export function errorOf(status: number, body: unknown): MillraceError {
   const { message, error, code, errors } = recordOf(body);
   const text = typeof message === 'string' ? message : typeof error === 'string' ? error : `HTTP ${status}`;

@@ -4,7 +4,7 @@ import type { DeliveredPage, DeliveredViews, MissingReference, Route } from './t
 
 /** Options of delivery reads. */
 export interface DeliveryOptions extends ReadOptions {
-  /** References deeper than this are null, 0 to 100; absent: as the environment client has it. */
+  /** References deeper than this are null, 0 to 100; absent: the setting of the environment client. */
   readonly depth?: number;
 }
 
@@ -37,7 +37,7 @@ export async function pageOf<V>(
   return { status, redirect, view: route as V | null, missing, ...(cut && { cut }), tags, etag };
 }
 
-/** Keys of one request (docs/reference/limits.md). */
+/** Maximum number of keys per request (docs/reference/limits.md). */
 const keysPerRequest = 1000;
 
 export async function viewsOf<V>(
@@ -74,12 +74,12 @@ async function viewsReply(
   { depth, ...read }: DeliveryOptions = {},
 ): Promise<Reply<DeliveryAnswer>> {
   const body = { ...keys, ...(depth !== undefined && { depth }) };
-  // A view that two handles name is wanted under both.
+  // If two handles name the same view, return it under both.
   const path = '/v2?includeDuplicateViews=true';
   return await connection.read<DeliveryAnswer>({ ...read, method: 'POST', path, body });
 }
 
-/** @returns null when there is no view of the key */
+/** @returns null if there is no view for the key */
 export async function viewOf<V>(
   connection: Connection,
   keys: Keys,
@@ -87,7 +87,7 @@ export async function viewOf<V>(
 ): Promise<V | null> {
   const { views } = await viewsOf<V>(connection, keys, options);
   const [key = ''] = keys.ids ?? keys.handles ?? [];
-  // A key may be called as what every object inherits: `constructor`.
+  // A key may be the name of an inherited member, such as `constructor`.
   return Object.hasOwn(views, key) ? (views[key] ?? null) : null;
 }
 

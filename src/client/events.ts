@@ -7,8 +7,8 @@ export interface ServerEvent {
 }
 
 /**
- * The events of a stream. Ends when the stream ends, or when nothing came for a while: a connection may be dead without
- * saying so.
+ * The events of a stream. Ends when the stream ends, or when nothing was received for a while, because dead connections are not
+ * always closed.
  * @param silenceMs longest time without a byte
  */
 export async function* eventsOf(
@@ -50,7 +50,7 @@ function eventOf(block: string): ServerEvent | null {
   return data.length === 0 ? null : { event, id, data: data.join('\n') };
 }
 
-/** Null when the time is over first. */
+/** Null after a timeout. */
 export function withinTime<T>(promise: Promise<T>, ms: number): Promise<T | null> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => resolve(null), ms);

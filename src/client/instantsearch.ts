@@ -1,6 +1,6 @@
 /**
- * A search client for InstantSearch.js: `import { createSearchClient } from 'millrace/instantsearch'`. It needs `fetch` and
- * nothing else (docs/guide/search-page.md).
+ * A search client for InstantSearch.js: `import { createSearchClient } from 'millrace/instantsearch'`. It only needs `fetch`
+ * (docs/guide/search-page.md).
  */
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { queryMany } from './queries.ts';
@@ -15,7 +15,7 @@ export type * from './search-results.ts';
 export interface SearchClientOptions extends Pick<ConnectionOptions, 'url' | 'retries' | 'fetch'> {
   /** API key of an environment client with the scope `query`. */
   readonly key: string;
-  /** Names that a page uses for indexes, such as `cities-by-size`. Any other name is the alias of an index. */
+  /** Names that a page uses for indexes, such as `cities-by-size`. Other names are aliases of indexes. */
   readonly indexes?: Readonly<Record<string, SearchIndex>>;
 }
 
@@ -51,7 +51,7 @@ export function createSearchClient({ indexes = {}, ...options }: SearchClientOpt
   };
 }
 
-/** Which fields of indexes have statistics. */
+/** Knows which fields of indexes have statistics. */
 class KnownStatistics {
   readonly #fields = new Map<string, boolean>();
 
@@ -63,7 +63,7 @@ class KnownStatistics {
     for (const field of new Set(facets.map((facet) => facet.field))) {
       const valid = facets.filter((facet) => facet.field === field && facet.isValid);
       const hasStats = valid.some(({ stats }) => stats !== undefined);
-      // A field that has changed its type is asked both ways again.
+      // If a field has changed its type, its facet is requested both ways again.
       if (valid.length === 0) this.#fields.delete(`${index}/${field}`);
       else this.#fields.set(`${index}/${field}`, hasStats);
     }

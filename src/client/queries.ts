@@ -63,10 +63,10 @@ interface BadQuery {
 
 type Outcome = (QueryResult<unknown> & { readonly name: string }) | BadQuery;
 
-/** Queries of one request (docs/reference/limits.md). */
+/** Maximum number of queries per request (docs/reference/limits.md). */
 const queriesPerRequest = 5;
 
-/** Results by name. @throws MillraceError with the mistakes by name when a query is bad */
+/** Results by name. @throws MillraceError with the errors by name if a query is invalid */
 export async function queryMany(
   connection: Connection,
   queries: readonly LabelledQuery[],

@@ -1,10 +1,10 @@
-/** The query object as types (docs/reference/indexes-and-queries.md "The query object"). Null is as absent. */
+/** Types of the query object (docs/reference/indexes-and-queries.md "The query object"). Null is the same as absent. */
 
 type Scalar = string | number | boolean;
 
 /** Fields that every item has. */
 type BuiltInField = '_originId' | '_sourceGuid' | '_updatedAt';
-/** A field of the index; any string where nothing is known of its items. */
+/** A field of the index; any string if its items have no known type. */
 export type FieldOf<Item> = keyof Item & string;
 
 /** Operators that compare a field with one value. */
@@ -30,7 +30,7 @@ interface Operand<Operator extends string, Value> {
 
 type Operands =
   | Operand<ComparisonOperator, Scalar | null>
-  /** A string has the values separated by commas. */
+  /** A string contains the values, separated by commas. */
   | Operand<'in' | 'notIn', readonly Scalar[] | string>
   | Operand<'exists', boolean>
   | Operand<'withinDistance', Degrees & { readonly meters: number }>
@@ -59,7 +59,7 @@ interface OneOf<Member> {
   readonly and?: never;
 }
 
-/** A group within a group is of the other kind, and holds conditions alone. */
+/** A group within a group is of the other kind, and contains only conditions. */
 export type Filters<Item> =
   | AllOf<Condition<Item> | OneOf<Condition<Item>>>
   | OneOf<Condition<Item> | AllOf<Condition<Item>>>;
@@ -67,11 +67,11 @@ export type Filters<Item> =
 export interface Boost<Item> {
   /** A field of numbers or dates. */
   readonly field: FieldOf<Item>;
-  /** Over 0, up to 100. */
+  /** Above 0, up to 100. */
   readonly weight: number;
-  /** Of a date: days. */
+  /** For a date: days. */
   readonly halfLife?: number | null;
-  /** Of a date: ISO 8601; absent: the time of the request. */
+  /** For a date: ISO 8601; absent: the time of the request. */
   readonly origin?: string | null;
 }
 
@@ -82,9 +82,9 @@ export interface SearchField<Item> {
 
 export interface Search<Item> {
   readonly value: string;
-  /** `*` stands for every text field that the search does not name. */
+  /** `*`: all text fields that the search does not name. */
   readonly field?: FieldOf<Item> | '*' | null;
-  /** In place of `field`. */
+  /** Replaces `field`. */
   readonly fields?: readonly SearchField<Item>[] | null;
   readonly literal?: boolean | null;
   readonly mode?: 'any' | 'all' | null;
@@ -120,7 +120,7 @@ export interface FacetRequest<Item> {
 export interface Sort<Item> {
   readonly field: FieldOf<Item> | BuiltInField | '_score';
   readonly order?: 'asc' | 'desc' | 0 | 1 | null;
-  /** Sorts a geoPoint by its distance from here. */
+  /** Sorts by the distance of a geoPoint from here. */
   readonly near?: Degrees | null;
 }
 
@@ -131,7 +131,7 @@ export interface Pagination {
 }
 
 /** @typeParam Item of the index @typeParam Alias of the full schemas */
-// biome-ignore lint/suspicious/noExplicitAny: without the types of an index, its fields are any strings.
+// biome-ignore lint/suspicious/noExplicitAny: without the types of an index, its fields are arbitrary strings.
 export interface Query<Item = any, Alias extends string = string> {
   readonly filters?: Filters<Item> | null;
   readonly search?: Search<Item> | null;
@@ -142,6 +142,6 @@ export interface Query<Item = any, Alias extends string = string> {
   readonly distinct?: FieldOf<Item> | null;
   readonly distinctFacets?: boolean | null;
   readonly fields?: readonly FieldOf<Item>[] | null;
-  /** Schemas whose views each item brings along in `_views`; not for source groups. */
+  /** Schemas whose views each item contains in `_views`; not for source groups. */
   readonly aliases?: readonly Alias[] | null;
 }

@@ -1,10 +1,10 @@
-/** Writes of many entities: cut into requests, several at a time, each entity's in order. */
+/** Writes many entities in batches, with several requests at a time. Writes of the same entity stay in order. */
 import { bothVersions, type Connection } from './connection.ts';
 import type { EntityWithId, Removed, Saved } from './types.ts';
 
 /** Limits of the platform: docs/reference/limits.md. */
 const entitiesPerRequest = 50;
-/** A request stays far below what the platform takes. */
+/** Far below the limit of the platform. */
 const charactersPerRequest = 8_000_000;
 const requestsAtOnce = 4;
 
@@ -31,14 +31,14 @@ interface Outcome {
   readonly version: string | null;
 }
 
-/** Sums up the responses to several requests as if they were one: each originId is listed once. */
+/** Combines the responses to several requests as if they were one. Each originId is listed once. */
 class Totals {
   readonly #done = new Set<string>();
   readonly #undone = new Set<string>();
   readonly #errors = new Map<string, readonly string[]>();
   version: string | null = null;
 
-  /** @param originIds that the request had. @param first how many were sent before them */
+  /** @param originIds of the request @param first number of entities sent before it */
   add(
     { done = [], undone = [], errors = {}, version }: Outcome,
     originIds: ReadonlySet<string>,
@@ -66,12 +66,12 @@ class Totals {
   }
 }
 
-/** `entities[3]` and `originIds[3]` name what has no usable originId by its place in the request. */
+/** Corrects positions such as `entities[3]` and `originIds[3]`, which identify entries without a valid originId. */
 function placeFrom(first: number, name: string): string {
   return name.replace(/^(entities|originIds)\[(\d+)\]$/, (_, list, at) => `${list}[${first + Number(at)}]`);
 }
 
-/** @throws MillraceError for what is wrong with a whole request */
+/** @throws MillraceError if a whole request fails */
 export async function saveAll(connection: Connection, entities: Entities): Promise<Saved> {
   const totals = new Totals();
   const running = new Map<Promise<void>, ReadonlySet<string>>();
@@ -89,12 +89,12 @@ export async function saveAll(connection: Connection, entities: Entities): Promi
   let first = 0;
   for await (const batch of batchesOf(entities)) {
     const ids = new Set(batch.map(({ originId }) => originId));
-    // Two states of one entity must arrive in their order.
+    // Two states of the same entity must arrive in order.
     await waitWhile(running, (others) => batch.some(({ originId }) => others.has(originId)));
     const sent: Promise<void> = send(batch, ids, first).finally(() => running.delete(sent));
     running.set(sent, ids);
     first += batch.length;
-    // It may fail while the next entity is awaited and the request is not.
+    // The request may fail while the next entity is awaited, and must not become an unhandled rejection.
     sent.catch((error: unknown) => failures.push(error));
     if (running.size >= requestsAtOnce) await Promise.race(running.keys());
     if (failures.length > 0) throw failures[0];
@@ -130,7 +130,7 @@ async function* batchesOf(entities: Entities): AsyncGenerator<EntityWithId[]> {
   if (batch.length > 0) yield batch;
 }
 
-/** @throws MillraceError for what is wrong with a whole request */
+/** @throws MillraceError if a whole request fails */
 export async function removeAll(connection: Connection, originIds: readonly string[]): Promise<Removed> {
   const totals = new Totals();
   for (let first = 0; first < originIds.length; first += entitiesPerRequest) {

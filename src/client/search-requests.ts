@@ -1,7 +1,7 @@
-/** Requests of InstantSearch.js (the parameters of Algolia's `search`) as queries. */
+/** Translates requests of InstantSearch.js (the parameters of Algolia's `search`) to queries. */
 import type { Condition, FacetRequest, Filters, Query, SearchField, Sort } from './query.ts';
 
-/** A list of filters that all hold; in a list within, one of them holds. */
+/** A list of filters that must all match; of an inner list, one must match. */
 export type SearchFilters = string | readonly (string | readonly string[])[];
 
 export interface SearchParameters {
@@ -20,12 +20,12 @@ export interface SearchParameters {
 }
 
 export interface SearchRequest {
-  /** An index, or a name of `indexes`. */
+  /** An index alias, or a name in `indexes`. */
   readonly indexName: string;
   readonly params?: SearchParameters;
 }
 
-/** An index under a name of its own. */
+/** An index under a different name. */
 export interface SearchIndex {
   readonly index: string;
   readonly sort?: readonly Sort<Record<string, unknown>>[];
@@ -37,7 +37,7 @@ export interface SearchIndex {
 const [hitsPerPageMax, reachableHits, facetValuesMax, queryCodePointsMax] = [1000, 10_000, 100, 256];
 const [hitsPerPageDefault, facetValuesDefault] = [20, 10];
 
-/** Parameters that would change the result, and that no query can express. */
+/** Parameters that would change the result, but have no equivalent in queries. */
 const unsupported = [
   ...['filters', 'tagFilters', 'aroundLatLng', 'aroundLatLngViaIP', 'insideBoundingBox', 'insidePolygon'],
 ];
@@ -45,7 +45,7 @@ const unsupported = [
 /** Whether a field has statistics, from earlier results; undefined if not known yet. */
 export type HasStats = (field: string) => boolean | undefined;
 
-/** @throws TypeError for what InstantSearch can ask and a query cannot */
+/** @throws TypeError for anything that a query cannot express */
 export function queryOfRequest(
   params: SearchParameters,
   { sort, fields = ['*'] }: SearchIndex,
@@ -57,7 +57,7 @@ export function queryOfRequest(
   const numericFilters = listOf(params.numericFilters).map((one) => conditionsOf(one, numericConditions));
   const value = [...query].slice(0, queryCodePointsMax).join('');
   const { highlightPreTag: before, highlightPostTag: after } = params;
-  // A list of choices keeps those that are not chosen, and a slider its ends.
+  // The facet of a filtered list still shows the values that are not selected, and that of a slider its full range.
   const own = new Set([...facetFilters.filter(isChoice), ...numericFilters].flatMap(fieldsOf));
   return {
     ...(value.trim() !== '' && {
@@ -88,7 +88,7 @@ function searchField(
   return typeof field === 'string' ? { field } : field;
 }
 
-/** A page that no query can reach asks for no hits. */
+/** A page beyond the reachable ones is sent as a query without hits. */
 function pageOf(params: SearchParameters): { readonly page: number; readonly pageSize: number } {
   const pageSize = pageSizeOf(params);
   const { page = 0 } = params;
@@ -103,7 +103,9 @@ export function pagesReachable(pageSize: number): number {
   return pageSize === 0 ? 0 : Math.floor(reachableHits / pageSize);
 }
 
-/** A facet with statistics has no values where the field is not numeric. So the first time it is asked both ways. */
+/**
+ * A facet with statistics has no values if the field is not numeric. So until it is known, the facet is requested both ways.
+ */
 function facetRequests(
   field: string,
   { maxValuesPerFacet = facetValuesDefault }: SearchParameters,
@@ -118,7 +120,7 @@ function facetRequests(
 
 type AnyCondition = Condition<Record<string, unknown>>;
 
-/** Conditions of a filter: of a list one holds, else all. */
+/** Conditions of a filter: one of a list must match, otherwise all. */
 interface FilterConditions {
   readonly kind: 'all' | 'choice';
   readonly conditions: readonly AnyCondition[];
@@ -162,7 +164,7 @@ function facetConditions(text: string): AnyCondition[] {
   const [field, value] = [text.slice(0, colon), text.slice(colon + 1)];
   if (colon < 1) throw new TypeError(`The facet filter "${text}" must be field:value`);
   if (value.startsWith('-')) return [{ field, operator: 'notEquals', value: value.slice(1) }];
-  // InstantSearch writes a value that begins with a minus so.
+  // InstantSearch escapes the minus at the start of a value.
   return [{ field, operator: 'equals', value: value.replace(/^\\-/, '-') }];
 }
 

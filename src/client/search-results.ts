@@ -1,15 +1,15 @@
-/** Results of queries as InstantSearch.js reads them. */
+/** Converts results of queries to the format of InstantSearch.js. */
 import { pageSizeOf, pagesReachable, type SearchParameters } from './search-requests.ts';
 import type { BuiltIn, Facet, GroupItem, QueryResult } from './types.ts';
 
 export interface HighlightResult {
   readonly value: string;
-  /** `full`: as many words are marked as the query has. */
+  /** `full`: at least as many words are marked as the query has. */
   readonly matchLevel: 'none' | 'partial' | 'full';
   readonly matchedWords: string[];
 }
 
-/** In the shape of the item: lists and objects hold results. */
+/** Has the structure of the item: lists and objects contain results. */
 export type HighlightTree = HighlightResult | HighlightTree[] | { [name: string]: HighlightTree };
 
 export interface SearchHit {
@@ -33,7 +33,7 @@ export interface SearchResult {
   exhaustiveFacetsCount: true;
   /** Field -> value -> count. */
   facets: Record<string, Record<string, number>>;
-  /** Of numeric fields. */
+  /** For numeric fields. */
   facets_stats: Record<string, { min: number; max: number; avg: number; sum: number }>;
   processingTimeMS: number;
 }
@@ -79,7 +79,7 @@ function countsOf(facets: readonly Facet[]): SearchResult['facets'] {
   );
 }
 
-/** Dates have statistics as texts, which InstantSearch does not know. */
+/** Leaves out statistics of dates, which are strings that InstantSearch does not support. */
 function statsOf(facets: readonly Facet[]): SearchResult['facets_stats'] {
   const found: SearchResult['facets_stats'] = {};
   for (const { field, stats } of facets) {
@@ -107,7 +107,7 @@ class Highlighter {
     this.#words = query.split(/\s+/).filter((word) => word !== '').length;
   }
 
-  /** Every text of an item, with the found words marked. */
+  /** All strings of an item, with the matching words marked. */
   ofItem({ _highlights = {}, ...item }: GroupItem & BuiltIn): SearchHit['_highlightResult'] {
     const own = Object.entries(item).filter(([name]) => !name.startsWith('_'));
     return treesOf(own, (name, value) => this.#ofValue(value, _highlights[name]));
@@ -134,7 +134,7 @@ class Highlighter {
     return { value, matchLevel, matchedWords: [...words] };
   }
 
-  /** As the platform escapes texts with matches: where a mark is markup. */
+  /** Escapes like the platform, which escapes texts with matches if a mark contains markup. */
   #escaped(text: string): string {
     if (!`${this.#before}${this.#after}`.includes('<')) return text;
     return text.replace(/[&<>"']/g, (character) => escapes[character] ?? character);

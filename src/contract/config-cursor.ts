@@ -6,21 +6,21 @@ import type { ObjectShape } from './document-shape.ts';
 import { getOwn, isJsonObject, type Json, type JsonObject } from './json.ts';
 import { configurationFindingsMax } from './limits.ts';
 
-/** A finding in configuration files: an error rejects the configuration, a warning does not. */
+/** Problems found in configuration files. Errors reject the configuration; warnings do not. */
 export interface Findings {
   readonly mistakes: ConfigIssue[];
   readonly warnings: ConfigIssue[];
 }
 
-/** Advice on a finding; a function if it is expensive to compute. */
+/** Advice on how to fix a problem; a function if it is expensive to compute. */
 export type Advice = string | (() => string);
 
-/** A value of a configuration file together with its place; what is wrong with it is reported with that place. */
+/** A value in a configuration file, with its location, which is reported with each problem. */
 export class Cursor {
   /**
    * @param path JSON path inside the file: `$.properties.title`
-   * @param json undefined where the file has nothing
-   * @param depth levels of JSON around this one
+   * @param json undefined if the file has no value here
+   * @param depth nesting depth in the JSON
    */
   constructor(
     readonly file: string,
@@ -62,7 +62,7 @@ export class Cursor {
     return isJsonObject(this.json) ? Object.keys(this.json) : [];
   }
 
-  /** The items of a list; none when it is absent, and an issue when it is something else. */
+  /** The items of a list; none if it is absent, and none with an issue if it is something else. */
   items(what = 'a list', advice = 'Put it in [ ].'): Cursor[] {
     if (this.json === undefined) return [];
     if (Array.isArray(this.json)) {
@@ -72,7 +72,7 @@ export class Cursor {
     return [];
   }
 
-  /** The object here; null with an issue when it is not one. A member that the shape does not have is an issue, too. */
+  /** The object here; null with an issue if it is not an object. Members that the shape does not have are also issues. */
   object({ properties }: ObjectShape): JsonObject | null {
     const known = Object.keys(properties);
     const json = this.anyObject(`Its members are ${known.join(', ')}.`);
@@ -83,28 +83,28 @@ export class Cursor {
     return json;
   }
 
-  /** The object here, whatever its members; null with an issue when it is not one. */
+  /** The object here, with any members; null with an issue if it is not an object. */
   anyObject(advice: string): JsonObject | null {
     if (isJsonObject(this.json)) return this.json;
     this.mustBe('an object', advice);
     return null;
   }
 
-  /** The string here, which may be empty; null with an issue when it is not one. */
+  /** The string here, which may be empty; null with an issue if it is not a string. */
   text(advice: string): string | null {
     if (typeof this.json === 'string') return this.json;
     this.mustBe('a string', advice);
     return null;
   }
 
-  /** A text that is not empty; null with an issue for anything else. */
+  /** A nonempty string; null with an issue for anything else. */
   filledText(): string | null {
     if (this.json !== '') return this.text('Write a string in double quotes.');
     this.issue('must be a string, is empty', 'Write a string in double quotes.');
     return null;
   }
 
-  /** As `filledText`; absent gives `absent` without an issue. */
+  /** Like `filledText`, but an absent value returns `absent` without an issue. */
   optionalText(absent: string): string {
     return this.isAbsent ? absent : (this.filledText() ?? absent);
   }
@@ -116,18 +116,18 @@ export class Cursor {
     return absent;
   }
 
-  /** Reports that something else than `what` is here. It names only the kind of the value, which may be an API key. */
+  /** Reports that the value is not `what`. Only mentions the kind of the value, which may be an API key. */
   mustBe(what: string, advice: string): void {
     this.issue(`must be ${what}, is ${kindOf(this.json)}`, advice);
   }
 
-  /** As `mustBe`, and shows a value that is a text or a number. For files that hold no API keys. */
+  /** Like `mustBe`, but shows the value if it is a string or a number. For files without API keys. */
   expected(what: string, advice: string): void {
     const isShown = typeof this.json === 'string' || typeof this.json === 'number';
     this.issue(`must be ${what}, is ${isShown ? quote(String(this.json)) : kindOf(this.json)}`, advice);
   }
 
-  /** `$schema` of a whole file only tells editors which JSON Schema to use. */
+  /** `$schema` at the root of a file only tells editors which JSON Schema to use. */
   #isSchemaName(name: string): boolean {
     if (name !== '$schema' || this.path !== '$') return false;
     this.member(name).text('Write the path of a JSON Schema, or leave it out.');

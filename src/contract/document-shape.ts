@@ -1,15 +1,15 @@
 /**
- * Pieces of the shapes of configuration documents: JSON Schemas (draft 7), from which the readers take the members that an
- * object may have, and editors everything.
+ * Building blocks for the shapes of configuration documents, which are JSON Schemas (draft 7). The readers only use the allowed
+ * members of objects; editors use everything.
  */
 import type { Json, JsonObject } from './json.ts';
 
 export type JsonSchema = JsonObject;
 
-/** Of an object with certain members and no others. */
+/** The schema of an object with certain members and no others. */
 export type ObjectShape = JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> };
 
-/** Of a whole number between the two. */
+/** The schema of an integer in a range. */
 export type WholeNumberShape = JsonSchema & { readonly minimum: number; readonly maximum: number };
 
 export const anyText: JsonSchema = { type: 'string' };
@@ -48,7 +48,7 @@ export function described<S extends JsonSchema>(description: string, schema: S):
   return { description, ...schema };
 }
 
-/** A whole file: an object that may name its JSON Schema. */
+/** The schema of a whole file: an object that may name its JSON Schema. */
 export function fileOf(
   title: string,
   { properties, ...object }: ObjectShape,

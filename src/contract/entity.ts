@@ -16,16 +16,16 @@ export interface SourceEntity {
 /** A source entity in the store. */
 export interface StoredEntity extends SourceEntity {
   readonly sourceId: string;
-  /** Microseconds since 1970 of the last change, unique and rising per entity. `_updatedAt` is its millisecond. */
+  /** Microseconds since 1970 of the last change, unique and increasing per entity. `_updatedAt` is this in milliseconds. */
   readonly stamp: number;
   /** Stamp of the write that created the entity. */
   readonly bornStamp: number;
-  /** Stamp of the write that gave `url` its present value. */
+  /** Stamp of the write that set the current `url`. */
   readonly urlStamp: number;
-  /** True for one of many kilobytes: what is built from it pauses. Others are made immediately. */
+  /** True for an entity of many kilobytes. Its outputs are built with pauses, those of other entities in one go. */
   readonly isLarge?: true;
 }
-/** ISO 8601 text of a stamp, which counts microseconds since 1970: of its millisecond. */
+/** ISO 8601 text of a stamp (microseconds since 1970), truncated to milliseconds. */
 export function stampText(stamp: number): string {
   return new Date(Math.floor(stamp / 1000)).toISOString();
 }

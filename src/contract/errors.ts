@@ -1,6 +1,6 @@
 /**
- * Every error that a request can end with (docs/reference/errors.md): one catalogue.
- * How each interface writes one down is `src/http/routing/problem-answer.ts`.
+ * The catalogue of all errors that a request can end with (docs/reference/errors.md). `src/http/routing/problem-answer.ts`
+ * formats them for each interface.
  */
 import {
   bulkBodyBytesMax,
@@ -21,33 +21,33 @@ import {
 } from './limits.ts';
 
 export interface Problem {
-  /** Its key in the catalogue: stable, so that logs and documents can name it. */
+  /** Its key in the catalogue. It is stable, so that logs and documents can use it. */
   readonly name: string;
   readonly status: number;
   /** Says what to change. */
   readonly message: string;
   readonly errorCode?: 's-1001' | 's-1007';
-  /** Field -> text for ingest, every mistake found for query. */
+  /** Field -> text for ingest; all errors for query. */
   readonly errors?: Readonly<Record<string, string>> | readonly string[];
-  /** For a request with several queries: the queries that have mistakes. */
+  /** For a request with several queries: the queries with errors. */
   readonly queries?: readonly QueryProblem[];
   /** Seconds, for 429 and 503. */
   readonly retryAfter?: number;
-  /** Methods that the path knows, for 405. */
+  /** Methods that the path allows, for 405. */
   readonly allow?: string;
-  /** Codings that the server can unpack, for 415 (RFC 9110, section 12.5.3). */
+  /** Codings that the server can decode, for 415 (RFC 9110, section 12.5.3). */
   readonly acceptEncoding?: string;
 }
 
 /** The errors of one query of several. */
 export interface QueryProblem {
-  /** Members that the answer echoes: `name`, and what the query asks. */
+  /** Members that the answer echoes: `name`, and what is queried. */
   readonly labels: Readonly<Record<string, string | null>>;
   readonly status: 400 | 403 | 404;
   readonly errors: readonly string[];
 }
 
-/** Ends a request with a documented error. A bug of ours is any other Error. */
+/** Ends a request with a documented error. Any other Error is a bug. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
 
@@ -56,7 +56,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** Problems, and functions that make one from details of a request. */
+/** Problems, and functions that create one from details of a request. */
 type ProblemGroup = Readonly<Record<string, Problem | ((...details: never[]) => Problem)>>;
 
 const count = (value: number) => value.toLocaleString('en-US');
@@ -446,7 +446,7 @@ const managementProblems = {
   nothingThere: (what: string): Problem => ({ name: 'nothingThere', status: 404, message: what }),
 } as const satisfies ProblemGroup;
 
-/** Problems by interface; each interface can answer with those of `every`. */
+/** Problems by interface; each interface can also answer with those of `every`. */
 export const problemGroups = {
   every: generalProblems,
   ingest: ingestProblems,

@@ -1,4 +1,4 @@
-/** Limits and time-outs of a front that an operator may set; their defaults are those of `limits.ts`. */
+/** Limits and timeouts of a front that an operator can set; the defaults are in `limits.ts`. */
 import {
   bodiesInFlightBytes,
   bodyIdleTimeoutMs,
@@ -12,19 +12,19 @@ import {
 } from './limits.ts';
 
 export interface FrontLimits {
-  /** Stream entries of one tenant that may wait in one partition before its ingest is answered 503. */
+  /** Maximum number of stream entries of a tenant waiting in a partition; beyond it, its ingest gets a 503. */
   readonly ingestBacklogEntries: number;
-  /** Request bodies that one front holds at a time; what arrives beyond it is answered 503. */
+  /** Maximum bytes of request bodies held by a front; requests beyond it get a 503. */
   readonly bodiesInFlightBytes: number;
-  /** Answers that one front holds for clients that have not read them; beyond it large ones are answered 503. */
+  /** Maximum bytes of responses that clients have not yet read; beyond it, large ones get a 503. */
   readonly unsentAnswersBytes: number;
-  /** A body of which nothing arrives for this long ends the request. */
+  /** How long a body may be idle before the request ends. */
   readonly bodyIdleMs: number;
-  /** How long a request with `X-Service-Min-Version` waits before it is answered 503. */
+  /** How long a request with `X-Service-Min-Version` waits before it gets a 503. */
   readonly minVersionWaitMs: number;
-  /** How long a complete answer of a query is waited for before it is answered 503. */
+  /** How long a query waits for a complete answer before it gets a 503. */
   readonly queryWaitMs: number;
-  /** Longest command to Redis; then its request is answered 503. */
+  /** Timeout of Redis commands, after which the request gets a 503. */
   readonly redisTimeoutMs: number;
   /** How long requests may continue after SIGTERM. */
   readonly drainMs: number;
@@ -41,7 +41,7 @@ export const defaultFrontLimits: FrontLimits = {
   drainMs,
 };
 
-/** How long after SIGTERM a process may take to end, in ms. `npm start` ends all of its processes in that time. */
+/** How long a process may take to end after SIGTERM, in ms. `npm start` ends all of its processes in that time. */
 export function stopMsOf(limits: Pick<FrontLimits, 'drainMs'>): number {
   return limits.drainMs + stopReserveMs;
 }

@@ -1,6 +1,6 @@
 /**
  * The ids of the platform (docs/reference/http.md "Ids").
- * An originId is in them as it is, slashes and all; the other parts never hold a slash.
+ * They contain originIds unchanged, including slashes; the other parts never contain a slash.
  */
 import { configNameCharactersMax } from './limits.ts';
 
@@ -14,7 +14,7 @@ export interface ViewRef extends EntityRef {
   readonly alias: string;
 }
 
-// No id of a source or environment has a colon, which would make two views look like one where their parts are joined.
+// Ids of sources and environments have no colon, because joined parts of two views could otherwise be equal.
 const entityIdPattern = /^gid:\/\/Source\/([^/:]+)\/Entity\/(.+)$/s;
 const viewIdPattern =
   /^gid:\/\/Environment\/([^/:]+)\/Source\/([^/:]+)\/Entity\/(.+)\/View\/([A-Za-z0-9_-]+)$/s;
@@ -24,7 +24,7 @@ export function formatEntityId({ sourceId, originId }: EntityRef): string {
   return `gid://Source/${sourceId}/Entity/${originId}`;
 }
 
-/** The parts of an entity's id, or null when the text is not one. */
+/** The parts of an entity's id; null for any other text. */
 export function parseEntityId(id: string): EntityRef | null {
   const match = entityIdPattern.exec(id);
   if (match?.[1] === undefined || match[2] === undefined) return null;
@@ -36,7 +36,7 @@ export function formatViewId({ environmentId, sourceId, originId, alias }: ViewR
   return `gid://Environment/${environmentId}/Source/${sourceId}/Entity/${originId}/View/${alias}`;
 }
 
-/** The parts of a view's id, or null when the text is not one. */
+/** The parts of a view's id; null for any other text. */
 export function parseViewId(id: string): ViewRef | null {
   const match = viewIdPattern.exec(id);
   const [, environmentId, sourceId, originId, alias] = match ?? [];
@@ -47,7 +47,7 @@ export function parseViewId(id: string): ViewRef | null {
 
 export const aliasPattern = /^[A-Za-z0-9_-]+$/;
 
-/** True for what may be the alias of a thing in the configuration: letters, digits, `-` and `_`. */
+/** True for a valid alias in the configuration: letters, digits, `-` and `_`. */
 export function isAlias(text: string): boolean {
   return text.length <= configNameCharactersMax && aliasPattern.test(text);
 }

@@ -1,4 +1,4 @@
-/** Any JSON value as `JSON.parse` gives it. */
+/** Any JSON value, as returned by `JSON.parse`. */
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 
 /** A JSON object. `__proto__` may be one of its own keys: read with `getOwn`, write with `setOwn`. */
@@ -9,12 +9,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The member that the object itself has, so that `constructor` or `__proto__` never reach a prototype. */
+/** An own member of the object, so that `constructor` or `__proto__` never reach a prototype. */
 export function getOwn(object: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** Sets an own member whatever its name; plain assignment to `__proto__` would change the prototype. */
+/** Sets an own member of any name; plain assignment to `__proto__` would change the prototype. */
 export function setOwn<V>(object: { [name: string]: V }, name: string, value: V): void {
   if (name === '__proto__') {
     Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
@@ -24,15 +24,15 @@ export function setOwn<V>(object: { [name: string]: V }, name: string, value: V)
 }
 
 /**
- * JSON text with object members in one order at every depth, so that equal values have equal text whatever the order
- * in which they were sent. Recursive: callers bound the depth (`jsonDepthMax`) when they read the value.
- * @param value plain data, which JSON writes whole
+ * JSON text with object members in the same order at every depth, so that equal values have equal text, in whatever order they
+ * were sent. Recursive, so callers must limit the depth (`jsonDepthMax`) when they read the value.
+ * @param value plain data without loss in JSON
  */
 export function canonicalJson(value: object | string | number | boolean | null): string {
   return JSON.stringify(isInOrder(value) ? value : inOrder(value));
 }
 
-/** Objects that we create have their names in order already, and need not be copied. */
+/** Objects that we create already have their names in order and need not be copied. */
 function isInOrder(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isInOrder);
   if (!isJsonObject(value)) return true;
@@ -49,7 +49,7 @@ function inOrder(value: unknown): unknown {
   return isJsonObject(value) ? membersInOrder(value) : value;
 }
 
-/** Members ordered by name; names that are array indexes come first, where every engine puts them. */
+/** Members sorted by name; names that are array indexes come first, as in every JavaScript engine. */
 function membersInOrder(members: JsonObject): object {
   const copy: Record<string, unknown> = {};
   for (const name of sorted(Object.keys(members))) setOwn(copy, name, inOrder(members[name] ?? null));
@@ -59,7 +59,7 @@ function membersInOrder(members: JsonObject): object {
 let lastNames: readonly string[] = [];
 let lastSorted: readonly string[] = [];
 
-/** Objects of one kind have the same names and often follow each other: the names are sorted once. */
+/** Caches the last result, because consecutive objects often have the same names. */
 function sorted(names: readonly string[]): readonly string[] {
   if (names.length !== lastNames.length || !names.every((name, at) => name === lastNames[at])) {
     lastNames = names;

@@ -4,7 +4,7 @@ import { assert } from '../lib/assert.ts';
 import { type Problem, problemGroups, problems } from './errors.ts';
 
 type Problems = typeof problems;
-/** Names of the problems that are made from details of a request. */
+/** Names of the problems that depend on details of a request. */
 type DetailedName = {
   [Name in keyof Problems]: Problems[Name] extends Problem ? never : Name;
 }[keyof Problems];
@@ -38,17 +38,17 @@ const examples: Readonly<Record<DetailedName, Problem>> = {
 };
 
 export interface ListedProblem {
-  /** Stable: what logs and documents call it. */
+  /** Stable name in logs and documents. */
   readonly name: string;
   readonly status: number;
   /** Text between `<` and `>` depends on the request. */
   readonly message: string;
   readonly errorCode: string | null;
-  /** Which interface answers so. */
+  /** The interface that returns it. */
   readonly interface: keyof typeof problemGroups;
 }
 
-/** Every error that a request can end with, by interface. */
+/** All errors that a request can end with, by interface. */
 export function listProblems(): ListedProblem[] {
   return [
     ...listed('every', problemGroups.every),

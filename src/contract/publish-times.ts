@@ -1,4 +1,4 @@
-/** From when and until when an entity is published (docs/reference/http.md "Scheduled publishing"). Pure. */
+/** Start and end of the publication of an entity (docs/reference/http.md "Scheduled publishing"). */
 
 /** Milliseconds since 1970; null: no bound. */
 export interface PublishTimes {
@@ -6,7 +6,7 @@ export interface PublishTimes {
   readonly unpublishAt: number | null;
 }
 
-/** In the order in which an entity takes them. */
+/** In the order in which an entity passes through them. */
 export const publishStates = ['waiting', 'published', 'over'] as const;
 
 export type PublishState = (typeof publishStates)[number];
@@ -19,7 +19,7 @@ export function stateAt(times: PublishTimes | undefined, nowMs: number): Publish
   return publishAt !== null && publishAt > nowMs ? 'waiting' : 'published';
 }
 
-/** The moment that ends a state; null when nothing does. */
+/** The moment at which a state ends; null if it does not end. */
 export function momentAfter(times: PublishTimes | undefined, state: PublishState): number | null {
   if (times === undefined || state === 'over') return null;
   return state === 'waiting' ? times.publishAt : times.unpublishAt;
@@ -35,8 +35,8 @@ const yearMax = 9999;
 const minuteMs = 60_000;
 
 /**
- * Milliseconds since 1970 of an ISO 8601 date-time; null when it cannot be read. Seconds may be left out, the offset may not: a
- * time without one would mean another moment on each machine.
+ * Milliseconds since 1970 of an ISO 8601 date-time; null if it is invalid. Seconds are optional, but the offset is not: without
+ * one, the time would be a different moment on each machine.
  */
 export function parseMoment(text: string): number | null {
   const parts = dateTime.exec(text);

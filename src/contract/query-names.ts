@@ -1,6 +1,5 @@
 /**
- * Operators of a filter's conditions (docs/reference/indexes-and-queries.md "Filters"), in the order in which mistakes list
- * them.
+ * Operators of filter conditions (docs/reference/indexes-and-queries.md "Filters"), in the order in which errors list them.
  */
 export const filterOperators = [
   'equals',
@@ -20,12 +19,12 @@ export const filterOperators = [
 
 export type FilterOperator = (typeof filterOperators)[number];
 
-/** Intervals by which a facet on dates may count (docs/reference/indexes-and-queries.md "Statistics, ranges and intervals"). */
+/** Intervals of facets on dates (docs/reference/indexes-and-queries.md "Statistics, ranges and intervals"). */
 export const facetIntervals = ['day', 'week', 'month', 'year'] as const;
 
 export type FacetInterval = (typeof facetIntervals)[number];
 
-/** Fields that every item has by itself (docs/reference/indexes-and-queries.md "The answer"). */
+/** Fields that every item has automatically (docs/reference/indexes-and-queries.md "The answer"). */
 export const builtInFields: readonly string[] = [
   '_originId',
   '_sourceGuid',
@@ -34,5 +33,5 @@ export const builtInFields: readonly string[] = [
   '_views',
 ];
 
-/** Names that no field of an index schema may have: those of built-in fields, and of what a query may ask for besides. */
+/** Names that fields of an index schema must not have: built-in fields, and other members that a query may request. */
 export const reservedFields: readonly string[] = [...builtInFields, '_viewIds', '_distance', '_highlights'];

@@ -1,18 +1,18 @@
 /**
- * The subset of JSON Schema (2020-12, as OpenAPI 3.1 has it) that requests are checked with and that the document at
- * `/openapi.json` shows: one definition for both.
+ * The subset of JSON Schema (2020-12, as in OpenAPI 3.1) that validates requests and is published at `/openapi.json`: one
+ * definition for both.
  */
 import type { Json, JsonObject } from './json.ts';
 
 export type ShapeType = 'null' | 'boolean' | 'number' | 'integer' | 'string' | 'array' | 'object';
 
 export interface Shape {
-  /** Name under which the document lists the shape once, so that generated clients have a type of that name. */
+  /** Name under which the OpenAPI document lists the shape once, so that generated clients have a type with that name. */
   readonly component?: string;
-  /** The noun for list items in the errors of a query: `101 keys`. Not in documents. */
+  /** The noun for list items in the errors of a query: `101 keys`. Not in the OpenAPI document. */
   readonly itemsName?: string;
   readonly type?: ShapeType | readonly ShapeType[];
-  /** The value has one of these shapes at least. */
+  /** The value matches at least one of these shapes. */
   readonly anyOf?: readonly Shape[];
   readonly description?: string;
   readonly format?: string;
@@ -31,14 +31,14 @@ export interface Shape {
   readonly required?: readonly string[];
   readonly propertyNames?: Shape;
   readonly additionalProperties?: Shape | boolean;
-  /** For parameters alone: generated clients treat a member with a default as one that must be sent. */
+  /** Only for parameters, because generated clients treat a member with a default as required. */
   readonly default?: Json;
   readonly examples?: readonly Json[];
-  /** What a value that breaks `pattern` or `anyOf` must do instead; completes the sentence "url …". */
+  /** The rule for values that do not match `pattern` or `anyOf`; completes the sentence "url …". */
   readonly 'x-rule'?: string;
 }
 
-/** The type of the values that a shape describes. A shape keeps what this needs if it is declared with `satisfies Shape`. */
+/** The type of the values of a shape. It needs a declaration with `satisfies Shape`, which keeps the literal types. */
 export type ValueOf<S> = S extends { readonly anyOf: readonly (infer One)[] }
   ? ValueOf<One>
   : S extends { readonly enum: readonly (infer Value)[] }
@@ -61,7 +61,7 @@ type ValueOfType<T, S> = T extends 'null'
           ? readonly (S extends { readonly items: infer Item } ? ValueOf<Item> : unknown)[]
           : ObjectOf<S>;
 
-/** One object type in place of an intersection, for messages that can be read. */
+/** One object type instead of an intersection, for readable messages. */
 type Flat<T> = { [K in keyof T]: T[K] };
 
 type ObjectOf<S> = S extends { readonly properties: infer P }

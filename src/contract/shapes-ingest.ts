@@ -1,4 +1,4 @@
-/** Requests and answers of the ingest interface (docs/reference/http.md "Saving many entities"). */
+/** Requests and responses of the ingest interface (docs/reference/http.md "Saving many entities"). */
 import {
   bulkEntitiesMax,
   entityTypeCodePointsMax,
@@ -51,7 +51,7 @@ const redirectsShape = {
   description: 'URLs that redirect to the url',
 } as const satisfies Shape;
 
-/** The rule for the names in `properties` itself. */
+/** The rule for names of members of `properties`. */
 export const propertyName = {
   pattern: '^(?!_*$)[A-Za-z_][A-Za-z0-9_]*$',
   rule: 'must not start with a digit, must not consist only of underscores, and may contain A-Z, a-z, 0-9 and _',
@@ -109,7 +109,7 @@ const v1Members = {
 } as const;
 const v1Required = ['id', 'type', 'properties'];
 
-/** An entity of ingest v1 whose properties are plain already. */
+/** An entity of ingest v1 with plain properties. */
 export const plainEntityV1Shape = {
   type: 'object',
   properties: { ...v1Members, properties: entityPropertiesShape },
@@ -139,7 +139,7 @@ const typedPropertyShape = {
   required: ['type'],
 } as const satisfies Shape;
 
-/** Body of ingest v1. Members of typed properties can begin with an upper-case letter. */
+/** Body of ingest v1. Members of typed properties may begin with an upper-case letter. */
 export const entityV1Shape = {
   component: 'EntityV1',
   type: 'object',
@@ -150,7 +150,7 @@ export const entityV1Shape = {
   required: v1Required,
 } as const satisfies Shape;
 
-/** Body of a single save: the simplified form, or with a `…-Type` header the properties alone. */
+/** Body of a single save: the simplified form, or only the properties if there is a `…-Type` header. */
 export const entityBodyShape = {
   anyOf: [simplifiedEntityShape, entityPropertiesShape],
 } as const satisfies Shape;

@@ -1,4 +1,4 @@
-/** Answers of the management interface (docs/reference/management.md). */
+/** Responses of the management interface (docs/reference/management.md). */
 import { configNameCharactersMax } from './limits.ts';
 import { publishStates } from './publish-times.ts';
 import type { Shape, ValueOf } from './shape.ts';

@@ -1,4 +1,4 @@
-/** How each interface writes an error down (docs/reference/http.md "Error bodies"). */
+/** Error bodies of each interface (docs/reference/http.md "Error bodies"). */
 import type { Shape } from './shape.ts';
 
 const status: Shape = { type: 'integer' };
@@ -18,7 +18,7 @@ export const plainProblemShape: Shape = {
 
 const errorCode: Shape = { type: 'string', enum: ['s-1001', 's-1007'], description: 'With 413 and 422' };
 
-/** Of what takes one entity. */
+/** For endpoints that accept one entity. */
 export const ingestProblemShape: Shape = {
   component: 'IngestProblem',
   type: 'object',
@@ -33,7 +33,7 @@ export const ingestProblemShape: Shape = {
   required: ['status', 'message', 'errors', 'code'],
 };
 
-/** Of what takes many entities. */
+/** For endpoints that accept many entities. */
 export const bulkIngestProblemShape: Shape = {
   component: 'BulkIngestProblem',
   type: 'object',
@@ -96,15 +96,15 @@ export const queryProblemShape: Shape = {
   required: ['message', 'errors', 'status', 'code'],
 };
 
-/** A query that is not valid, or a header that was sent twice. */
+/** An invalid query, or a header that was sent twice. */
 export const queryBadRequestShape: Shape = { anyOf: [queryProblemShape, plainProblemShape] };
 
 const label: Shape = { type: ['string', 'null'] };
 
-/** Members of a list have no code: clients of the hosted service expect exactly theirs. */
+/** Errors of one of several queries have no `code`, because clients of the hosted service expect exactly its members. */
 const { code: _, ...queryProblemMembers } = queryProblemShape.properties ?? {};
 
-/** What is in the place of a bad query of several. */
+/** Replaces the result of an invalid query in a response to several queries. */
 export const namedQueryProblemShape: Shape = {
   ...queryProblemShape,
   component: 'NamedQueryProblem',
@@ -121,5 +121,5 @@ export const namedQueryProblemShape: Shape = {
 
 const multiQueryProblemShape: Shape = { type: 'array', items: namedQueryProblemShape };
 
-/** As `queryBadRequestShape`, of several queries. */
+/** Like `queryBadRequestShape`, for several queries. */
 export const multiQueryBadRequestShape: Shape = { anyOf: [multiQueryProblemShape, plainProblemShape] };

@@ -1,4 +1,4 @@
-/** Requests and answers of the query interface (docs/reference/indexes-and-queries.md "The query object"). */
+/** Requests and responses of the query interface (docs/reference/indexes-and-queries.md "The query object"). */
 
 import {
   chosenFieldsMax,
@@ -72,7 +72,7 @@ function groupShape<const Kind extends GroupKind, Member extends Shape>(
   return { component, type: 'object', properties, required: [kind], description } as const satisfies Shape;
 }
 
-/** A group within a group holds conditions alone. */
+/** A group within a group contains only conditions. */
 const innerGroupShapes = {
   and: groupShape('AndConditions', 'and', conditionShape, 'Each of the conditions holds'),
   or: groupShape('OrConditions', 'or', conditionShape, 'One of the conditions holds at least'),
@@ -296,7 +296,7 @@ const queryMembers = {
   },
 } as const satisfies Record<string, Shape>;
 
-/** Names that a query has only in some requests: in those with several queries, and in an index. */
+/** Members that only some queries have: those in a request with several queries, and those on an index. */
 export const labelMemberNames = ['name', 'index', 'sourceGroupAlias', 'sourceEntityType', 'aliases'];
 
 const aliasesShape = {
@@ -352,7 +352,7 @@ export const indexQueriesShape: Shape = {
   },
 };
 
-/** Text: a date, or a long beyond 2^53. */
+/** A string is a date, or a long beyond 2^53. */
 const statShape = { type: ['number', 'string', 'null'] } as const satisfies Shape;
 
 const answerMembers = {
@@ -440,7 +440,7 @@ export const queryAnswerShape = {
 
 export type QueryAnswer = ValueOf<typeof queryAnswerShape>;
 
-/** The answers to several queries: the result of each, or what is wrong with it. */
+/** The response to several queries: the result or the errors of each. */
 function answersShape(component: string, labels: readonly string[]): Shape {
   const named = Object.fromEntries(labels.map((label): [string, Shape] => [label, { type: 'string' }]));
   const result: Shape = {

@@ -1,4 +1,4 @@
-/** Requests and answers of the delivery, routes, changes and operations interfaces (docs/reference/http.md). */
+/** Requests and responses of the delivery, routes, changes and operations interfaces (docs/reference/http.md). */
 import { deliveryDepthMax, deliveryKeysMax } from './limits.ts';
 import type { Shape, ValueOf } from './shape.ts';
 import { plainProblemShape } from './shapes-problems.ts';

@@ -3,7 +3,7 @@
 const titleNames = ['title', 'name', 'heading', 'label'];
 const titleCharactersMax = 80;
 
-/** The first text in a view that reads like its title; null where there is none. */
+/** The first nonempty text in a view under a name of a title; null if there is none. */
 export function titleOf(view: unknown): string | null {
   if (typeof view !== 'object' || view === null) return null;
   const members = new Map(Object.entries(view));

@@ -1,4 +1,4 @@
-/** Makes the site: reads the documents, checks their links, and writes pages, files, styles and the search index. */
+/** Builds the site: reads the documents, checks their links, and writes pages, files, styles and the search index. */
 import {
   cpSync,
   existsSync,
@@ -15,17 +15,17 @@ import { build } from 'esbuild';
 import { Document, LinkCheck, textOf } from './document.ts';
 import { navigationOf, pageHtml } from './page.ts';
 
-/** Why the site is not built; of wrong links one per line, each with file and line. */
+/** Why the site cannot be built. Broken links are listed one per line, each with file and line. */
 export class DocsMistakes extends Error {}
 
 const ownFolder = fileURLToPath(new URL('./', import.meta.url));
-/** Lists all pages by task: the navigation is built from it. */
+/** Lists all pages by task; determines the navigation. */
 const indexFile = 'docs/README.md';
 const outsideDocs = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'bench/README.md'];
 
 /**
- * @param folder is emptied first, unless it has files of something else
- * @throws DocsMistakes, and then nothing is written
+ * @param folder emptied first; it must be empty or contain an earlier site
+ * @throws DocsMistakes before anything is written
  */
 export async function buildSite(root: string, folder: string): Promise<{ pages: number; links: number }> {
   const documents = new Map(
@@ -68,7 +68,7 @@ export async function buildSite(root: string, folder: string): Promise<{ pages: 
   return { pages: pages.length, links: check.checked };
 }
 
-/** Another folder is not deleted by mistake. */
+/** Protects other folders from being deleted by mistake. */
 function requireOurs(folder: string): void {
   if (!existsSync(folder)) return;
   const names = readdirSync(folder);
@@ -89,11 +89,11 @@ function write(folder: string, name: string, text: string): void {
   writeFileSync(file, text);
 }
 
-/** The search index of the site: the text below each heading. */
+/** An entry of the site's search index: the text below a heading. */
 export interface SearchSection {
   readonly page: string;
   readonly heading: string;
-  /** Relative to the site. */
+  /** URL relative to the site. */
   readonly address: string;
   readonly text: string;
 }

@@ -1,6 +1,6 @@
 /**
- * One Markdown file: its headings with anchors, its links with lines, and its HTML. Its links to files of the repository become
- * links between pages; those that lead nowhere are found.
+ * A Markdown file: its headings with anchors, its links with line numbers, and its HTML. Links to files of the repository
+ * become links between pages; broken links are reported.
  */
 import path from 'node:path';
 import { Marked, type Token, type Tokens } from 'marked';
@@ -14,22 +14,22 @@ export interface Heading {
 /** A link or an image. */
 export interface DocumentLink {
   readonly target: string;
-  /** From 1. */
+  /** Starts at 1. */
   readonly line: number;
 }
 
-/** The address of a link on the site. */
+/** Returns the URL of a link on the site. */
 export type AddressOf = (link: DocumentLink) => string;
 
 export class Document {
-  /** Where its page is, relative to the site. */
+  /** URL of its page, relative to the site. */
   readonly address: string;
   readonly tokens: readonly Token[];
   readonly headings: readonly Heading[];
   readonly #anchors = new Map<Token, string>();
   readonly #lines = new Map<Token, number>();
 
-  /** @param file relative to the repository, with slashes */
+  /** @param file relative to the repository, with forward slashes */
   constructor(
     readonly file: string,
     markdown: string,
@@ -74,7 +74,7 @@ export class Document {
         image(token) {
           return `<img src="${address(token)}" alt="${escapeHtml(token.text)}">`;
         },
-        // Comments are for the tests of the documents. Other HTML is shown as it is written.
+        // Comments are only for the tests of the documents. Other HTML is shown as text.
         html(token) {
           return token.text.startsWith('<!--') ? '' : escapeHtml(token.text);
         },
@@ -89,7 +89,7 @@ export class Document {
     return marked.parser([...this.tokens]);
   }
 
-  /** Gives each token inside another the line of its text there. */
+  /** Records the line of a token and of all tokens inside. */
   #number(token: Token, line: number): void {
     this.#lines.set(token, line);
     let from = 0;
@@ -112,7 +112,7 @@ export class Document {
   }
 }
 
-/** `README.md` is the first page; the README of a folder is the page of the folder. */
+/** `README.md` is the home page; the README of a folder is the page of the folder. */
 function addressOfFile(file: string): string {
   if (file === 'README.md') return 'index.html';
   return file.replace(/README\.md$/, 'index.html').replace(/\.md$/, '.html');
@@ -129,7 +129,7 @@ function childrenOf(token: Token): readonly Token[] {
   return [header, ...rows].flat().flatMap((cell) => cell.tokens);
 }
 
-/** The text of tokens without marks. */
+/** The text of tokens without markup. */
 export function textOf(tokens: readonly Token[]): string {
   return tokens
     .map((token) => {
@@ -145,7 +145,7 @@ function separator({ type }: Token): string {
   return ['paragraph', 'list_item', 'list', 'table', 'code', 'heading'].includes(type) ? ' ' : '';
 }
 
-/** The anchor of a heading, as GitHub makes it. */
+/** The anchor of a heading, as on GitHub. */
 function uniqueAnchor(heading: string, used: Set<string>): string {
   const anchor = heading
     .trim()
@@ -174,11 +174,11 @@ export function escapeHtml(text: string): string {
     .replaceAll('"', '&quot;');
 }
 
-/** Turns links between files into links between pages. */
+/** Turns links between files into links between pages, and collects broken links. */
 export class LinkCheck {
   /** `file:line: target: what is wrong` */
   readonly mistakes: string[] = [];
-  /** Files that are not pages and that pages link to, relative to the repository. */
+  /** Linked files that are not pages, relative to the repository. */
   readonly files = new Set<string>();
   checked = 0;
 
@@ -188,7 +188,7 @@ export class LinkCheck {
     private readonly isFile: (file: string) => boolean,
   ) {}
 
-  /** Links to other sites stay as they are and are not checked. */
+  /** The URL of a link on the site. Links to other sites are neither changed nor checked. */
   addressOf(from: Document, { target, line }: DocumentLink): string {
     if (/^[a-z]+:/.test(target)) return target;
     this.checked += 1;
@@ -212,7 +212,7 @@ export class LinkCheck {
   }
 }
 
-/** The address of a page from another one. */
+/** The relative URL from one page to another. */
 export function relative(from: string, to: string): string {
   return path.posix.relative(path.posix.dirname(from), to);
 }

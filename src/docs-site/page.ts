@@ -1,4 +1,4 @@
-/** The frame of a page: head, search, navigation, the document. */
+/** The layout of a page: head, search, navigation and document. */
 import path from 'node:path';
 import type { Token, Tokens } from 'marked';
 import { type Document, escapeHtml, relative, textOf } from './document.ts';
@@ -8,10 +8,10 @@ interface NavigationGroup {
   readonly pages: readonly Document[];
 }
 
-/** Below this many headings a page needs no list of them. */
+/** A page with fewer headings has no table of contents. */
 const contentsMin = 4;
 
-/** The pages under each heading of the index, in its order; a page that is linked twice comes once. */
+/** The pages under each heading of the index, in order; a page that is linked twice is listed once. */
 export function navigationOf(
   documents: ReadonlyMap<string, Document>,
   indexFile: string,
@@ -90,7 +90,7 @@ function groupHtml(
   return `<h2>${escapeHtml(title)}</h2>\n<ul>${items.join('')}</ul>`;
 }
 
-/** Puts a list of the headings below the first one. */
+/** Inserts a table of contents below the title. */
 function withContents(body: string, { headings }: Document): string {
   const sections = headings.filter(({ depth }) => depth === 2);
   if (sections.length < contentsMin) return body;

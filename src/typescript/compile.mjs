@@ -1,11 +1,11 @@
 /**
- * Compiles TypeScript with esbuild, the compiler in tsx, by its documented options alone. This is a fast path: tsx runs
- * the same files, but has esbuild name every function again, and then queries that filter and sort run at 0.85 of their rate
- * (bench/README.md "Fast paths").
+ * Compiles TypeScript with esbuild, the compiler in tsx, using only documented options. This is a fast path: tsx runs the same
+ * files, but makes esbuild set the name of every function again, and then queries that filter and sort run at 0.85 of their
+ * rate (bench/README.md "Fast paths").
  *
- * A package in CommonJS becomes a module that asks for it by `require`, and names what it exports. Node itself looks for those
- * names in the text of each file of the package, with a parser in JavaScript. This is a fast path too: without it a platform
- * takes 1.14 times the processor time until it is ready.
+ * A CommonJS package becomes a module that loads it with `require` and lists its exports. Otherwise Node finds these names by
+ * parsing each file of the package, in JavaScript. This is also a fast path: without it, a platform takes 1.14 times the
+ * processor time until it is ready.
  */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -16,14 +16,14 @@ import { types } from 'node:util';
 
 const require = createRequire(import.meta.url);
 
-/** A process that loads many files one by one compiles the next within that time. */
+/** A process that loads many files one after another compiles the next one within this time. */
 const restMs = 2_000;
 
 const options = {
   format: 'esm',
   target: 'node20',
   sourcemap: 'inline',
-  // The TypeScript files are there anyway. With their content, every process would read and hold them once more.
+  // Every process would read and hold the content of the TypeScript files once more, although the files exist.
   sourcesContent: false,
 };
 
@@ -32,10 +32,10 @@ export const bundleOptions = {
   bundle: true,
   platform: 'node',
   packages: 'external',
-  // What no entry needs is kept too, so that coverage reports it.
+  // Keep unused code, so that coverage reports it.
   treeShaking: false,
-  // A constant of a bundled module becomes a variable. Numbers are written in their places so: without it, queries that
-  // filter and sort take a worker 1.19 times as long.
+  // Bundling turns the constants of modules into variables. This inlines numbers: without it, queries that filter and sort take
+  // a worker 1.19 times as long.
   minifySyntax: true,
   write: false,
   metafile: true,
@@ -43,14 +43,14 @@ export const bundleOptions = {
 };
 
 /**
- * What was compiled.
+ * A compiled file.
  * @typedef {{ code: string, madeOf: string[] }} Compiled `madeOf`: paths of all files it was built from
  */
 
-/** Compiles files by the settings of a `tsconfig.json`. */
+/** Compiles files with the settings of a `tsconfig.json`. */
 export class Compiler {
   #tsconfigRaw;
-  /** Everything on which the output depends besides the files themselves. */
+  /** Everything except the files themselves on which the output depends. */
   madeBy;
   #esbuild = null;
   #running = 0;
@@ -61,7 +61,7 @@ export class Compiler {
     this.madeBy = JSON.stringify([version, bundleOptions, this.#tsconfigRaw]);
   }
 
-  /** Compiles one file. @param file path @returns {Promise<Compiled>} @throws Error that names the place of a mistake */
+  /** Compiles one file. @param file path @returns {Promise<Compiled>} @throws Error with the location of a syntax error */
   async compile(file) {
     const text = await readFile(file, 'utf8');
     const { code } = await this.#run(({ transform }) =>
@@ -71,8 +71,8 @@ export class Compiler {
   }
 
   /**
-   * Compiles a file and all of ours that it imports into one module. Packages stay outside of it.
-   * @param file path @returns {Promise<Compiled>} @throws Error that names the place of a mistake
+   * Bundles a file with all of our files that it imports into one module. Packages are not included.
+   * @param file path @returns {Promise<Compiled>} @throws Error with the location of a syntax error
    */
   async bundle(file) {
     const folder = path.dirname(file);
@@ -90,12 +90,12 @@ export class Compiler {
     return { code: outputFiles[0].text, madeOf };
   }
 
-  /** The module of a file in CommonJS. @param file path @returns {Promise<Compiled>} @throws Error when it is not one */
+  /** A module for a CommonJS file. @param file path @returns {Promise<Compiled>} @throws Error if it is not CommonJS */
   async wrap(file) {
     return packageModule(file);
   }
 
-  /** The program of the compiler ends when it has rested: it would keep some 50 MB for as long as this process runs. */
+  /** Stops the compiler process when it has been idle, because it would keep about 50 MB for as long as this process runs. */
   async #run(act) {
     this.#esbuild ??= require('esbuild');
     this.#running += 1;
@@ -135,10 +135,10 @@ export function ownAddresses(addressOf) {
 const packagePattern = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+\//;
 
 /**
- * Runs the package to see what it exports, as the importer is about to do.
+ * Runs the package to find its exports; the importer is about to run it anyway.
  * @param file path, within a package
- * @returns {{ code: string, madeOf: string[] }} of all files of the package its description stands for the others
- * @throws Error when it is not CommonJS, or does not run
+ * @returns {{ code: string, madeOf: string[] }} for the other files of the package, `madeOf` has its `package.json`
+ * @throws Error if it is not CommonJS or fails to run
  */
 export function packageModule(file) {
   const exported = createRequire(file)(file);

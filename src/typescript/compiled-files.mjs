@@ -1,6 +1,6 @@
 /**
- * Keeps compiled code in files, so that a later process starts no compiler. This is a fast path: without it `npm start`
- * takes 1.56 times as long until it is ready (bench/README.md "Fast paths").
+ * Caches compiled code in files, so that later processes start no compiler. This is a fast path: without it `npm start` takes
+ * 1.56 times as long until it is ready (bench/README.md "Fast paths").
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -13,15 +13,15 @@ export class CompiledFiles {
   #folder;
   #compiler;
 
-  /** @param folder is made when something is kept @param compiler from `compile.mjs` */
+  /** @param folder created when something is cached @param compiler from `compile.mjs` */
   constructor(folder, compiler) {
     this.#folder = folder;
     this.#compiler = compiler;
   }
 
   /**
-   * The JavaScript of a file, as it was kept or is made now.
-   * @param {'compile' | 'bundle' | 'wrap'} how TypeScript alone, or with all that it imports; or a file in CommonJS
+   * The JavaScript of a file, from the cache or compiled now.
+   * @param {'compile' | 'bundle' | 'wrap'} how a TypeScript file alone, or with all that it imports; or a CommonJS file
    * @param file path @returns text or bytes
    */
   async read(how, file) {
@@ -33,7 +33,7 @@ export class CompiledFiles {
     return code;
   }
 
-  /** @returns bytes; null when nothing is kept, or a source or the compiler has changed since */
+  /** @returns bytes; null if nothing is cached, or if a source or the compiler has changed since */
   #readKept(keptFile) {
     try {
       const bytes = readFileSync(keptFile);
@@ -46,8 +46,8 @@ export class CompiledFiles {
   }
 
   /**
-   * Keeps a file. Other processes may read or write it meanwhile, so it is written under another name first. Where
-   * nothing can be written, nothing is kept.
+   * Caches a file. Other processes may read or write it at the same time, so it is written under a temporary name first. If
+   * this fails, nothing is cached.
    */
   #keep(keptFile, madeOf, code) {
     const draftFile = `${keptFile}.${process.pid}.${threadId}`;

@@ -1,6 +1,5 @@
 /**
- * The hooks that Node calls in a thread of its own when a module is imported (Node's documentation, "Customization
- * Hooks").
+ * The hooks that Node calls in a separate thread when a module is imported (Node's documentation, "Customization Hooks").
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -11,16 +10,16 @@ const ownPattern = /^\.{1,2}\/.*\.(?:ts|mjs)$/;
 
 let files = null;
 let bundledFolders = [];
-/** Addresses of ours with which a process or a thread begins. */
+/** URLs of our files that are entry points of a process or a thread. */
 const entries = new Set();
 
-/** @param options paths: `cacheDir`, where compiled files are kept; `tsconfigFile`; `esbuildPackageFile`; `root`, the URL of our folder */
+/** @param options paths: `cacheDir` for compiled files; `tsconfigFile`; `esbuildPackageFile`; `root`, the URL of our folder */
 export function initialize({ cacheDir, tsconfigFile, esbuildPackageFile, root }) {
   bundledFolders = ['src/', 'workers/'].map((folder) => root + folder);
   files = new CompiledFiles(cacheDir, new Compiler(tsconfigFile, esbuildPackageFile));
 }
 
-/** Our own imports name the file as it is, so there is nothing to search. */
+/** Our own imports contain the exact file name, so no search is needed. */
 export async function resolve(specifier, context, nextResolve) {
   const resolved = ownImport(specifier, context.parentURL) ?? (await nextResolve(specifier, context));
   if (isEntry(resolved.url, context.parentURL)) entries.add(resolved.url);
@@ -37,15 +36,15 @@ export async function load(url, context, nextLoad) {
 function ownImport(specifier, parentUrl) {
   if (parentUrl === undefined || !ownPattern.test(specifier)) return null;
   const url = new URL(specifier, parentUrl);
-  // Node itself reports an import of a file that is not there.
+  // Node itself reports imports of missing files.
   if (isInPackage(url.href) || !existsSync(url)) return null;
   return { url: url.href, format: 'module', shortCircuit: true };
 }
 
 /**
- * What TypeScript does not import begins a process, a thread or a command, and becomes one module with all that it
- * imports: each module that Node loads by itself goes through these hooks. Tests and benchmarks import what they try
- * file by file.
+ * A file that is not imported by TypeScript is the entry point of a process, a thread or a command. It is bundled with all its
+ * imports, because each module that Node loads separately goes through these hooks. Tests and benchmarks import the files under
+ * test one by one.
  */
 function isEntry(url, parentUrl) {
   return (
@@ -59,7 +58,7 @@ function isOwnTypeScript(url) {
   return url.startsWith('file:') && url.endsWith('.ts') && !isInPackage(url);
 }
 
-/** Node does not know yet what a file is whose package does not say it. */
+/** Node does not know the format of a file yet if its package does not declare it. */
 function mayBeCommonJs(url, format) {
   return (format ?? 'commonjs') === 'commonjs' && isInPackage(url) && /\.c?js$/.test(url);
 }

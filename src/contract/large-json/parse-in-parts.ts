@@ -1,6 +1,6 @@
 /**
- * Parses large JSON text part by part: millions of small values keep the event loop for half a second at once. Parts are cut
- * where values of an array or an object end, and `JSON.parse` reads each.
+ * Parses large JSON text in parts, because millions of small values would block the event loop for half a second. Parts end
+ * where values in an array or an object end. `JSON.parse` reads each part.
  */
 
 import { assert } from '../../lib/assert.ts';
@@ -8,16 +8,16 @@ import { type Resumable, Suspended } from '../../lib/cooperative-yield.ts';
 import { sorted } from '../../lib/slices/merge-sort.ts';
 import { isJsonObject, type Json, type JsonObject, setOwn } from '../json.ts';
 
-/** Longer JSON text is read, and what is built from it written, in parts. */
+/** Longer JSON text is parsed in parts, and outputs built from it are serialized in parts. */
 export const largeJsonCharacters = 128 * 1024;
 
-/** Some milliseconds at most; a longer text inside is never cut, and takes little. */
+/** A part takes a few milliseconds at most. A longer string inside is not split, and is fast to parse. */
 const partCharacters = 32_768;
 
-/** Names of the objects that were put together of several parts: to list them again takes long. */
+/** Names of the objects that consist of several parts, because listing them again would take long. */
 const names = new WeakMap<object, readonly string[]>();
 
-/** As `Object.keys`. */
+/** Like `Object.keys`. */
 export function namesOf(object: JsonObject): readonly string[] {
   return names.get(object) ?? Object.keys(object);
 }
@@ -33,14 +33,14 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** As `JSON.parse`, in steps when the text is large. @param text as for `parseInParts` */
+/** Like `JSON.parse`, in steps if the text is large. @param text as for `parseInParts` */
 export function parsed(text: string): Resumable<Json> {
   return text.length > largeJsonCharacters ? new Suspended(parseInParts(text)) : (JSON.parse(text) as Json);
 }
 
 /**
- * As `JSON.parse`; may pause at each `yield`.
- * @param text as `JSON.stringify` writes it without spaces. @throws SyntaxError
+ * Like `JSON.parse`; may pause at each `yield`.
+ * @param text as written by `JSON.stringify` without spaces. @throws SyntaxError
  */
 export function* parseInParts(text: string): Generator<undefined, Json, undefined> {
   return yield* new PartsParser(text).whole();
@@ -49,7 +49,7 @@ export function* parseInParts(text: string): Generator<undefined, Json, undefine
 const indexDigitsMax = 10;
 const indexMax = 2 ** 32 - 2;
 
-/** Numbers among the names of an object come first, in their order, wherever they are in its text. */
+/** Numeric names of an object come first, in numeric order, wherever they are in its text. */
 function isIndex(name: string): boolean {
   const first = name.charCodeAt(0);
   if (!(first >= zero && first <= nine) || name.length > indexDigitsMax) return false;
@@ -71,12 +71,12 @@ class PartsParser {
     return value;
   }
 
-  /** Reads the list or the object that begins here. */
+  /** Reads the list or object that begins here. */
   *#value(): Generator<undefined, Json, undefined> {
     const first = this.text.charCodeAt(this.#at);
     if (first === openBracket) return yield* this.#array();
     if (first === openBrace) return yield* this.#object();
-    // A large text. Inside of a list it would be a part.
+    // A large string as the whole text. Inside a list it would be a part.
     const value = JSON.parse(this.text.slice(this.#at)) as Json;
     this.#at = this.text.length;
     return value;
@@ -126,7 +126,7 @@ class PartsParser {
     return object;
   }
 
-  /** True at the end of a list, which is after it then. Else a comma is left behind. */
+  /** Skips the end of a list and returns true, or skips a comma and returns false. */
   #ends(close: number): boolean {
     const next = this.text.charCodeAt(this.#at);
     if (next === close || next === comma) this.#at += 1;
@@ -134,7 +134,7 @@ class PartsParser {
     return next === close;
   }
 
-  /** Takes as many whole values, or members, as make a part; null where a list within the first one is larger. */
+  /** Reads as many whole values or members as fit in a part; null if the first value is a list or object that does not fit. */
   #part(): string | null {
     const { text } = this;
     const from = this.#at;
@@ -154,7 +154,7 @@ class PartsParser {
     return text.slice(from, end);
   }
 
-  /** Takes the name of a member. */
+  /** Reads the name of a member. */
   #name(): string {
     const end = endOfText(this.text, this.#at) + 1;
     const name = JSON.parse(this.text.slice(this.#at, end)) as string;
@@ -164,7 +164,7 @@ class PartsParser {
   }
 }
 
-/** The place of the quote that ends the text that begins at a place. @throws SyntaxError when there is none */
+/** The index of the closing quote of the string that begins at `from`. @throws SyntaxError if there is none */
 function endOfText(text: string, from: number): number {
   for (let end = text.indexOf('"', from + 1); end > 0; end = text.indexOf('"', end + 1)) {
     let slashes = 0;

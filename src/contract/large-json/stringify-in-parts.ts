@@ -12,7 +12,7 @@ const charactersOfWeight = 16;
 /** Approximate cost of a value, in units of the work budget. */
 const unitsOfWeight = 10;
 
-/** As `JSON.stringify`, in steps when the value is large. */
+/** Like `JSON.stringify`, in steps if the value is large. */
 export function stringified(value: Json): Resumable<string> {
   if (weighed(value, partWeight) >= 0) return JSON.stringify(value);
   return new Suspended(stringifyInParts(value));
@@ -24,7 +24,7 @@ function* stringifyInParts(value: Json): Steps<string> {
   return writer.text;
 }
 
-/** The rest of a budget after a weight; negative when the value weighs more. */
+/** The rest of a budget after the weight of a value; negative if the value weighs more. */
 function weighed(value: Json, budget: number): number {
   if (typeof value === 'string') return budget - 1 - Math.floor(value.length / charactersOfWeight);
   let left = budget - 1;
@@ -128,11 +128,11 @@ export function isLongerThan(value: Json, characters: number): boolean {
   return leftBy(value, characters) < 0;
 }
 
-/** The rest of a number of characters after the text of a value; negative when it is longer. */
+/** What remains of a number of characters after the text of a value; negative if it is longer. */
 function leftBy(value: Json, characters: number): number {
   if (typeof value === 'string') return characters - value.length - 2;
   if (typeof value !== 'object' || value === null) return characters - String(value).length;
-  // One comma fewer than values.
+  // There is one comma fewer than values.
   let left = characters - 1;
   if (Array.isArray(value)) {
     for (let at = 0; at < value.length && left >= 0; at += 1) left = leftBy(value[at] ?? null, left - 1);

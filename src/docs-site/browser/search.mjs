@@ -1,4 +1,4 @@
-/** The search field of the documentation: sections whose heading or text has all words, headings first. */
+/** The search field of the documentation. Finds sections whose heading or text has all words, headings first. */
 import { Index } from 'flexsearch';
 
 const resultsMax = 12;
@@ -7,7 +7,7 @@ const root = document.body.dataset.root ?? '';
 const field = document.querySelector('input[type=search]');
 const results = document.getElementById('results');
 
-/** Loaded with the first search. */
+/** Set by the first search. */
 let loading = null;
 
 async function load() {
@@ -25,7 +25,7 @@ async function show() {
   const query = field.value.trim();
   loading ??= load();
   const { sections, headings, texts } = await loading;
-  // The reader has typed on while the index was loaded.
+  // The query has changed while the index was loading.
   if (query !== field.value.trim()) return;
   const limit = resultsMax;
   const ids = new Set([...headings.search(query, { limit }), ...texts.search(query, { limit })]);
@@ -68,7 +68,7 @@ document.addEventListener('keydown', (event) => {
   if (event.key === 'Escape') results.hidden = true;
 });
 
-// On a wide screen the list of pages is always open.
+// On wide screens the list of pages is always open.
 const wide = matchMedia('(min-width: 60rem)');
 const pages = document.querySelector('nav details');
 const openWhenWide = () => {

@@ -5,7 +5,7 @@ import { type FieldTraits, traitsOf } from './field-type.ts';
 /** The fields that a query can name. */
 export interface FieldTable {
   readonly fields: ReadonlyMap<string, FieldType>;
-  /** True for an auto-indexed group. Then an unknown field counts as absent from every item, not as an error. */
+  /** True for an auto-indexed group. Then an unknown field is treated as absent from every item instead of as an error. */
   readonly isOpen: boolean;
   /** Field -> tag of the locale for sorting. */
   readonly collations?: ReadonlyMap<string, string>;

@@ -12,22 +12,22 @@ export type Fit =
 
 const misfit: Fit = { ok: false };
 
-/** Items of a list that are looked at in one go. */
+/** Items of a list to test in one step. */
 const itemsPerGo = 1024;
-/** About what a look at an item costs, in units of the work budget: most for a date. */
+/** Approximate cost of testing an item, in units of the work budget; dates cost most. */
 const unitsPerItem = 20;
 
 /**
- * Tells whether a value fits the type of its field, and gives the value to store, as it was sent
- * (docs/reference/indexes-and-queries.md "Field types"), in steps for a long list. The caller handles null and absent
+ * Checks whether a value fits the type of its field, and returns the value to store, as it was sent
+ * (docs/reference/indexes-and-queries.md "Field types"). Long lists are checked in steps. The caller handles null and absent
  * values.
  *
- * - keyword, text: text. A number or boolean is not a string.
- * - integer: whole, 32 bits signed. float, double: a number (float: of its range). Numeric text is not a number.
- * - long: whole, 64 bits signed, as a number or as text of digits.
- * - date: ISO 8601 date or date-time text, or epoch milliseconds.
+ * - keyword, text: a string. A number or boolean is not a string.
+ * - integer: a 32-bit signed integer. float, double: a number (float: in its range). A numeric string is not a number.
+ * - long: a 64-bit signed integer, as a number or as a string of digits.
+ * - date: an ISO 8601 date or date-time, or epoch milliseconds.
  * - geoPoint: `{lat, lon}` or `[lon, lat]`, in degrees within their range.
- * - lists: an array; items that do not fit are left out; an array of which no item fits does not fit, an empty one does.
+ * - lists: an array. Items that do not fit are left out. If no item fits, the array does not fit, unless it is empty.
  * - ranges: an object with `gt|gte` and/or `lt|lte` and nothing else. object: an object or an array.
  */
 export function fitField(type: FieldType, value: Json): Resumable<Fit> {
@@ -39,7 +39,7 @@ export function fitField(type: FieldType, value: Json): Resumable<Fit> {
 }
 
 /**
- * As `fitField`, for auto-indexed types. A date field may become text, which takes no numbers, so it takes none before: an item
+ * Like `fitField`, for auto-indexed types. A date field takes no numbers, because it may become text, which takes none: an item
  * must not depend on when its field became text.
  */
 export function fitAutoField(type: FieldType, value: Json): Resumable<Fit> {
@@ -52,7 +52,7 @@ export function fitAutoField(type: FieldType, value: Json): Resumable<Fit> {
   );
 }
 
-/** As `fitsAsItIs`, for auto-indexed types. */
+/** Like `fitsAsItIs`, for auto-indexed types. */
 export function fitsAutoAsItIs(type: FieldType, value: Json): Resumable<boolean> {
   if (type === 'date' && typeof value === 'number') return false;
   if (type === 'date[]' && Array.isArray(value) && value.some(isNumber)) return false;
@@ -64,8 +64,8 @@ function isNumber(value: Json): value is number {
 }
 
 /**
- * True when `fitField` would take the value as it is; every item of a list must fit, and none may be null. It allocates
- * nothing, but for a long list.
+ * True if `fitField` would accept the value unchanged; every item of a list must fit, and none may be null. Only allocates
+ * memory for a long list.
  */
 export function fitsAsItIs(type: FieldType, value: Json): Resumable<boolean> {
   const { shape, kind } = traitsOf(type);

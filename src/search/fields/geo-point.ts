@@ -1,4 +1,4 @@
-/** Places on the earth (docs/reference/indexes-and-queries.md "Places"). */
+/** Geographic points (docs/reference/indexes-and-queries.md "Places"). */
 import type { Json } from '../../contract/json.ts';
 import { getOwn, isJsonObject } from '../../contract/json.ts';
 
@@ -11,10 +11,10 @@ export interface GeoPoint {
 export const latitudeMax = 90;
 export const longitudeMax = 180;
 
-/** The mean radius of the earth, as the IUGG has it. */
+/** The mean radius of the earth according to the IUGG. */
 const earthRadiusMetres = 6_371_008.8;
 const radiansPerDegree = Math.PI / 180;
-/** Metres from a parallel to the next degree of latitude. */
+/** Length of a degree of latitude, in metres. */
 export const metresPerDegree = earthRadiusMetres * radiansPerDegree;
 
 /** True for a number of degrees from -max to max. */
@@ -22,7 +22,7 @@ export function isDegrees(value: Json, max: number): value is number {
   return typeof value === 'number' && value >= -max && value <= max;
 }
 
-/** The place of a value as it was sent: `{lat, lon}` or `[lon, lat]` and nothing else. Null when it is not one. */
+/** The point of a value as it was sent: `{lat, lon}` or `[lon, lat]` and nothing else. Null for other values. */
 export function geoPointOf(value: Json): GeoPoint | null {
   const [lat = null, lon = null] = coordinatesOf(value);
   return isDegrees(lat, latitudeMax) && isDegrees(lon, longitudeMax) ? { lat, lon } : null;
@@ -34,10 +34,10 @@ function coordinatesOf(value: Json): readonly Json[] {
   return [getOwn(value, 'lat') ?? null, getOwn(value, 'lon') ?? null];
 }
 
-/** The distance of a place, in metres. */
+/** The distance to a point, in metres. */
 export type DistanceTo = (lat: number, lon: number) => number;
 
-/** Distances from a place on a sphere, by the haversine formula. A place has one distance, however it is written. */
+/** Distances from a point on a sphere, by the haversine formula. Equivalent coordinates have the same distance. */
 export function distanceFrom(from: GeoPoint): DistanceTo {
   const cosine = latitudeCosine(from.lat);
   const fromLon = oneMeridian(from.lon);
@@ -49,12 +49,12 @@ export function distanceFrom(from: GeoPoint): DistanceTo {
   };
 }
 
-/** A pole is one place, whatever its longitude, which the cosine of a rounded right angle would let through. */
+/** Exactly 0 at the poles, which are one point for all longitudes. The cosine of a rounded right angle is not 0. */
 function latitudeCosine(lat: number): number {
   return Math.abs(lat) === latitudeMax ? 0 : Math.cos(lat * radiansPerDegree);
 }
 
-/** -180 and 180 degrees are one meridian. */
+/** -180 and 180 degrees are the same meridian. */
 function oneMeridian(lon: number): number {
   return lon === -longitudeMax ? longitudeMax : lon;
 }

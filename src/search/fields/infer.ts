@@ -3,9 +3,9 @@ import { parseDateText } from './date-text.ts';
 import type { FieldType } from './field-type.ts';
 
 /**
- * The type that a first value gives its field in an auto-indexed source group (docs/reference/indexes-and-queries.md
- * "Auto-indexed source groups"). The first item of an array that is neither null nor an empty text decides. An array of
- * objects or arrays is an `object`. Null when the value decides nothing.
+ * The type of a field in an auto-indexed source group, inferred from its first value (docs/reference/indexes-and-queries.md
+ * "Auto-indexed source groups"). The first item of an array that is neither null nor an empty string decides. An array of
+ * objects or arrays is an `object`. Null if the value has no type.
  */
 export function inferFieldType(value: Json): FieldType | null {
   if (!Array.isArray(value)) return inferScalar(value);
@@ -13,14 +13,14 @@ export function inferFieldType(value: Json): FieldType | null {
   if (first === undefined) return null;
   if (Array.isArray(first)) return 'object';
   const item = inferScalar(first);
-  // A list of dates that has another text is one of texts, as when that text had come later.
+  // A list of dates with another string is a list of strings, as if that string had come in a later value.
   if (item === 'date' && value.some(isOtherText)) return 'keywordText[]';
   return item === null || item === 'object' ? item : (`${item}[]` as const);
 }
 
 /**
- * True when a value that gives a type makes the decided type of its field another one: a date field that gets another text is one
- * of texts from then on.
+ * True if a type inferred from a later value replaces the decided one: a date field becomes text after any string that is not a
+ * date.
  */
 export function isRetyped(decided: FieldType, shown: FieldType): boolean {
   return (
@@ -28,7 +28,7 @@ export function isRetyped(decided: FieldType, shown: FieldType): boolean {
   );
 }
 
-/** True for a value of a date field that makes it one of texts. */
+/** True for a value that turns a date field into text. */
 export function retypes(decided: FieldType, value: Json): boolean {
   if (decided === 'date') return isOtherText(value);
   return decided === 'date[]' && Array.isArray(value) && value.some(isOtherText);
@@ -38,7 +38,7 @@ function isOtherText(value: Json): boolean {
   return typeof value === 'string' && value !== '' && parseDateText(value) === null;
 }
 
-/** True for a value that gives its field no type: null, an empty text, an array of no other items. */
+/** True for a value without a type: null, an empty string, or an array of only such items. */
 export function decidesNothing(value: Json): boolean {
   return isNothing(value) || (Array.isArray(value) && value.every(isNothing));
 }

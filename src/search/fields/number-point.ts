@@ -3,8 +3,8 @@ import { parseDate } from './date-text.ts';
 import type { ValueKind } from './field-type.ts';
 
 /**
- * A number without loss: the nearest double, and the difference to the exact value. Only 64-bit longs ever have a
- * residual. Rounding keeps the order, so points compare by `approx`, then by `residual`.
+ * A number without loss: the nearest double, and the difference to the exact value. Only 64-bit longs can have a residual.
+ * Rounding is monotonic, so points compare by `approx`, then by `residual`.
  */
 export interface NumberPoint {
   readonly approx: number;
@@ -16,18 +16,18 @@ const integerMax = 2 ** 31 - 1;
 const longMin = -(2n ** 63n);
 const longMax = 2n ** 63n - 1n;
 const floatMax = 3.4028234663852886e38;
-/** A longer text is never a long. The limit keeps `BigInt` parsing cheap. */
+/** Longer strings are never longs. The limit keeps `BigInt` parsing cheap. */
 const longCharactersMax = 40;
 const longPattern = /^-?\d+$/;
 
-/** A whole number as it was sent: a JSON number, or text of digits alone. It is not bounded to 64 bits. */
+/** An integer as it was sent: a JSON number, or a string of digits. It is not limited to 64 bits. */
 export function parseWhole(value: Json): bigint | null {
   if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : null;
   if (typeof value !== 'string' || value.length > longCharactersMax || !longPattern.test(value)) return null;
   return BigInt(value);
 }
 
-/** A whole number that fits 64 bits, signed. */
+/** A 64-bit signed integer. */
 export function parseLong(value: Json): bigint | null {
   if (typeof value === 'number' && Math.abs(value) > 2 ** 63) return null;
   const whole = parseWhole(value);
@@ -49,8 +49,7 @@ export function comparePoints(a: NumberPoint, b: NumberPoint): number {
 }
 
 /**
- * The point of a value; null when the value does not fit the numeric type (docs/reference/indexes-and-queries.md "Field
- * types").
+ * The point of a value; null if it does not fit the numeric type (docs/reference/indexes-and-queries.md "Field types").
  */
 export function pointOf(kind: ValueKind, value: Json): NumberPoint | null {
   if (kind === 'long') {
@@ -62,7 +61,7 @@ export function pointOf(kind: ValueKind, value: Json): NumberPoint | null {
   return approx === null ? null : { approx, residual: 0 };
 }
 
-/** True when `pointOf` the value is not null. */
+/** True if `pointOf` of the value is not null. */
 export function hasPoint(kind: ValueKind, value: Json): boolean {
   return kind === 'long'
     ? Number.isSafeInteger(value) || parseLong(value) !== null
@@ -81,8 +80,8 @@ function plainNumber(kind: ValueKind, value: Json): number | null {
 }
 
 /**
- * The point of a value in a query. It is not bounded to the type, unlike that of `pointOf`: so `lessThan 1e300` on an
- * integer means what it says. Null when nothing of this type can be compared with it.
+ * The point of a value in a query. Unlike that of `pointOf`, it is not limited to the range of the type, so that
+ * `lessThan 1e300` works on an integer. Null if the value cannot be compared with this type.
  */
 export function queryPointOf(kind: ValueKind, value: Json): NumberPoint | null {
   if (kind === 'date') return pointOf(kind, value);
@@ -95,7 +94,7 @@ export function queryPointOf(kind: ValueKind, value: Json): NumberPoint | null {
 const scratch = new Float64Array(1);
 const scratchBits = new BigInt64Array(scratch.buffer);
 
-/** The next double above. */
+/** The next larger double. */
 export function nextUp(value: number): number {
   if (value === Infinity || Number.isNaN(value)) return value;
   scratch[0] = value === 0 ? 0 : value;
@@ -103,7 +102,7 @@ export function nextUp(value: number): number {
   return scratch[0];
 }
 
-/** The next double below. */
+/** The next smaller double. */
 export function nextDown(value: number): number {
   return -nextUp(-value);
 }

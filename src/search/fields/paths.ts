@@ -62,7 +62,7 @@ function addTo(found: Map<string, Json>, path: string, member: Json): void {
   else for (const item of member) list.push(item);
 }
 
-/** The value of a field in an item, converted as in its column; null when absent. */
+/** The value of a field in an item, converted as in its column; null if absent. */
 export function fieldValue(fields: JsonObject, name: string, type: FieldType): Resumable<Json> {
   const own = getOwn(fields, name);
   if (own !== undefined) return own;
@@ -71,7 +71,7 @@ export function fieldValue(fields: JsonObject, name: string, type: FieldType): R
   );
 }
 
-/** The value of a field in an item as it was sent; null when absent. */
+/** The value of a field in an item as it was sent; null if absent. */
 export function sentValue(fields: JsonObject, name: string): Resumable<Json> {
   const own = getOwn(fields, name);
   if (own !== undefined) return own;

@@ -2,7 +2,7 @@ import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import type { ValueKind } from './field-type.ts';
 import { type NumberPoint, nextDown, nextUp, pointOf, pointOfWhole, wholeOfPoint } from './number-point.ts';
 
-/** A range as a closed interval. It is empty when `low` is above `high`. */
+/** A range as a closed interval; empty if `low` is above `high`. */
 export interface Interval {
   readonly low: NumberPoint;
   readonly high: NumberPoint;
@@ -11,8 +11,8 @@ export interface Interval {
 const boundNames: ReadonlySet<string> = new Set(['gt', 'gte', 'lt', 'lte']);
 
 /**
- * The interval of a range value: an object with `gt` or `gte`, and/or `lt` or `lte`, and nothing else. A null bound
- * counts as absent. Null when the value does not fit (docs/reference/indexes-and-queries.md "Field types").
+ * The interval of a range value: an object with `gt` or `gte`, and/or `lt` or `lte`, and nothing else. A null bound counts as
+ * absent. Null if the value does not fit (docs/reference/indexes-and-queries.md "Field types").
  */
 export function intervalOf(kind: ValueKind, value: Json): Interval | null {
   if (!isJsonObject(value)) return null;

@@ -1,46 +1,46 @@
 import { LetterCodes } from './letter-codes.ts';
 import { goneSignature, type LetterSignatureFilter, letterSignatureOf } from './letter-signature.ts';
 
-/** Code points of a term's beginning that are indexed. Behind the end of a shorter term there are blanks. */
+/** Number of code points at the start of a term that are indexed. Shorter terms are padded with blanks. */
 const indexedPoints = 6;
 const blank = 0;
-/** Most edits that the index allows. */
+/** Maximum number of edits that the index supports. */
 const boundMax = 2;
-/** The two positions that a variant leaves out. */
+/** Pairs of positions that variants leave out. */
 const leftOut: readonly (readonly [number, number])[] = Array.from({ length: indexedPoints }, (_, first) =>
   Array.from({ length: indexedPoints - first - 1 }, (_, at): [number, number] => [first, first + at + 1]),
 ).flat();
-/** A bucket has about this many terms, so that its bounds take far less than what is in it. */
+/** A bucket has about this many terms, so that its bounds take far less memory than its entries. */
 const termsPerBucketMin = 8;
-/** An entry of a bucket: the id of a term, and its signature. */
+/** An entry of a bucket: the id of a term and its signature. */
 const intsPerEntry = 2;
 
 /** The terms of a dictionary by id. */
 export interface TermsById {
-  /** Undefined after the last id. Texts of terms that are gone may still be there. */
+  /** Undefined after the last id. May still return texts of removed terms. */
   at(termId: number): string | undefined;
 }
 
-/** Unread rest of the buckets of a word: from each of `at` to its `end`. */
+/** The unread entries of a word's buckets: from each `at` to its `end`. */
 export interface NeighborhoodCursor {
   readonly at: number[];
   readonly ends: number[];
 }
 
 /**
- * The terms that can be near a word, without a look at the others (docs/design/search.md "How a search finds words"). Two
- * words within 2 edits become equal when at most 2 code points are left out of either, and so do their beginnings of 6 code
- * points when exactly 2 are left out. So each term stands in 15 buckets, one for each pair of positions that may be left out,
- * and a word need only look into its own 15. For 1 edit the beginnings of 5 will do: these are the variants that leave out
- * the sixth position. Buckets are hashed: they give candidates, and others.
+ * Finds the terms that can be near a word without testing the others (docs/design/search.md "How a search finds words"). Two
+ * words within 2 edits become equal after removing at most 2 code points from each, and so do their first 6 code points after
+ * removing exactly 2. So each term is in 15 buckets, one per pair of removed positions, and a search only reads the 15 buckets
+ * of its word. For 1 edit the first 5 code points are enough: these are the variants without the sixth position. Buckets are
+ * hashed, so they also contain terms that are not candidates.
  */
 export class DeletionNeighborhoodIndex {
   /** The terms with ids below this are indexed. */
   readonly end: number;
   readonly codes: LetterCodes;
-  /** Bucket after bucket: the id of a term, and its signature, so that a look at it need go nowhere else. */
+  /** All buckets in sequence: the id of each term and its signature, so that a test needs no other memory. */
   readonly #entries: Int32Array;
-  /** Where each bucket begins, in entries; the last one is the end of all. */
+  /** Start of each bucket, in entries; the last one is the end of all. */
   readonly #starts: Uint32Array;
 
   constructor({ end, codes, entries, starts }: DeletionNeighborhoodIndexParts) {
@@ -54,7 +54,7 @@ export class DeletionNeighborhoodIndex {
     return this.codes.bytes + this.#entries.byteLength + this.#starts.byteLength;
   }
 
-  /** Where to find all indexed terms within `bound` edits (1 or 2) of a word. */
+  /** A cursor on the buckets with all indexed terms within `bound` edits (1 or 2) of a word. */
   near(word: string, bound: number): NeighborhoodCursor {
     const count = readBuckets(word, bound, this.#starts.length - 2);
     const cursor: NeighborhoodCursor = { at: [], ends: [] };
@@ -67,8 +67,8 @@ export class DeletionNeighborhoodIndex {
   }
 
   /**
-   * Reads on until the room is full, or enough was looked at. Gives the ids of terms whose signatures pass. Some come
-   * several times, and some terms may be gone.
+   * Reads until `into` is full or `looksMax` entries were tested. Returns the ids of terms whose signatures pass. Some may be
+   * repeated, and some terms may have been removed.
    */
   read(
     cursor: NeighborhoodCursor,
@@ -105,16 +105,16 @@ export class DeletionNeighborhoodIndex {
     return { count, looks };
   }
 
-  /** True when the buckets of a word also have all terms of which some beginning is within `bound` edits of it. */
+  /** True if the buckets of a word also have all terms with a prefix within `bound` edits of it. */
   static knowsBeginnings(wordLength: number, bound: number): boolean {
     return bound === 1 ? wordLength >= indexedPoints - 1 : wordLength >= indexedPoints;
   }
 }
 
 export interface NeighborhoodRead {
-  /** Ids that were given. */
+  /** Number of returned ids. */
   readonly count: number;
-  /** Terms that were looked at. */
+  /** Number of tested entries. */
   readonly looks: number;
 }
 
@@ -125,7 +125,7 @@ interface DeletionNeighborhoodIndexParts {
   readonly starts: Uint32Array;
 }
 
-/** Makes an index of the terms with ids below `end`, a few at a time. Terms may go meanwhile. */
+/** Builds an index of the terms with ids below `end`, a few at a time. Terms may be removed meanwhile. */
 export class DeletionNeighborhoodIndexBuilder {
   readonly end: number;
   readonly #terms: TermsById;
@@ -150,7 +150,7 @@ export class DeletionNeighborhoodIndexBuilder {
     return this.#codes.bytes + this.#starts.byteLength + (this.#entries?.byteLength ?? 0);
   }
 
-  /** Does the next `count` terms of one of the two rounds. @returns the index when it is done, else null */
+  /** Processes the next `count` terms of one of the two passes. @returns the index when it is complete, otherwise null */
   advance(count: number): DeletionNeighborhoodIndex | null {
     const to = Math.min(this.end, this.#at + count);
     for (; this.#at < to; this.#at += 1) {
@@ -181,7 +181,7 @@ export class DeletionNeighborhoodIndexBuilder {
     }
   }
 
-  /** Puts a term into its buckets, from the end of each to its start. */
+  /** Adds a term to its buckets, filling each from its end to its start. */
   #put(entries: Int32Array, termId: number, term: string): void {
     const count = readBuckets(term, boundMax, this.#bucketMask);
     const signature = letterSignatureOf(term);
@@ -195,7 +195,7 @@ export class DeletionNeighborhoodIndexBuilder {
     this.#codes.set(termId, term);
   }
 
-  /** Turns the sizes of the buckets into their ends. @returns the sum */
+  /** Turns the sizes of the buckets into their end positions. @returns the sum */
   #sumUp(): number {
     const starts = this.#starts;
     let sum = 0;
@@ -209,17 +209,17 @@ export class DeletionNeighborhoodIndexBuilder {
 
 const beginning = new Uint32Array(indexedPoints);
 const buckets = new Int32Array(leftOut.length);
-/** Ids that a call of `read` gave, by their lowest bits. A term near a word is mostly in several of its buckets. */
+/** Recently returned ids of a call of `read`, by their lowest bits. A term near a word is usually in several of its buckets. */
 const recent = new Int32Array(512);
 
-/** Reads the buckets of a text into `buckets`, each once. @param bound edits, 1 or 2 @returns how many there are */
+/** Writes the buckets of a text to `buckets`, without duplicates. @param bound edits, 1 or 2 @returns their number */
 function readBuckets(text: string, bound: number, bucketMask: number): number {
   readBeginning(text);
   let count = 0;
   for (const [first, second] of leftOut) {
     if (bound === 1 && second !== indexedPoints - 1) continue;
     const bucket = variantHash(first, second) & bucketMask;
-    // Letters that are repeated give equal variants. Behind `count` stands what is left from before.
+    // Repeated letters yield equal variants. Entries from `count` on are from an earlier call.
     const known = buckets.indexOf(bucket);
     if (known >= 0 && known < count) continue;
     buckets[count] = bucket;
@@ -228,7 +228,7 @@ function readBuckets(text: string, bound: number, bucketMask: number): number {
   return count;
 }
 
-/** Reads the first code points of a text into `beginning`. */
+/** Writes the first code points of a text to `beginning`. */
 function readBeginning(text: string): void {
   let count = 0;
   for (let at = 0; at < text.length && count < indexedPoints; at += 1) {
@@ -240,7 +240,7 @@ function readBeginning(text: string): void {
   beginning.fill(blank, count);
 }
 
-/** A hash of `beginning` without two of its code points. */
+/** Hashes `beginning` without two of its code points. */
 function variantHash(first: number, second: number): number {
   let hash = 0x9e3779b9;
   for (let at = 0; at < indexedPoints; at += 1) {

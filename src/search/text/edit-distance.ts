@@ -76,10 +76,10 @@ export class EditDistance {
   }
 
   /**
-   * The last row of the matrix of a[start..aEnd) and b[start..bEnd): the distances of the former to the beginnings of the
-   * latter, the last of which is its whole. Null when all are out of bound. A cell of the matrix is the distance of the
-   * first letters of both; only those at most `bound` from the diagonal can be in bound, the others (.) are not computed
-   * and must not be read. Of the word "hosue" and the term "house", bound 2:
+   * The last row of the matrix of a[start..aEnd) and b[start..bEnd): the distances of the whole former text to each prefix of
+   * the latter. Null if all are out of bound. A cell of the matrix is the distance of the prefixes that end there. Only cells
+   * at most `bound` from the diagonal can be within the bound. The others (.) are not computed and must not be read. For the
+   * word "hosue", the term "house" and bound 2:
    *
    *          h  o  u  s  e
    *       0  1  2  .  .  .

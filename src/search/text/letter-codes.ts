@@ -84,13 +84,13 @@ function codeOf(codePoint: number): number {
 }
 
 /**
- * The distances of a word to the codes of terms: optimal string alignment, as `EditDistance`. A column of its matrix is a
- * bit for each letter of the word: where a cell is 1 more, and where 1 less than the one above it. A letter of the term
- * makes the next column of all bits at once (Hyyrö, "A bit-vector algorithm for computing Levenshtein and Damerau edit
- * distances", 2003).
+ * The distances of a word to the codes of terms, by optimal string alignment, like `EditDistance`. A column of the matrix is
+ * two bit vectors, with a bit per letter of the word: where a cell is 1 more, and where it is 1 less, than the cell above it.
+ * A letter of the term computes all bits of the next column together (Hyyrö, "A bit-vector algorithm for computing
+ * Levenshtein and Damerau edit distances", 2003).
  */
 export class CodeDistance {
-  /** By code: the letters of the word that have it, a bit for each. */
+  /** By code: the positions of its letters in the word, as bits. */
   readonly #having = new Int32Array(letterMask + 1);
   #length = 0;
 
@@ -107,11 +107,11 @@ export class CodeDistance {
   }
 
   /**
-   * At most the distance of the word to a term, or to the nearest of its beginnings, where that is within `bound`.
+   * A lower bound of the distance of the word to a term, or to its nearest prefix, if that distance is within `bound`.
    * @param bound at most 2
    */
   atLeast(first: number, second: number, bound: number, isBeginning: boolean): number {
-    // Behind a code that is cut the term may continue in any way.
+    // After a truncated code, the term may continue in any way.
     if ((second & cutBit) !== 0 && !(isBeginning && this.#length + bound <= codedMax)) return 0;
     const having = this.#having;
     const last = this.#length - 1;
@@ -126,7 +126,7 @@ export class CodeDistance {
       before = same;
       const besideMore = less | ~(kept | more);
       const besideLess = kept & more;
-      // Without a branch: the processor could not guess it.
+      // Without a branch, which the processor could not predict.
       distance += ((besideMore >>> last) & 1) - ((besideLess >>> last) & 1);
       least = Math.min(least, distance);
       const shifted = (besideMore << 1) | 1;

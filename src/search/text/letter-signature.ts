@@ -24,13 +24,15 @@ export function hasMoreBits(bits: number, bound: number): boolean {
   return left !== 0;
 }
 
-/** The signature that represents a term in most comparisons: its letter mask, and its length as far as it fits into the spare bits. */
+/**
+ * Represents a term in most comparisons: its letter mask, and its length, up to the maximum that fits in the spare bits.
+ */
 export type LetterSignature = number;
 
 const lengthMax = 2 ** spareBits - 1;
 const allBits = -1;
 
-/** The signature of a removed term: it has no letters. */
+/** The signature of a removed term, which has no letters. */
 export const goneSignature: LetterSignature = 0;
 
 export function letterSignatureOf(term: string): LetterSignature {
@@ -38,21 +40,21 @@ export function letterSignatureOf(term: string): LetterSignature {
 }
 
 /**
- * Passes the signatures of terms that can be near a word. One edit changes at most one letter on either side, and a swap
- * none. So many terms are asked about, with answers so mixed, that the letters take no branch: the processor could not
- * guess it.
+ * Passes the signatures of terms that can be near a word. An edit changes at most one letter on either side, and a swap none.
+ * Letters are compared without a branch, because so many terms are tested, with such mixed results, that the processor could
+ * not predict it.
  */
 export class LetterSignatureFilter {
   readonly #letters: number;
-  /** Letters that count where the word does not have them: none behind a beginning. */
+  /** Letters that count if the word does not have them; none if only a prefix must be near. */
   readonly #others: number;
   readonly #lengthMin: number;
   readonly #lengthMax: number;
-  /** Bits that the first and the second edit leave: all, where there is no such edit. */
+  /** Bits that the first and the second edit leave; all bits if there is no such edit. */
   readonly #leftByFirst: number;
   readonly #leftBySecond: number;
 
-  /** @param bound edits, 0 to 2 @param isBeginning a beginning of the term must be near, not the whole */
+  /** @param bound edits, 0 to 2 @param isBeginning only a prefix of the term must be near */
   constructor(word: string, bound: number, isBeginning: boolean) {
     const signature = letterSignatureOf(word);
     const length = signature & lengthMax;
@@ -67,7 +69,7 @@ export class LetterSignatureFilter {
   passes(signature: LetterSignature): boolean {
     let missing = this.#letters & ~signature;
     let besides = this.#others & signature;
-    // Each edit takes the lowest bit off.
+    // Each edit removes the lowest bit.
     missing &= (missing - 1) | this.#leftByFirst;
     missing &= (missing - 1) | this.#leftBySecond;
     besides &= (besides - 1) | this.#leftByFirst;

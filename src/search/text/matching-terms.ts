@@ -1,4 +1,4 @@
-/** The terms that match the words of a search, in tiers (docs/guide/ranking.md "Which words match"). */
+/** Finds the terms that match the words of a search, in tiers (docs/guide/ranking.md "Which words match"). */
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { type Analyzer, type AskedWord, distinctWords } from '../analysis/analyzer.ts';
 import { isPhrase } from '../analysis/phrase-terms.ts';
@@ -8,10 +8,10 @@ import type { FieldText } from './field-text.ts';
 import { beginningFactors, stemFactor, synonymFactor, tierCount, wholeFactors } from './relevance.ts';
 import type { TextIndex } from './text-index.ts';
 
-/** The cost of looking up a term that means a word, in units of the work budget. */
+/** The cost of looking up a synonym or a term with the same stem, in units of the work budget. */
 const unitsPerMeantTerm = 100;
 
-/** Terms that count alike. */
+/** Terms with the same weight. */
 export interface TermGroup {
   readonly index: TextIndex;
   readonly termIds: readonly number[];
@@ -19,41 +19,44 @@ export interface TermGroup {
   readonly factor: number;
 }
 
-/** The groups of each tier; of the tiers beyond its end there are none. A term is in one group only: in its first tier, with its highest factor there. */
+/**
+ * The groups of each tier; later tiers are empty. A term is in one group only: in its first tier, with its highest factor
+ * there.
+ */
 export type Tiers = readonly (readonly TermGroup[])[];
 
 const noTiers: Tiers = [[], [], []];
 
-/** A field that is searched. */
+/** A searched field. */
 export interface SearchedField {
-  /** Null: no item here has it. */
+  /** Null: no item has it. */
   readonly text: FieldText | null;
   readonly analyzer: Analyzer;
   readonly weight: number;
 }
 
-/** The items that are searched. */
+/** The searched items. */
 export interface SearchedItems {
   readonly live: Bitmap;
   readonly count: number;
 }
 
-/** A search in the fields of a shard. The terms of its words are looked up when they are first needed, and kept. */
+/** A search in the fields of a shard. The terms of its words are looked up when first needed, and cached. */
 export class WordSearch {
   constructor(
     readonly search: CheckedSearch,
     readonly fields: readonly SearchedField[],
     readonly items: SearchedItems,
-    /** The asked words: the distinct words of the search that at least one of the fields asks for. */
+    /** The distinct words of the search that at least one of the fields searches. */
     readonly words: readonly SearchedWord[] = searchedWords(search, fields),
   ) {}
 
-  /** Terms that were looked up, each once for each word. */
+  /** Number of terms found, summed over the words. */
   get termCount(): number {
     return this.words.reduce((sum, { termCount }) => sum + termCount, 0);
   }
 
-  /** The same search, scored by the statistics in `search`. */
+  /** The same search with the statistics in `search`. */
   withStats(search: CheckedSearch): WordSearch {
     return new WordSearch(search, this.fields, this.items, this.words);
   }
@@ -72,13 +75,13 @@ export class SearchedWord {
   #firstTiers: readonly Tiers[] | null = null;
   #tiers: readonly Tiers[] | null = null;
 
-  /** @param inFields as each of the fields writes it; null where a field leaves it out */
+  /** @param inFields the word as analyzed for each field; null if the field ignores it */
   constructor(
     private readonly fields: readonly SearchedField[],
     private readonly inFields: readonly (AskedWord | null)[],
   ) {}
 
-  /** No field leaves the word out. */
+  /** True if no field ignores the word. */
   get isAskedByAll(): boolean {
     return this.inFields.every((asked) => asked !== null);
   }
@@ -88,7 +91,7 @@ export class SearchedWord {
     return groups.reduce((sum, { termIds }) => sum + termIds.length, 0);
   }
 
-  /** The terms of each field without typos; nothing is said of later tiers. */
+  /** The terms of each field without typos; later tiers may be missing. */
   *firstTiers(): Steps<readonly Tiers[]> {
     this.#firstTiers ??= this.#tiers ?? (yield* this.#lookUp(0));
     return this.#firstTiers;
@@ -100,7 +103,7 @@ export class SearchedWord {
     return this.#tiers;
   }
 
-  /** @param boundMax edits that are looked for at most */
+  /** @param boundMax maximum number of edits */
   *#lookUp(boundMax: number): Steps<Tiers[]> {
     const tiers: Tiers[] = [];
     for (const [at, { text }] of this.fields.entries()) {
@@ -116,12 +119,12 @@ export class SearchedWord {
   }
 }
 
-/** The terms of a field that match a word. @param bound edits that are looked for, at most those that the word may have */
+/** The terms of a field that match a word. @param bound maximum number of edits, at most that of the word */
 function* tiersOf(text: FieldText, asked: AskedWord, bound = asked.bound): Steps<Tiers> {
   const { words, phrases } = text;
   const { word, synonyms, stem, isBeginning } = asked;
   const near = yield* words.terms.within(word, bound);
-  // No term has two roles then.
+  // Then no term can match in two ways.
   if (synonyms.size === 0 && stem === null && !isBeginning) return near.map(groupsOf(words));
   const terms = new BestOfTerms();
   for (const [distance, termIds] of near.entries())
@@ -165,16 +168,18 @@ class TierGroups {
   }
 }
 
-/** Terms in several roles, of which the best counts. They are few: the beginnings, of which there may be very many, are apart. */
+/**
+ * The best role of terms that match in several ways. Prefix matches, of which there may be many, are kept separately.
+ */
 class BestOfTerms {
-  /** By term id: the tier, and by how much the factor falls short of the greatest, as one number that is least for the best. */
+  /** By term id: the tier and the inverted factor, combined into a number that is lowest for the best role. */
   readonly #best = new Map<number, number>();
 
   noteAll(termIds: readonly number[], tier: number, factor: number): void {
     for (const termId of termIds) this.#note(termId, tier, factor);
   }
 
-  /** Notes those that are known already. @returns the others */
+  /** Notes the roles of terms that are already known. @returns the other terms */
   takeKnown(termIds: readonly number[], tier: number, factor: number): readonly number[] {
     if (!termIds.some((termId) => this.#best.has(termId))) return termIds;
     return termIds.filter((termId) => {
@@ -203,5 +208,5 @@ class BestOfTerms {
   }
 }
 
-/** More than any factor. */
+/** Greater than any factor. */
 const roles = 32;

@@ -1,23 +1,23 @@
 import { assert } from '../../lib/assert.ts';
 import { int32, type PartReader, type Parts } from '../snapshot/parts.ts';
 
-/** A page that is full grown has this many numbers. It must be a power of two. */
+/** Size of a full page, as a power of two. */
 const pageBits = 16;
 const pageInts = 1 << pageBits;
 const firstPageInts = 64;
-/** A block's place must fit into 31 bits. */
+/** The address of a block must fit into 31 bits. */
 const pagesMax = 1 << (31 - pageBits);
 
 /**
- * Memory for lists of numbers, in blocks of powers of two. Pages never move, so that a large index grows without a pause;
- * the first one does while it is small, because most indexes are. A block that is larger than a page is a page of its own.
+ * Memory for lists of numbers, in blocks whose sizes are powers of two. Pages are never copied, so that a large index grows
+ * without pauses. Only the first page is, while it is small, because most indexes are. A block larger than a page has its own.
  */
 export class PostingBlocks {
   readonly #pages: Int32Array[] = [new Int32Array(firstPageInts)];
-  /** The page that blocks are cut from, and how much of it is used. */
+  /** The page from which blocks are allocated, and how much of it is used. */
   #open = 0;
   #used = 0;
-  /** Blocks that were given back, by the logarithm of their size. */
+  /** Freed blocks, by the logarithm of their size. */
   readonly #free: number[][] = [];
 
   get bytes(): number {
@@ -37,19 +37,19 @@ export class PostingBlocks {
     for (let size = 0; size < freeCount; size += 1) this.#free[size] = Array.from(await from.numbers(int32));
   }
 
-  /** The page of a block. A page must not be kept: `take` may replace the first one. */
+  /** The page of a block. Do not keep it, because `take` may replace the first page. */
   pageOf(block: number): Int32Array {
     const page = this.#pages[block >>> pageBits];
     assert(page !== undefined, 'a block that was taken');
     return page;
   }
 
-  /** Where a block begins in its page. */
+  /** Start of a block in its page. */
   static startOf(block: number): number {
     return block & (pageInts - 1);
   }
 
-  /** A block of some size, a power of two. What is in it is left from before. */
+  /** Allocates a block of a size that is a power of two. Its contents are undefined. */
   take(ints: number): number {
     const known = this.#free[31 - Math.clz32(ints)]?.pop();
     if (known !== undefined) return known;

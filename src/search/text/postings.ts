@@ -5,19 +5,19 @@ import { PostingBlocks } from './posting-blocks.ts';
 /** The cost of finding the postings of a term, in units of the work budget. */
 export const unitsPerTerm = 5;
 
-/** Postings of a term, for a loop: those from `from` to before `end`. `docOf` and `Postings.frequency` read one. */
+/** Postings of a term for a loop: from `from` to before `end`. `docOf` and `Postings.frequency` decode one. */
 export interface DocRun {
   docs: Int32Array;
   from: number;
   end: number;
 }
 
-/** A posting is a doc id and, above these bits, how often the term occurs in the doc, less 1. */
+/** A posting is a doc id and, in the bits above it, the frequency of the term in the doc, minus 1. */
 const docBits = 26;
 const docMask = (1 << docBits) - 1;
-/** Docs of a shard have ids below this. */
+/** Ids of docs in a shard are below this. */
 export const docsMax = 1 << docBits;
-/** Instead of a frequency: it is too large for the posting, and is in a table beside the lists. */
+/** In place of a frequency that is too large for the posting and is stored in a separate table. */
 const inTable = 31;
 
 /** The doc of a posting. */
@@ -27,19 +27,19 @@ export function docOf(posting: number): number {
 
 const capacityMin = 16;
 const none = -1;
-/** Roughly what a frequency in the table takes. */
+/** Approximate memory of a frequency in the table. */
 const bytesPerFrequency = 48;
 
 /**
- * Knows which docs have a term, and how often: a list of postings for each term of a dictionary, in typed arrays. Why it
- * is not FlexSearch's index is explained in docs/design/search.md. Dead docs stay in the lists, and a sweep filters whole lists when
- * enough docs are dead.
+ * Stores which docs have a term, and how often: a list of postings per term of a dictionary, in typed arrays.
+ * docs/design/search.md explains why this is not FlexSearch's index. Dead docs remain in the lists until a sweep filters whole
+ * lists when enough docs are dead.
  *
- * Most terms have one doc, so a term without a second one takes 4 bytes. The others have a block: their number of docs, then
- * the postings. How large the block is follows from that number. A frequency takes no memory of its own up to 31.
+ * Most terms have one doc, so a term with a single doc takes 4 bytes. Other terms have a block: their number of docs, then the
+ * postings. The size of the block follows from that number. A frequency up to 31 takes no extra memory.
  */
 export class Postings {
-  /** By term id: `none`, the only posting, or -2 less the block. */
+  /** By term id: `none`, the only posting, or -2 minus the block. */
   #heads = new Int32Array(capacityMin).fill(none);
   readonly #blocks = new PostingBlocks();
   /** Large frequencies by doc, by term id. */
@@ -70,8 +70,9 @@ export class Postings {
   }
 
   /**
-   * Counts an occurrence of a term in a doc. Those of one doc follow one another, so its posting is the last of the list.
-   * @returns whether it is the first
+   * Counts an occurrence of a term in a doc. All occurrences in a doc must be added before other docs, because only the last
+   * posting of the list is updated.
+   * @returns true for the first occurrence
    */
   add(termId: number, doc: number): boolean {
     assert(doc < docsMax, 'a doc id fits into a posting');
@@ -98,7 +99,7 @@ export class Postings {
     return false;
   }
 
-  /** The posting of a doc that has the term once more. */
+  /** The posting of a doc with one more occurrence. */
   #raised(termId: number, posting: number): number {
     const frequency = this.frequency(termId, posting) + 1;
     if (frequency <= inTable) return posting + (1 << docBits);
@@ -113,8 +114,8 @@ export class Postings {
   }
 
   /**
-   * Lets `run` show the postings of a term, those of dead docs included, in no certain order. It is the memory itself, which
-   * `add` and `keep` change, and must neither be changed nor kept.
+   * Sets `run` to the postings of a term, including those of dead docs, in no particular order. This is the internal memory,
+   * which `add` and `keep` change. Do not modify or keep it.
    */
   show(termId: number, run: DocRun): void {
     const head = this.#heads[termId] ?? none;
@@ -130,7 +131,7 @@ export class Postings {
     run.end = run.from + (run.docs[run.from - 1] ?? 0);
   }
 
-  /** Keeps the docs of a term that pass. @returns numbers of docs before and after */
+  /** Keeps the docs of a term that pass. @returns number of docs before and after */
   keep(termId: number, passes: (doc: number) => boolean): { before: number; after: number } {
     const run: DocRun = { docs: this.#heads, from: 0, end: 0 };
     this.show(termId, run);
@@ -148,7 +149,7 @@ export class Postings {
     return { before, after: kept.length };
   }
 
-  /** Gives the terms that are named the ids 0, 1, 2… The others must have no docs. */
+  /** Assigns the ids 0, 1, 2… to the given terms. The others must have no docs. */
   renumber(termIds: readonly number[]): void {
     const heads = new Int32Array(Math.max(capacityMin, termIds.length)).fill(none);
     const frequencies = new Map<number, Map<number, number>>();
@@ -196,7 +197,7 @@ export class Postings {
     this.#heads[termId] = headOf(larger);
   }
 
-  /** Writes the list of a term that has none. */
+  /** Writes the list of a term without postings. */
   #write(termId: number, postings: readonly number[]): void {
     const [only = none] = postings;
     if (postings.length < 2) {
@@ -236,7 +237,7 @@ function headOf(block: number): number {
   return -2 - block;
 }
 
-/** Size of the block of this many docs, 2 or more: the least power of two that holds them and their number. */
+/** Size of the block for this many docs (at least 2): the least power of two that fits them and their number. */
 function blockInts(docs: number): number {
   return 1 << (32 - Math.clz32(docs));
 }

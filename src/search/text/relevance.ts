@@ -1,7 +1,7 @@
 /**
- * The formulas of `_score`: BM25F over the searched fields, with statistics of the whole index
- * (docs/guide/ranking.md). Each of them is computed in one order, so that the same numbers give the same bits everywhere:
- * for the docs of a shard by `word-search.ts`, and for a few items that a front knows by `Scorer`.
+ * The formulas of `_score`: BM25F over the searched fields, with statistics of the whole index (docs/guide/ranking.md).
+ * Operations are always in the same order, so that equal numbers give identical bits everywhere: in `word-search.ts` for the
+ * docs of a shard, and in `Scorer` for a few items that a front knows.
  */
 import { assert } from '../../lib/assert.ts';
 import type { CheckedSearch } from '../checked-query.ts';
@@ -13,46 +13,44 @@ export type DocScore = (doc: number) => number;
 
 export const noScore: DocScore = () => 0;
 
-/** How far the length of a text counts, 0 to 1. */
+/** Influence of the length of a text, 0 to 1. */
 const lengthShare = 0.6;
-/** How soon further occurrences of a word add little. */
+/** How quickly further occurrences of a word add little. */
 const saturation = 1;
-/** Weight of an item in which a word matches less closely than in others. */
+/** Weight of an item that matches a word less closely than others do. */
 const laterShare = 0.1;
 
-/**
- * Factors are whole numbers of twentieths, so the sum over the terms of a field is exact in whatever order they are added.
- */
+/** Factors are integers in twentieths, so that the sum over the terms of a field is exact in any order. */
 const factorUnit = 20;
 
-/** How much the terms of a tier count that are spelt like the word, by the number of edits, in twentieths. */
+/** Factors of terms by their number of edits from the word, in twentieths. */
 export const wholeFactors = [20, 12, 6] as const;
-/** As `wholeFactors`, of terms that only begin like the word. */
+/** As `wholeFactors`, for terms of which only a prefix matches. */
 export const beginningFactors = [10, 6, 3] as const;
 export const synonymFactor = 15;
 export const stemFactor = 10;
 
-/** Tiers of the terms that match a word: itself and what it means, one edit, two edits. */
+/** Tiers of the terms that match a word: exact and equivalent terms, one edit, two edits. */
 export const tierCount = 3;
 
-/** @param items of the index @param matching items that have the word */
+/** @param items in the index @param matching items with the word */
 export function idf(items: number, matching: number): number {
   return Math.log(1 + (items - matching + 0.5) / (matching + 0.5));
 }
 
-/** Average words of an item in each field; 0: no item has any. */
+/** Average number of words per item of each field; 0 if no item has any. */
 export function averageLengths(fields: readonly FieldStats[]): number[] {
   return fields.map(({ words, items }) => (items === 0 ? 0 : words / items));
 }
 
-/** How often terms occur in a text for its length. @param length words of the text @param average from `averageLengths` */
+/** Frequency of terms relative to the text length. @param length words in the text @param average from `averageLengths` */
 export function weightedFrequency(weight: number, factors: number, length: number, average: number): number {
   const relative = average === 0 ? 1 : length / average;
   return (weight * (factors / factorUnit)) / (1 - lengthShare + lengthShare * relative);
 }
 
 /**
- * What a word adds to the score of an item.
+ * The score of a word in an item.
  * @param x sum of `weightedFrequency` over the fields @param isClose the item matches in the tier of the word
  */
 export function wordScore(wordIdf: number, x: number, isClose: boolean): number {
@@ -60,7 +58,7 @@ export function wordScore(wordIdf: number, x: number, isClose: boolean): number 
   return (wordIdf * counted * (saturation + 1)) / (counted + saturation);
 }
 
-/** The shares of a score that are left, by the number of words that match closely. @param asked words of the search, at least 1 */
+/** Score multipliers by the number of words that match closely. @param asked words of the search, at least 1 */
 export function coordinations(asked: number): number[] {
   return Array.from(
     { length: asked + 1 },
@@ -68,7 +66,7 @@ export function coordinations(asked: number): number[] {
   );
 }
 
-/** Computes the scores of items, of which shards have sent the inputs, by the statistics of all shards. */
+/** Computes the scores of items from the inputs of the shards and the statistics of all shards. */
 export class Scorer {
   readonly #weights: readonly number[];
   readonly #averages: readonly number[];
@@ -88,7 +86,7 @@ export class Scorer {
     let [total, matching, from] = [0, 0, 0];
     for (const { tier, idf: wordIdf } of this.#words) {
       const laterTier = Math.min(tier + 1, tierCount);
-      // The weight of a field may be so small that x is 0 for a word that matches.
+      // `x` may be 0 for a matching word, if the weight of a field is very small.
       const isClose = this.#matches(frequencies, from, laterTier);
       const x = isClose
         ? this.#x(frequencies, lengths, from, 0, laterTier)
@@ -101,7 +99,7 @@ export class Scorer {
     return boosts.reduce((score, boost) => score * boost, (this.#shares[matching] ?? 0) * total);
   }
 
-  /** True when a term of the word occurs before some tier. @param from where its frequencies are */
+  /** True if a term of the word occurs in a tier below `endTier`. @param from index of its first frequency */
   #matches(frequencies: readonly number[], from: number, endTier: number): boolean {
     for (let field = 0; field < this.#weights.length; field += 1) {
       for (let tier = 0; tier < endTier; tier += 1) {
@@ -111,7 +109,7 @@ export class Scorer {
     return false;
   }
 
-  /** Sum of a word over the fields. @param from where its frequencies are */
+  /** Sum over the fields for a word. @param from index of its first frequency */
   #x(
     frequencies: readonly number[],
     lengths: readonly number[],

@@ -1,6 +1,6 @@
 /**
- * What the scores of a few items are computed from, when their statistics are not known yet. A shard gives what depends on its
- * items alone: whole numbers. The front has the statistics of all shards, and a `Scorer`.
+ * Inputs for the scores of a few items whose statistics are not known yet. A shard returns integers that depend only on its
+ * items. The front has the statistics of all shards, and a `Scorer`.
  */
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { Scratch } from '../scratch.ts';
@@ -11,12 +11,12 @@ import { tierCount } from './relevance.ts';
 /** The postings of one term at a time. */
 const run: DocRun = { docs: new Int32Array(0), from: 0, end: 0 };
 
-/** True when the terms of the words have at most this many postings. */
+/** True if the terms of the words have at most this many postings. */
 export function hasFewPostings(search: WordSearch, postingsMax: number): Steps<boolean> {
   return areFew(search, postingsMax, (word) => word.tiers());
 }
 
-/** As `hasFewPostings`, of the terms without typos alone, which are found sooner. */
+/** Like `hasFewPostings`, but only for terms without typos, which are found faster. */
 export function hasFewPostingsWithoutTypos(search: WordSearch, postingsMax: number): Steps<boolean> {
   return areFew(search, postingsMax, (word) => word.firstTiers());
 }
@@ -49,7 +49,7 @@ function postingsIn(ofFields: readonly Tiers[], enough: number): number {
 }
 
 /**
- * What the first `count` docs of a list have of the words, in the order of the list.
+ * The frequencies of the words in the first `count` docs of a list, in the order of the list.
  * @param docs few, and not `scratch.search().ofWord`
  */
 export function* frequenciesIn(
@@ -60,7 +60,7 @@ export function* frequenciesIn(
 ): Steps<number[][]> {
   const perDoc = words.length * fields.length * tierCount;
   const frequencies = Array.from({ length: count }, () => new Array<number>(perDoc).fill(0));
-  // The place of each doc. A doc that is not in the list has any number here.
+  // The position of each doc. For docs that are not in the list, the value is arbitrary.
   const places = scratch.search().ofWord;
   for (let place = 0; place < count; place += 1) places[docs[place] ?? 0] = place;
   const ofDoc = (doc: number) => {
@@ -80,7 +80,7 @@ export function* frequenciesIn(
   return frequencies;
 }
 
-/** Adds how often the terms occur. @param at place among the frequencies of a doc */
+/** Adds the frequencies of the terms. @param at index in the frequencies of a doc */
 function addGroup(
   { index: { postings }, termIds, factor }: TermGroup,
   at: number,
@@ -98,7 +98,7 @@ function addGroup(
   }
 }
 
-/** The words of a doc in each field. */
+/** Number of words of a doc in each field. */
 export function lengthsOf({ fields }: WordSearch, doc: number): number[] {
   return fields.map(({ text }) => text?.counts.byDoc[doc] ?? 0);
 }

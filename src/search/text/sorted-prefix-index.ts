@@ -2,18 +2,18 @@ import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { merged, sorted } from '../../lib/slices/merge-sort.ts';
 import type { TermsById } from './deletion-neighborhood-index.ts';
 
-/** The cost of a look at a term, in units of the work budget. */
+/** The cost of reading a term, in units of the work budget. */
 const lookUnits = 20;
 
 const astral = 0x10000;
 const astralCount = 0x100000;
 
-/** Code points as whole numbers in the order of their UTF-16 units: those of two units come before U+E000. */
+/** Ranks code points in UTF-16 order, where those of two units sort before U+E000. */
 function rankOf(codePoint: number): number {
   return codePoint < astral ? codePoint * astralCount : 0xd800 * astralCount + codePoint - astral;
 }
 
-/** Term ids in the order of their terms. */
+/** Term ids, sorted by their terms. */
 class TermList {
   readonly #terms: TermsById;
   readonly #termIds: Int32Array;
@@ -28,7 +28,7 @@ class TermList {
     return this.#terms.at(this.#termIds[at] ?? 0) ?? '';
   }
 
-  /** The first term from `from` to before `high` of which the code point behind `units` units ranks above `rank`. */
+  /** Position of the first term from `from` to before `high` whose code point after `units` units ranks above `rank`. */
   firstAbove(rank: number, from: number, high: number, units: number): number {
     const isAbove = (at: number) => rankOf(this.textAt(at).codePointAt(units) ?? 0) > rank;
     let low = from;
@@ -47,14 +47,14 @@ class TermList {
   }
 }
 
-/** Terms that continue with the same code point: those from `low` to before `high`. */
+/** Terms that continue with the same code point: from `low` to before `high`. */
 interface Branch {
   readonly codePoint: number;
   readonly low: number;
   readonly high: number;
 }
 
-/** The branches of terms that share their first `units` units and are longer. */
+/** The branches of the terms that share their first `units` units and are longer. */
 function branchesOf(list: TermList, from: number, high: number, units: number): Branch[] {
   const branches: Branch[] = [];
   for (let low = from; low < high; ) {
@@ -66,20 +66,20 @@ function branchesOf(list: TermList, from: number, high: number, units: number): 
   return branches;
 }
 
-/** A beginning that terms share, with the distances of the word's beginnings to it: a row of `edit-distance.ts`. */
+/** A common prefix of terms, with the distances of the word's prefixes to it: a row of `edit-distance.ts`. */
 class Node {
-  /** The terms from here to before `high`. */
+  /** The terms from `low` to before `high`. */
   low = 0;
   high = 0;
   /** Its length in UTF-16 units. */
   readonly units: number;
-  /** Its last code point, and what it was without that; null for the empty beginning. */
+  /** Its last code point, and the prefix without it; null for the empty prefix. */
   readonly lastPoint: number;
   readonly before: Node | null;
   readonly row: Uint8Array;
-  /** Least number of the row: no longer beginning is nearer than this. */
+  /** Minimum of the row, which is a lower bound for all longer prefixes. */
   readonly least: number;
-  /** Least distance of the word to it and to shorter ones. */
+  /** Minimum distance of the word to this prefix and to shorter ones. */
   readonly best: number;
 
   constructor(before: Node | null, lastPoint: number, row: Uint8Array, least: number) {
@@ -94,16 +94,16 @@ class Node {
 }
 
 /**
- * Terms in the order of their UTF-16 units, which finds those that begin with a word, or with something near it: terms
- * with the same beginning stand next to each other. It is walked like a tree of beginnings. A beginning of which no longer
- * one can be nearer gives all its terms at once, and one that cannot lead to anything near is left.
+ * Terms in UTF-16 order, to find those that start with a word or something near it. Terms with the same prefix are adjacent, so
+ * the order is traversed like a trie. If no longer prefix can be nearer, all terms of a prefix are returned together. If a
+ * prefix cannot lead to a match, it is skipped.
  */
 export class SortedPrefixIndex {
   /** The terms with ids below this are in the order. */
   readonly end: number;
   readonly #termIds: Int32Array;
   readonly #list: TermList;
-  /** Terms of each first code point. To find them would be most of a short walk. */
+  /** Terms of each first code point. Finding them would take most of the time of a short search. */
   readonly #firsts: readonly Branch[];
 
   private constructor(terms: TermsById, end: number, termIds: Int32Array) {
@@ -113,7 +113,7 @@ export class SortedPrefixIndex {
     this.#firsts = branchesOf(this.#list, 0, termIds.length, 0);
   }
 
-  /** Orders the terms with ids below `end`. Their texts must stay. @param former an order of the first of them; null: none */
+  /** Sorts the terms with ids below `end`. Their texts must remain. @param former an index of the first of them; null: none */
   static *of(terms: TermsById, end: number, former: SortedPrefixIndex | null): Steps<SortedPrefixIndex> {
     const from = former?.end ?? 0;
     const added = Array.from({ length: end - from }, (_, at) => from + at);
@@ -130,7 +130,7 @@ export class SortedPrefixIndex {
     return this.#termIds.byteLength;
   }
 
-  /** Adds the ids of terms of which some beginning is within `bound` of a word to the list of their distance. */
+  /** Adds the ids of terms with a prefix within `bound` of a word to the list of their distance. */
   *collect(word: readonly number[], bound: number, into: readonly number[][]): Steps<void> {
     const walk = new Walk(word, bound, this.#list, this.#firsts);
     while (walk.isMore()) {
@@ -149,9 +149,9 @@ export class SortedPrefixIndex {
   }
 }
 
-/** A walk through the beginnings of an order, by optimal string alignment (`edit-distance.ts`). */
+/** A traversal of prefixes, by optimal string alignment (`edit-distance.ts`). */
 class Walk {
-  /** Where the terms stand that were found, by distance: stretches of the order. */
+  /** Positions of the found terms, by distance: ranges of the order. */
   readonly stretches: readonly number[][] = [[], [], []];
   readonly #word: readonly number[];
   readonly #letters: readonly number[];
@@ -173,7 +173,7 @@ class Walk {
     return this.#open.length > 0;
   }
 
-  /** Goes through beginnings until it is time to look at the clock. */
+  /** Visits prefixes until it is time to check the clock. */
   go(): void {
     while (workBudget.units < workBudget.unitsPerLook) {
       const node = this.#open.pop();
@@ -199,11 +199,11 @@ class Walk {
     if (distance <= this.#bound && low < high) this.stretches[distance]?.push(low, high);
   }
 
-  /** With every edit spent only letters of the word lead on, and no beginning so far was near. */
+  /** When all edits are used up, only letters of the word can continue, and no prefix so far was near. */
   #followLetters(node: Node, from: number): void {
     for (const codePoint of this.#letters) {
       const child = this.#child(node, codePoint);
-      // Most lead nowhere, and a search for their terms takes longer.
+      // Most are dead ends, and finding their terms would take longer.
       if (child === null) continue;
       const rank = rankOf(codePoint);
       const low = this.#list.firstAbove(rank - 1, from, node.high, node.units);
@@ -225,7 +225,7 @@ class Walk {
     this.#open.push(node);
   }
 
-  /** The beginning with one more code point; null when nothing near begins so. */
+  /** The prefix with one more code point; null if nothing near starts with it. */
   #child(node: Node, codePoint: number): Node | null {
     const word = this.#word;
     const { row: above, before, lastPoint } = node;

@@ -3,15 +3,15 @@ import type { Stem } from '../analysis/languages.ts';
 import { IdTable } from '../id-table.ts';
 import { PagedList, ValueList } from '../value-list.ts';
 
-/** The cost of finding the stem of a term, in units of the work budget. */
+/** The cost of stemming a term, in units of the work budget. */
 const unitsPerStem = 1000;
-/** Roughly what a stem takes, with the list of its terms, besides its entry in the table. */
+/** Approximate memory of a stem with the list of its terms, without its entry in the table. */
 const bytesPerStem = 150;
 
 /** The terms of a dictionary by their stems. */
 export class StemTerms {
   readonly #stem: Stem;
-  /** The stems, each with an id; undefined where one is gone. */
+  /** The stems by id; undefined for removed ones. */
   readonly #stems = new ValueList<string>();
   /** The terms of each stem, by its id. */
   readonly #terms = new PagedList<string[]>();

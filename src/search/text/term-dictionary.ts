@@ -17,55 +17,54 @@ import { SortedPrefixIndex } from './sorted-prefix-index.ts';
 const capacityMin = 16;
 /** The cost of comparing a character of a term, in units of the work budget. */
 const comparisonUnits = 5;
-/** The cost of comparing a term of the index by its code, in units of the work budget. */
+/** The cost of comparing an indexed term by its code, in units of the work budget. */
 const candidateUnits = 20;
 /** The cost of indexing a term, in units of the work budget. */
 const indexingUnits = 200;
-/** A search indexes at most this many portions of terms, of this many each. It looks at the terms that are left. */
+/** A search indexes at most this many portions of this many terms, and tests the remaining terms. */
 const portionsPerSearch = 512;
 const portionTerms = 64;
-/** Terms that are not indexed are looked at. The index is made again when they are so many, and this share of the others. */
+/** The index is rebuilt when there are more unindexed terms than this, and than 1/8 of the indexed ones. */
 const unindexedTermsMin = 2048;
 const unindexedShare = 8;
-/** Removed terms are cleared away when they are so many, and as many as the others. */
+/** Removed terms are purged when there are more of them than this, and more than other terms. */
 const removedTermsMin = 1024;
-/** Terms of an index that are compared in one go. */
+/** Number of indexed terms to compare in one batch. */
 const batchTerms = 256;
 const batchTermIds = new Int32Array(batchTerms);
 const batchCodes = new CodeBatch(batchTerms);
 
-/** The terms near a word that were found so far. */
+/** The terms near a word that have been found so far. */
 interface Nearby {
   readonly word: string;
   readonly length: number;
   readonly filter: LetterSignatureFilter;
   readonly bound: number;
-  /** A beginning of the term must be near, not the whole. */
+  /** Compare prefixes of the terms instead of whole terms. */
   readonly isBeginning: boolean;
   /** Term ids by distance. */
   readonly matches: readonly number[][];
 }
 
 /**
- * The distinct words of one text field, each with an id: a small number. It finds every term within a distance of a word.
- * Most of the others are not looked at, because an index knows which terms can be near
- * (`deletion-neighborhood-index.ts`), and a sorted list those that begin alike (`sorted-prefix-index.ts`). Both are made by
- * the searches that need them. Of the terms that are looked at, a bit mask excludes those whose letters differ too much
- * (`letter-signature.ts`), and codes of their letters most of the others (`letter-codes.ts`). The few that are left are
- * compared by their texts, where the codes do not say all.
+ * The distinct words of a text field, each with an id, which is a small number. Finds all terms within a distance of a word
+ * without testing most others: an index knows which terms can be near (`deletion-neighborhood-index.ts`), and a sorted list
+ * finds those with a similar prefix (`sorted-prefix-index.ts`). Searches that need these build them. Of the remaining terms, a
+ * bit mask excludes those whose letters differ too much (`letter-signature.ts`), and letter codes exclude most others
+ * (`letter-codes.ts`). The few that are left are compared by their texts, unless the codes are exact.
  */
 export class TermDictionary {
-  /** Texts of terms that are gone stay until `clearAway`, since the order goes by them. */
+  /** Texts of removed terms remain until `clearAway`, because the sorted index compares them. */
   #terms = new ValueList<string>();
   #ids = new IdTable(this.#terms);
-  /** Beside `#terms`, so that a look at a term need not read its text. */
+  /** Separate from `#terms`, so that a test need not read the text. */
   #signatures = new Int32Array(capacityMin);
   #removed = 0;
   #index: DeletionNeighborhoodIndex | null = null;
-  /** Null: nothing is made. */
+  /** Null: no index is being built. */
   #builder: DeletionNeighborhoodIndexBuilder | null = null;
   #order: SortedPrefixIndex | null = null;
-  /** The remaining work for the next order; null when none is being made. */
+  /** The remaining steps of the next sorted index; null if none is being built. */
   #ordering: Steps<SortedPrefixIndex> | null = null;
   readonly #distance = new EditDistance();
   readonly #codeDistance = new CodeDistance();
@@ -74,7 +73,7 @@ export class TermDictionary {
     return this.#terms.length - this.#removed;
   }
 
-  /** Bytes of what stands beside the terms. `TextIndex` counts the terms themselves. */
+  /** Memory in bytes, without the terms themselves, which `TextIndex` counts. */
   get bytes(): number {
     const ofIndexes = (this.#index?.bytes ?? 0) + (this.#builder?.bytes ?? 0) + (this.#order?.bytes ?? 0);
     return this.#signatures.byteLength + this.#ids.bytes + 8 * this.#terms.length + ofIndexes;
@@ -101,18 +100,18 @@ export class TermDictionary {
     }
   }
 
-  /** The id of a term; -1: it is not there. */
+  /** The id of a term; -1 for none. */
   termIdOf(term: string): number {
     return this.#ids.find(term);
   }
 
-  /** The id of a term in a list; an empty one when it is not there. */
+  /** The id of a term in a list; empty for an unknown term. */
   termIdsOf(term: string): readonly number[] {
     const termId = this.termIdOf(term);
     return termId < 0 ? [] : [termId];
   }
 
-  /** The term of an id. */
+  /** The term with an id. */
   termOf(termId: number): string {
     return this.#terms.at(termId) ?? '';
   }
@@ -122,7 +121,7 @@ export class TermDictionary {
     return this.#terms.length;
   }
 
-  /** The id of a term that is not empty. One that is not there is added at the end. */
+  /** The id of a term, which must not be empty. A new term is added at the end. */
   findOrAdd(term: string): number {
     const { end } = this;
     const termId = this.#ids.findOrAdd(term, end);
@@ -133,7 +132,7 @@ export class TermDictionary {
     return end;
   }
 
-  /** The ids of every term within a distance of `bound` (0 to 2), by distance. */
+  /** The ids of all terms within a distance of `bound` (0 to 2), by distance. */
   *within(word: string, bound: number): Steps<readonly (readonly number[])[]> {
     if (bound === 0) return [this.termIdsOf(word)];
     const near = nearby(word, bound, false);
@@ -142,8 +141,8 @@ export class TermDictionary {
   }
 
   /**
-   * The ids of every term of which some beginning is within a distance of `bound` (0 to 2), by distance. Those of terms
-   * that are gone may be among them.
+   * The ids of all terms with a prefix within a distance of `bound` (0 to 2), by distance. May include ids of removed
+   * terms.
    */
   *beginningWithin(word: string, bound: number): Steps<readonly (readonly number[])[]> {
     const near = nearby(word, bound, true);
@@ -167,7 +166,7 @@ export class TermDictionary {
     yield* this.#collectRest(order?.end ?? 0, near);
   }
 
-  /** Looks at all terms from an id on. */
+  /** Tests all terms from an id on. */
   *#collectRest(from: number, near: Nearby): Steps<void> {
     for (let termId = from; termId < this.#terms.length; ) {
       termId = this.#collect(termId, near);
@@ -175,7 +174,7 @@ export class TermDictionary {
     }
   }
 
-  /** The order of most terms, which it begins, or continues to make for a while; null when there is none yet. */
+  /** The sorted index of most terms, which this starts or continues to build for a while; null while there is none. */
   *#ordered(): Steps<SortedPrefixIndex | null> {
     const ordered = this.#order?.end ?? 0;
     if (this.#ordering === null && !this.#isDue(ordered)) return this.#order;
@@ -189,7 +188,7 @@ export class TermDictionary {
     return this.#order;
   }
 
-  /** The index of most terms, which it makes or continues to make; null when there is none yet. */
+  /** The neighborhood index of most terms, which this starts or continues to build; null while there is none. */
   *#indexed(): Steps<DeletionNeighborhoodIndex | null> {
     const { phase, detail } = current;
     current.enter('shared');
@@ -208,12 +207,12 @@ export class TermDictionary {
     return this.#builder !== null || this.#isDue(this.#index?.end ?? 0);
   }
 
-  /** True when so many terms are in no index, of which the first `indexed` are, that a new one is due. */
+  /** True if a new index is due because too many terms are not among the first `indexed` ones. */
   #isDue(indexed: number): boolean {
     return this.#terms.length - indexed > Math.max(unindexedTermsMin, indexed / unindexedShare);
   }
 
-  /** Looks at the terms in the buckets of the word. */
+  /** Tests the terms in the buckets of the word. */
   *#collectFrom(index: DeletionNeighborhoodIndex, near: Nearby): Steps<void> {
     const seen = new Set<number>();
     const cursor = index.near(near.word, near.bound);
@@ -223,7 +222,7 @@ export class TermDictionary {
     }
   }
 
-  /** Looks at the next terms in the buckets, each once. */
+  /** Tests the next terms in the buckets, each only once. */
   #collectNext(
     index: DeletionNeighborhoodIndex,
     cursor: NeighborhoodCursor,
@@ -233,7 +232,7 @@ export class TermDictionary {
     const { word, bound, isBeginning, matches } = near;
     const { count, looks } = index.read(cursor, near.filter, batchTermIds, workBudget.unitsPerLook);
     index.codes.read(batchTermIds, count, batchCodes);
-    // Another search may have set its word between two calls.
+    // Another search may have set its word since the last call.
     this.#distance.setWord(word);
     this.#codeDistance.setWord(word);
     const isSharp = isSharpWord(word);
@@ -249,12 +248,12 @@ export class TermDictionary {
     workBudget.units += looks + candidateUnits * count;
   }
 
-  /** Looks at the terms from an id on. @returns the id from which to go on */
+  /** Tests the terms from an id on. @returns the id from which to continue */
   #collect(from: number, near: Nearby): number {
     const end = Math.min(this.#terms.length, from + unitsPerGo);
-    // Another search may have set its word between two calls.
+    // Another search may have set its word since the last call.
     this.#distance.setWord(near.word);
-    // Units are counted here and added at the end, because the loop can be nearly all of a search with typos.
+    // Count units locally and add them at the end, because this loop can take nearly all of a search with typos.
     const unitsMax = workBudget.unitsPerLook - workBudget.units;
     let units = 0;
     let at = from;
@@ -266,7 +265,7 @@ export class TermDictionary {
     return at;
   }
 
-  /** Notes the id of a term that is near. @returns the cost in units of the work budget */
+  /** Collects the id of a term if it is near. @returns the cost in units of the work budget */
   #compare(termId: number, near: Nearby): number {
     const term = this.termOf(termId);
     const distance = this.#distanceTo(term, near);
@@ -279,13 +278,13 @@ export class TermDictionary {
   }
 
   /**
-   * Visits the ids of terms until the budget is spent. `visit` returns the cost of a term, or -1 for a term to remove.
+   * Visits the ids of terms until the budget is spent. `visit` returns the cost of a term, or -1 to remove the term.
    * @param cursor where to continue; null at the beginning
-   * @returns where to continue; null when every term was visited
+   * @returns where to continue; null after the last term
    */
   sweep(cursor: SweepCursor | null, budget: number, visit: (termId: number) => number): SweepCursor | null {
     let left = budget;
-    // It goes backwards, so that terms that come meanwhile are not visited.
+    // Go backwards, so that terms added meanwhile are not visited.
     let remaining = cursor?.remaining ?? this.#terms.length;
     while (remaining > 0) {
       if (left <= 0) return { remaining };
@@ -306,8 +305,8 @@ export class TermDictionary {
   }
 
   /**
-   * Gives the terms ids without gaps when most are gone. Indexes and order do not know these.
-   * @returns the former id of each; null when nothing was done
+   * Renumbers the terms without gaps if most have been removed, and drops the indexes, which have the former ids.
+   * @returns the former id of each term; null if nothing was done
    */
   clearAway(): readonly number[] | null {
     if (this.#removed <= Math.max(removedTermsMin, this.size)) return null;
@@ -338,7 +337,7 @@ export class TermDictionary {
 }
 
 export interface SweepCursor {
-  /** Terms still to visit, from the front. */
+  /** Number of terms still to visit, from the start. */
   readonly remaining: number;
 }
 

@@ -10,16 +10,16 @@ import { type SweepCursor, TermDictionary } from './term-dictionary.ts';
 
 /** The cost of looking up a term, in units of the work budget. */
 const unitsPerTerm = 100;
-/** Roughly what the text of a term takes. */
+/** Approximate memory of the text of a term. */
 const bytesPerTerm = 40;
 
-/** The inverted index of one text field: its terms, each with an id, and the docs that have them. */
+/** The inverted index of a text field: its terms with their ids, and the docs of each term. */
 export class TextIndex {
-  /** Searches ask both, and change neither. */
+  /** Searches read `terms` and `postings` and change neither. */
   readonly terms = new TermDictionary();
   /** By term id. */
   readonly postings = new Postings();
-  /** Null: the words have no stems. */
+  /** Null: no stemming. */
   readonly #stems: StemTerms | null;
   #postingCount = 0;
   #cursor: SweepCursor | null = null;
@@ -32,12 +32,12 @@ export class TextIndex {
     return this.terms.size;
   }
 
-  /** Postings, those of dead docs included. */
+  /** Number of postings, including those of dead docs. */
   get postingCount(): number {
     return this.#postingCount;
   }
 
-  /** A rough figure for metrics. */
+  /** An estimate for metrics. */
   get bytes(): number {
     const ofTerms = this.terms.bytes + this.terms.size * bytesPerTerm;
     return ofTerms + this.postings.bytes + (this.#stems?.bytes ?? 0);
@@ -57,7 +57,7 @@ export class TextIndex {
     if (stems !== null) await new Slice(shardSliceMs).run(this.terms.all((term) => stems.add(term)));
   }
 
-  /** Adds a word of a doc, for each of its occurrences. The doc must be new to this field, or swept out of it, before the first. */
+  /** Adds an occurrence of a word in a doc, which must at first be new to the field or swept out of it. */
   add(doc: number, word: string): void {
     const { end } = this.terms;
     const termId = this.terms.findOrAdd(word);
@@ -65,14 +65,14 @@ export class TextIndex {
     if (this.postings.add(termId, doc)) this.#postingCount += 1;
   }
 
-  /** The ids of the terms with a stem. */
+  /** The ids of terms with a stem. */
   termIdsOfStem(stem: string): readonly number[] {
     const terms = this.#stems?.of(stem) ?? [];
     workBudget.units += unitsPerTerm * terms.length;
     return terms.flatMap((term) => this.terms.termIdsOf(term));
   }
 
-  /** Takes dead docs out of the lists, about `budget` postings of work. @returns whether no list has any left */
+  /** Removes dead docs from the lists, about `budget` postings of work. @returns true if no list has any left */
   sweep(dead: Bitmap, budget: number): boolean {
     this.#cursor = this.terms.sweep(this.#cursor, budget, (termId) => {
       const { before, after } = this.postings.keep(termId, (doc) => !dead.has(doc));

@@ -20,21 +20,21 @@ import {
 /** The result of a search. The matching docs are the first `count` of `scratch.hits`. */
 export interface Found {
   readonly count: number;
-  /** The first `touchedCount` docs are noted in the scratch, which must be set back. They are those that match, and more. */
+  /** The first `touchedCount` docs are marked in the scratch, which must be reset. They include all matching docs. */
   readonly touched: Int32Array;
   readonly touchedCount: number;
   readonly scoreOf: DocScore;
-  /** By which they were scored; null without a search. */
+  /** The statistics used for the scores; null without a search. */
   readonly stats: SearchStats | null;
 }
 
-/** Statistics of a search over the items here. Those of several shards add up. */
+/** Statistics of a search over the local items. Those of several shards can be added. */
 export function* statsOf(searched: WordSearch, scratch: Scratch): Steps<SearchStats> {
   const { fields, items } = searched;
   const words: WordStats[] = [];
   for (const word of searched.words) {
     const walk = new WordWalk(fields, items.live, scratch, words.length);
-    // Terms that are spelt otherwise are looked for only where the word itself is unknown.
+    // Other spellings are only searched if the word itself is not found.
     let { tier, count } = yield* firstTier(walk, yield* word.firstTiers(), 0, 1);
     if (tier === noTier) {
       ({ tier, count } = yield* firstTier(walk, yield* word.tiers(), 1, tierCount));
@@ -49,7 +49,7 @@ function fieldStats({ text }: SearchedField): FieldStats {
   return text === null ? { words: 0, items: 0 } : { words: text.counts.words, items: text.counts.docs };
 }
 
-/** Walks through the tiers until one has docs. */
+/** Tries tiers until one has docs. */
 function* firstTier(
   walk: WordWalk,
   tiers: readonly Tiers[],
@@ -64,8 +64,8 @@ function* firstTier(
 }
 
 /**
- * Finds the docs in which words of the search match words of the fields, and scores them. With statistics in the search these
- * decide; otherwise the items here are all of the index.
+ * Finds the docs in which words of the search match words of the fields, and scores them: with the statistics in the search if
+ * there are any, otherwise as if the local items were the whole index.
  */
 export function* runSearch(searched: WordSearch, scratch: Scratch): Steps<Found> {
   const { search, fields, items, words } = searched;
@@ -74,7 +74,7 @@ export function* runSearch(searched: WordSearch, scratch: Scratch): Steps<Found>
   return yield* run.found();
 }
 
-/** A search on its way through its words. */
+/** The state of a search while it processes its words. */
 class SearchRun {
   readonly #stats: {
     readonly items: number;
@@ -84,7 +84,7 @@ class SearchRun {
   readonly #lengths: readonly number[];
   readonly #buffers: SearchScratch;
   #wordsDone = 0;
-  /** Words that an item must have. */
+  /** Number of words that an item must have. */
   #needed = 0;
   #lastIdf = 0;
 
@@ -102,7 +102,7 @@ class SearchRun {
     this.#buffers = scratch.search();
   }
 
-  /** Adds what a word gives to its docs. @param isAskedByAll no field leaves the word out */
+  /** Adds the matches of a word. @param isAskedByAll no field ignores the word */
   *add(tiers: readonly Tiers[], isAskedByAll: boolean): Steps<void> {
     const walk = new WordWalk(this.fields, this.items.live, this.scratch, this.#wordsDone, this.#lengths);
     const pinned = this.search.stats?.words[this.#wordsDone];
@@ -111,7 +111,7 @@ class SearchRun {
     if (this.search.stats === null) {
       ({ tier, count: matching } = yield* firstTier(walk, tiers, 0, tierCount));
     } else {
-      // Items that have come into an earlier tier meanwhile count as in that of the word.
+      // Items that have meanwhile moved to an earlier tier count as in the tier of the word.
       yield* walk.add(tiers, 0, Math.min(tier + 1, tierCount));
     }
     walk.beginLater();
@@ -192,7 +192,7 @@ class SearchRun {
   }
 }
 
-/** Bits of a doc: how many required words it has, and how many words match it closely. */
+/** A doc's note counts the required words it has, and in the lower bits the words that match it closely. */
 const neededNote = 1 << 12;
 
 function neededIn(note: number): number {
@@ -203,7 +203,7 @@ function closeIn(note: number): number {
   return note & (neededNote - 1);
 }
 
-/** The stamp of docs that match a word closely. The next one is that of others that match it. */
+/** The stamp of docs that match a word closely. Other docs that match it get the next one. */
 function closeStampOf(word: number): number {
   return 2 * word + 1;
 }
@@ -211,14 +211,14 @@ function closeStampOf(word: number): number {
 /** The postings of one term at a time. */
 const run: DocRun = { docs: new Int32Array(0), from: 0, end: 0 };
 
-/** Walks through the postings of a word. It gathers the docs, each once, and adds up how often they have its terms. */
+/** Reads the postings of a word, collects each doc once, and sums up the frequencies of its terms. */
 class WordWalk {
   count = 0;
-  /** Docs that match in the tier of the word; they come first. */
+  /** Number of docs that match in the tier of the word; they come first. */
   closeCount = 0;
   readonly #buffers: SearchScratch;
   #stamp: number;
-  /** Of docs that count already, and no more. */
+  /** The stamp of docs that are already counted as close. */
   #closeStamp = -1;
 
   constructor(
@@ -226,14 +226,14 @@ class WordWalk {
     private readonly live: Bitmap,
     private readonly scratch: Scratch,
     word: number,
-    /** Average words of an item in each field; absent: only the docs are asked for. */
+    /** Average words per item of each field; absent: only collect docs. */
     private readonly lengths?: readonly number[],
   ) {
     this.#buffers = scratch.search();
     this.#stamp = closeStampOf(word);
   }
 
-  /** From here on docs are added that have not matched yet. */
+  /** From now on, only adds docs that have not matched yet. */
   beginLater(): void {
     this.closeCount = this.count;
     this.#closeStamp = this.#stamp;
@@ -259,7 +259,7 @@ class WordWalk {
     }
   }
 
-  /** @returns the term from which to go on */
+  /** @returns the term at which to continue */
   #addTerms({ index: { postings }, termIds, factor }: TermGroup, from: number): number {
     const buffers = this.#buffers;
     const { places, ofWord, stamps, notes, sums, x, totals } = buffers;
@@ -308,7 +308,7 @@ class WordWalk {
     return at;
   }
 
-  /** Adds to each doc what its terms in a field give. */
+  /** Adds the frequencies of a field's terms to each doc. */
   *#addField({ counts }: FieldText, weight: number, average: number): Steps<void> {
     const { ofWord, sums, x } = this.#buffers;
     const { hits } = this.scratch;

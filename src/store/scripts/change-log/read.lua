@@ -1,9 +1,9 @@
 #!lua flags=no-writes
--- Reads what the log of one environment has after a position, in the order of sequences.
+-- Reads the log of an environment after a position, in the order of sequences.
 --
 -- KEYS  1 log   2 traces   3 logs   4 clock
--- ARGV  1 position   2 position after which traces count   3 the most entries to give   4 tenant and environment
---       5 the last sequence that counts
+-- ARGV  1 position in the log   2 position in the traces   3 maximum number of entries of each   4 tenant and environment
+--       5 last sequence to include
 -- Returns  {horizon, last sequence of the partition, number of its last announcement, members and sequences of the log,
 --          members and sequences of traces}
 local clock = redis.call('HMGET', KEYS[4], 'log', 'changes')

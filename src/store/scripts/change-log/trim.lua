@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- Forgets traces, and claims that are not served any more, of one environment up to a time.
--- In an owner's name (`parts/owner.lua`), after `parts/calls.lua`.
+-- Removes old traces and old records of formerly served claims of an environment.
+-- On behalf of a partition owner (`parts/owner.lua`), after `parts/calls.lua`.
 --
 -- KEYS  1 owner   2 logs   3 traces   4 removed   5 left
--- ARGV  1 epoch   2 age in microseconds from which on they are forgotten   3 the most to forget at once
+-- ARGV  1 epoch   2 minimum age in microseconds of what is removed   3 maximum number of each to remove
 --       4 tenant and environment
--- Returns  1 if there may be more to forget, else 0; error FENCED
+-- Returns  1 if there may be more to remove, else 0; error FENCED
 if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] then
   return redis.error_reply('FENCED the partition has a newer owner')
 end

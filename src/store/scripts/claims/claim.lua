@@ -1,20 +1,20 @@
 #!lua flags=allow-oom
--- Puts and drops claims on URLs and handles, and keeps the list of served routes right.
--- In an owner's name (`parts/owner.lua`), after `parts/claims.lua`.
+-- Puts, drops and renews claims on URLs and handles, and updates the lists of routes.
+-- On behalf of a partition owner (`parts/owner.lua`), after `parts/claims.lua`.
 --
 -- KEYS  1 fence of the first group
--- ARGV  1 partition of the caller   2 its epoch   3 changes kept
---       4 packed list of groups, each the claims of one partition: {fence, clock and changes key, runs as in
+-- ARGV  1 partition of the caller   2 its epoch   3 number of changes to keep
+--       4 packed list of groups, each with the claims of one partition: {fence, clock and changes key, runs as in
 --       `parts/claims.lua`}
---       A call of several groups is for one Redis, where their keys may lie in different slots.
--- Returns  number of times that the service of a field changed; error FENCED
+--       A call with several groups is only for a single Redis, because their keys may be in different slots.
+-- Returns  number of changes to what fields serve; error FENCED
 local groups = cmsgpack.unpack(ARGV[4])
 for _, group in ipairs(groups) do
   if tonumber(redis.call('HGET', group[1], ARGV[1]) or 0) > tonumber(ARGV[2]) then
     return redis.error_reply('FENCED partition ' .. ARGV[1] .. ' has a newer owner')
   end
 end
--- While a slot moves, some of its keys may be gone, and such a key ends the script: here, before the first write.
+-- While a slot moves, access to a missing key ends the script. This must happen before the first write.
 for _, group in ipairs(groups) do
   redis.call('EXISTS', group[2], group[3])
   for _, run in ipairs(group[4]) do redis.call('EXISTS', unpack(keysOfRun(run))) end

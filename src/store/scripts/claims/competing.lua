@@ -1,10 +1,10 @@
 #!lua flags=no-writes
--- Reads claims of contested fields by their ranks (`parts/claims.lua`).
+-- Reads claims of contested fields by rank (`parts/claims.lua`).
 --
 -- KEYS  1 claims   2 ranks
--- ARGV  1 packed list of what is asked for, each {beginning of a claim field's ranks, first and last limit after it as
---       ZRANGEBYLEX takes them but for their first characters, the most to give, 1 to give only the first of each host}
--- Returns  for each of them a list: rank with its section, packed claim, rank …; '' for a claim that is not there
+-- ARGV  1 packed list of requests, each {prefix of a claim field's ranks, lower limit (inclusive) and upper limit (exclusive)
+--       after the prefix, maximum number of claims, 1 to return only the first of each host}
+-- Returns  per request a list: rank with its section, packed claim, rank …; '' for a missing claim
 local function firstOfHosts(begin, from, to, most)
   local members = {}
   while #members < most do

@@ -1,12 +1,11 @@
 #!lua
--- Notes that every entity of a source in one partition is under the lookup layout that a configuration asks for.
--- Once that holds for all partitions, lookups read that layout; the one that they read before is kept up until all
--- workers know.
+-- Records that a partition has added every entity of a source to the lookup layout that the configuration requires. Once all
+-- partitions have, lookups read that layout. The previous one is maintained until all workers know.
 --
 -- KEYS  1 configuration   2 layouts
--- ARGV  1 generation of the configuration   2 partition   3 number of partitions   4 source field
+-- ARGV  1 generation of the configuration   2 partition   3 number of partitions   4 field of the source
 --       5 packed layout, or '' for none
--- Returns  1 when lookups read the layout from now on, else 0
+-- Returns  1 if lookups read the layout from now on, else 0
 if redis.call('HGET', KEYS[1], 'generation') ~= ARGV[1] then return 0 end
 local reads, before, filled = 'r|' .. ARGV[4], 'b|' .. ARGV[4], 'f|' .. ARGV[4] .. '|'
 local now = redis.call('HGET', KEYS[2], reads)

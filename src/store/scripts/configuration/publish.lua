@@ -1,19 +1,19 @@
 #!lua
--- Makes a configuration the active one, unless it is already. Before the first one nothing was ever processed, so the
--- lookup indexes that it asks for are whole.
+-- Makes a configuration the active one, unless it already is. Before the first one nothing was processed, so the lookup indexes
+-- that it requires are complete.
 --
--- A webhook that it has and the one before had not begins now; of one that it no longer has, nothing is left.
+-- New webhooks begin now. The state of webhooks that the configuration no longer has is deleted.
 --
 -- KEYS  1 configuration   2 layouts   3 purge   4 webhooks
--- ARGV  1 digest   2 packed list of its tenants: name, fingerprint of the documents, and what else is known of it
---       3 origin   4 generation that must be active still, or ''
+-- ARGV  1 digest   2 packed list of its tenants: name, fingerprint of the documents, and other data
+--       3 origin   4 generation that must still be active, or ''
 --       5 digest of the folder that it was read from, or ''   6 packed list of the names of its webhooks
---       7 number of sources that it has   8 number of the words about documents
+--       7 number of its sources   8 number of arguments for documents
 --       then the sources as tenant|sourceId
---       then fields of documents that are not stored yet and their packed documents, in turns
---       then fields of the layouts and their values, in turns
--- Returns  generation that is active now; 0 when another one is active than was asked for; the name of a source that it
---          has and whose entities are being purged
+--       then, alternating, fields of documents that are not stored yet and their packed documents
+--       then, alternating, fields of the layouts and their values
+-- Returns  active generation; 0 if the active generation is not the required one; the name of one of its sources whose
+--          entities are being purged
 local active = redis.call('HGET', KEYS[1], 'generation')
 if redis.call('HGET', KEYS[1], 'digest') == ARGV[1] then
   redis.call('HSET', KEYS[1], 'origin', ARGV[3])

@@ -1,11 +1,11 @@
 #!lua
--- Notes that one partition has no claims of a tenant left in the form of URLs that is given up. Once that holds for all
--- partitions, nobody looks for such claims any more.
+-- Records that a partition has no claims of a tenant left in the old form of URLs. Once all partitions have none, readers no
+-- longer look for them.
 --
 -- KEYS  1 configuration   2 layouts
 -- ARGV  1 generation of the configuration   2 partition   3 number of partitions   4 field of the tenant
---       5 state that it must be in   6 state that it comes to
--- Returns  1 when it has come to that state, else 0
+--       5 required state   6 new state
+-- Returns  1 if the state has changed, else 0
 if redis.call('HGET', KEYS[1], 'generation') ~= ARGV[1] then return 0 end
 if redis.call('HGET', KEYS[2], ARGV[4]) ~= ARGV[5] then return 0 end
 local moved = 'm' .. ARGV[4] .. '|'

@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
--- Notes what a partition's owner is about to put outside its partition.
--- In an owner's name (`parts/owner.lua`).
+-- Records what the owner of a partition is about to write outside its partition.
+-- On behalf of a partition owner (`parts/owner.lua`).
 --
 -- KEYS  1 owner   2 intents
--- ARGV  1 epoch   then field, value of each note
--- Returns  1; error FENCED when the epoch is no longer the owner's
+-- ARGV  1 epoch   then field and value of each intent
+-- Returns  1; error FENCED if the partition has a newer owner
 if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] then
   return redis.error_reply('FENCED the partition has a newer owner')
 end

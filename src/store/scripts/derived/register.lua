@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
--- Registers and unregisters dependents of lookup keys of this partition, and referrers of its views: fields without values.
--- In an owner's name (`parts/owner.lua`).
+-- Registers and unregisters dependents of lookup keys of this partition and referrers of its views, as fields without values.
+-- On behalf of a partition owner (`parts/owner.lua`).
 --
 -- KEYS  1 fence
--- ARGV  1 partition of the caller   2 its epoch   3 packed list of 'add' | 'drop', key, member of each
+-- ARGV  1 partition of the caller   2 its epoch   3 packed list: 'add' | 'drop', key and member of each
 -- Returns  1; error FENCED
 if tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or 0) > tonumber(ARGV[2]) then
   return redis.error_reply('FENCED partition ' .. ARGV[1] .. ' has a newer owner')

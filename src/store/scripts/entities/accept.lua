@@ -1,25 +1,25 @@
 #!lua
 -- Accepts source entities: compares, stores and announces each changed one, all or nothing.
--- Idempotent: a repeated call finds the token of its request in the records, and does nothing to those entities.
--- After `parts/entity-heads.lua`, which says what a record is.
+-- Idempotent: a repeated call finds the token of its request in the records and skips those entities.
+-- After `parts/entity-heads.lua`, which describes the records.
 --
 -- KEYS  1 clock of the first group
--- ARGV  1 packed list of groups, each the entities of one source in one partition: {clock, stream, entities and names key,
---       tenant, sourceId, a digit for each entity: 1 overrides its type, originIds, records, the lists of names that these
+-- ARGV  1 packed list of groups, each with the entities of one source in one partition: {clock, stream, entities and names key,
+--       tenant, sourceId, a digit per entity: 1 overrides its type, originIds, records, the lists of names that the records
 --       leave out: digest, list, digest …}
---       Records come as they are stored for a new entity: their three stamps are equal.
---       A call of several groups is for one Redis, where their keys may lie in different slots.
---       Two requests of one call have no entity in common.
--- Returns  {last sequence of each group's stream, one text of a digit per entity: 0 unchanged, 1 changed, 2 type conflict}
+--       Records are in the form for a new entity, with three equal stamps.
+--       A call with several groups is only for a single Redis, because their keys may be in different slots.
+--       Requests of one call must not share an entity.
+-- Returns  {last sequence of each group's stream, a string with a digit per entity: 0 unchanged, 1 changed, 2 type conflict}
 
--- Arguments of one call are bounded by Lua's stack.
+-- Lua's stack limits the arguments of a call.
 local chunk = 1000
 local function each(list, act)
   for from = 1, #list, chunk do act(from, math.min(#list, from + chunk - 1)) end
 end
 
--- Everything is read before the first write: an error between the writes would not undo them. So are keys that may be gone
--- while their slot moves, but not those of several groups, which are on one Redis.
+-- Read everything before the first write, because an error does not undo earlier writes. This includes keys that may be missing
+-- while their slot moves, except for several groups, which are on a single Redis.
 local groups, codes = {}, {}
 local sentGroups = cmsgpack.unpack(ARGV[1])
 for index, sent in ipairs(sentGroups) do
@@ -39,7 +39,7 @@ for index, sent in ipairs(sentGroups) do
     local code, isWritten = '1', not head
     if head then
       local isOurs = string.sub(head, 17, 24) == string.sub(record, 17, 24)
-      -- This comes first: of several states of one entity, a repeated call must refuse those that the first call refused.
+      -- Check the type first: if a request has several states of an entity, a repeated call must refuse the same ones again.
       if typeOf(head) ~= typeOf(record) and string.sub(forces, at, at) ~= '1' then
         code = '2'
       elseif isOurs and not written[originId] then

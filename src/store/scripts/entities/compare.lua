@@ -1,11 +1,11 @@
 #!lua
--- Which of the entities that were sent are stored as they are? Changes nothing. After `parts/entity-heads.lua`.
+-- Checks which of the sent entities are stored unchanged. Writes nothing. After `parts/entity-heads.lua`.
 --
 -- KEYS  1 clock of the first group
--- ARGV  1 packed list of groups, each the entities of one source in one partition: {clock and entities key, originIds,
+-- ARGV  1 packed list of groups, each with the entities of one source in one partition: {clock and entities key, originIds,
 --       content hashes of 16 bytes}
---       A call of several groups is for one Redis, where their keys may lie in different slots.
--- Returns  {last sequence of each group's stream, one text of a digit per entity: 1 is stored as it is, 0 is not}
+--       A call with several groups is only for a single Redis, because their keys may be in different slots.
+-- Returns  {last sequence of each group's stream, a string with a digit per entity: 1 if stored unchanged, else 0}
 local sequences, codes = {}, {}
 for index, group in ipairs(cmsgpack.unpack(ARGV[1])) do
   local clock, entities, originIds, hashes = unpack(group)

@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- Decides that an auto-indexed entity type exists, and the types of fields that have none, as far as there is room. A date
--- field that is shown as text becomes text, and the marker counts it. Idempotent: nothing else that is decided changes, and it
--- takes room once.
+-- Registers an auto-indexed entity type, and the types of fields that have none, up to the limits. A date field with a value
+-- that is not a date becomes text, and the marker counts this. Idempotent: other decided types do not change and are counted
+-- only once.
 --
--- KEYS  1 fields of the type   2 room taken in the source: one per type and one per field
--- ARGV  1 most fields of a type   2 most room of a source   3 marker of the type   then field, type of each
--- Returns  0 when the type has no room in the source, 1 when all fields are decided, 2 when some have no room
+-- KEYS  1 fields of the type   2 number of types and fields of the source
+-- ARGV  1 maximum number of fields of a type   2 maximum of KEYS 2   3 marker of the type   then name and type of each field
+-- Returns  0 if the source has no room for the type, 1 if all fields are decided, 2 if there was no room for some
 local taken = tonumber(redis.call('GET', KEYS[2]) or 0)
 local count = redis.call('HLEN', KEYS[1])
 local before = taken

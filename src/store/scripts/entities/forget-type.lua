@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
--- Forgets an entity type of a source when the partition has no entities of it.
+-- Removes an entity type of a source if the partition has no entities of it.
 --
 -- KEYS  1 types of the source   2 directory of the type
 -- ARGV  1 type
--- Returns  1 when it was forgotten, else 0
+-- Returns  1 if removed, else 0
 if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
 return redis.call('HDEL', KEYS[1], ARGV[1])

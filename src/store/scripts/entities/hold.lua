@@ -1,10 +1,10 @@
 #!lua
--- Gives a partition to a restore while nothing was ever accepted in it, or takes it back.
--- Idempotent: a restore that holds the partition already, and may have written, keeps it.
+-- Assigns a partition to a restore, if nothing was ever accepted in it, or releases it.
+-- Idempotent: a restore that already holds the partition, and may have written to it, keeps it.
 --
 -- KEYS  1 restore   2 clock
 -- ARGV  1 'take' | 'release'   2 token of the restore
--- Returns  1 when done; take: 0 when the partition is not empty, 2 when another restore holds it
+-- Returns  1 if done; take: 0 if the partition is not empty, 2 if another restore holds it
 local holder = redis.call('GET', KEYS[1])
 if ARGV[1] == 'release' then
   if holder == ARGV[2] then redis.call('DEL', KEYS[1]) end

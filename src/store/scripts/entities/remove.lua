@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
--- Removes source entities of one partition and announces them.
--- Idempotent: the outcome is kept a minute under the call's token.
+-- Removes source entities of a partition and announces them.
+-- Idempotent: the result is kept for a minute under the call's token.
 --
 -- KEYS  1 clock   2 stream   3 entities   4 removal
 -- ARGV  1 tenant   2 sourceId   then originIds
--- Returns  {last sequence of the stream, 1 or 0 per originId: was there}
+-- Returns  {last sequence of the stream, 1 or 0 per originId: whether it existed}
 local known = redis.call('GET', KEYS[4])
 if known then return cmsgpack.unpack(known) end
 local found, announced = {}, {}

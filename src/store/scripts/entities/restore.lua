@@ -1,15 +1,16 @@
 #!lua
--- Puts source entities of one partition back with the stamps that they had, and announces them, all or nothing.
--- Idempotent: an entity that is there with the same stamp or a later one stays as it is. So a repeated call does
--- nothing, of two states of one entity the later one wins, and what was ingested meanwhile is kept.
+-- Restores source entities of a partition with their original stamps, and announces them, all or nothing.
+-- Idempotent: an entity that has the same stamp or a later one is not changed. So a repeated call does nothing, the later of
+-- two states of an entity wins, and anything ingested meanwhile is kept.
 --
 -- KEYS  1 restore   2 clock   3 stream   4 entities   5 processed   6 names
 -- ARGV  1 token of the restore   2 tenant   3 sourceId
---       then per entity: originId, record, processed record or '', digest and list of the names that the record leaves out or ''
--- Returns  number of entities put; error FENCED when another restore, or none, holds the partition
+--       then per entity: originId, record, processed record or '', digest and list of the names that the record leaves out
+--       or ''
+-- Returns  number of entities restored; error FENCED if this restore does not hold the partition
 --
--- After `parts/entity-heads.lua`. A processed record says since when the entity has made its claims; one that a worker has
--- written since is newer.
+-- After `parts/entity-heads.lua`. A processed record contains since when the entity has made its claims. If a worker has
+-- written one meanwhile, that one is newer and is kept.
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then
   return redis.error_reply('FENCED the partition is not held by this restore')
 end

@@ -1,21 +1,22 @@
 #!lua flags=allow-oom
--- Stores what the owners of partitions made of their batches, moves their checkpoints and announces the changes, all or nothing.
--- In the name of the owners (`parts/owner.lua`), after `parts/claims.lua`. What changed gets its entries in the change log.
+-- Stores the results of batches of partition owners, moves their checkpoints and announces the changes, all or nothing. Changed
+-- views get entries in the change log.
+-- On behalf of partition owners (`parts/owner.lua`), after `parts/claims.lua`.
 --
 -- KEYS  1 owner of the first partition
--- ARGV  1 changes kept
---       2 packed list of commits, each of another partition: {owner key, epoch, number of the commit before or '', checkpoint,
+-- ARGV  1 number of changes to keep
+--       2 packed list of commits, each of another partition: {owner key, epoch, previous commit's number or '', checkpoint,
 --         announcement (packed), pending rebuilds (packed), list of downstream invalidations: field, sequence, field …, list of
---         what it reports of its views, as in `parts/change-log.lua`, clock, changes, downstream and stream key, deferred outputs (packed),
---         names of the changed items (packed) where workers hold copies of shards}
---         A call of several commits is for one Redis, where their keys may lie in different slots.
---       3 packed list of runs of claims of all commits, as in `parts/claims.lua`; empty in a cluster, where their keys lie in
+--         reported views as in `parts/change-log.lua`, clock, changes, downstream and stream key, deferred outputs (packed),
+--         names of the changed items (packed; only if workers have copies of shards)}
+--         A call with several commits is only for a single Redis, because their keys may be in different slots.
+--       3 packed list of runs of claims of all commits, as in `parts/claims.lua`; empty in a cluster, where their keys are in
 --         other slots
---       then packed lists of writes, each {key, fields and values to set, fields to delete} for a hash, the same with 'foreign'
---       after it for one that may be of another partition, and {key, new texts, texts to keep, 'list', texts to remove} for an
---       ordered list; the new texts in the order of their bytes
--- Returns  numbers of the commits. Error FENCED when one of the epochs is no longer the owner's, when another commit was
---          before one of them, or when some of them are done and others not
+--       then packed lists of writes, each {key, fields and values to set, fields to delete} for a hash; the same, then
+--       'foreign', for a hash that may be in another partition; and {key, new texts, texts to keep, 'list', texts to remove}
+--       for an ordered list, with the new texts in byte order
+-- Returns  numbers of the commits. Error FENCED if a partition has a newer owner, if the number of a previous commit differs,
+--          or if only some of the commits are already done
 local commits, claims = cmsgpack.unpack(ARGV[2]), cmsgpack.unpack(ARGV[3])
 local numbers, checkpoints, done = {}, {}, 0
 for index, commit in ipairs(commits) do
@@ -37,8 +38,8 @@ local writes = {}
 for at = 4, #ARGV do
   for _, write in ipairs(cmsgpack.unpack(ARGV[at])) do writes[#writes + 1] = write end
 end
--- While a slot moves, some of its keys may be gone, and such a key ends the script: here, before the first write. Several commits
--- are on one Redis, where no slot moves.
+-- While a slot moves, access to a missing key ends the script. This must happen before the first write. Several commits are
+-- only for a single Redis, where no slot moves.
 if #commits == 1 then
   local written = {}
   for _, group in ipairs(commits[1][8]) do
@@ -49,7 +50,7 @@ if #commits == 1 then
     if write[4] == 'list' then
       for _, key in ipairs(keysOfList(write[1])) do written[#written + 1] = key end
     elseif write[4] ~= 'foreign' then
-      -- Hashes of other partitions are written on one Redis alone.
+      -- Hashes of other partitions are only written on a single Redis.
       written[#written + 1] = write[1]
     end
   end
@@ -57,8 +58,8 @@ if #commits == 1 then
     redis.call('EXISTS', unpack(written, from, math.min(#written, from + chunk - 1)))
   end
 end
--- On one Redis none of their keys can be gone. The announcements below tell of them. On one Redis every reader hears the
--- announcements of all partitions, whatever partition it has read.
+-- Only a single Redis gets claims here, where none of their keys can be missing. The announcements below report them, because
+-- there every reader receives the announcements of all partitions.
 moveClaims(claims)
 tellServices()
 for _, write in ipairs(writes) do
@@ -79,7 +80,7 @@ for index, commit in ipairs(commits) do
   local fields = { 'c', announcement, 'n', numbers[index] }
   if items then fields[5], fields[6] = 'i', items end
   redis.call('XADD', changes, 'MAXLEN', '~', ARGV[1], sequence .. '-0', unpack(fields))
-  -- Redis drops whole nodes of a stream, of about a hundred entries each: most commits would try it in vain.
+  -- Redis only removes whole nodes of a stream, with about a hundred entries each, so most commits would trim in vain.
   local node = 64
   if math.floor(checkpoint / node) ~= math.floor(checkpoints[index] / node) then
     redis.call('XTRIM', stream, 'MINID', '~', checkpoint + 1)

@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- Appends an invalidation to a partition's stream: outputs of its entities that are to be rebuilt.
--- In an owner's name (`parts/owner.lua`).
+-- Appends an invalidation to a partition's stream: outputs of its entities to be rebuilt.
+-- On behalf of a partition owner (`parts/owner.lua`).
 --
 -- KEYS  1 fence   2 clock   3 stream
 -- ARGV  1 partition of the caller   2 its epoch   3 the invalidation (packed)

@@ -1,14 +1,14 @@
 #!lua flags=allow-oom
--- Takes, renews or gives back the ownership of a partition. Time is Redis' own, so workers need no common clock. When that
--- clock is set back, leases seem to hold for longer: then a worker that saw no renewal for a whole lease time may take the
--- lease. When it is set forward, leases end early. In both cases the new epoch fences the former owner: of two workers that
--- believe to own a partition only the later one can commit.
+-- Takes, renews or releases the ownership of a partition. Uses the clock of Redis, so that workers need no common clock. If
+-- that clock is set back, leases seem to last longer: then a worker that has seen no renewal for a whole lease time may take
+-- the lease. If it is set forward, leases end early. In both cases the new epoch fences the former owner: if two workers
+-- believe that they own a partition, only the later one can commit.
 --
 -- KEYS  1 owner
 -- ARGV  1 'take' | 'renew' | 'release'   2 worker id   3 lease in ms   4 epoch (renew, release; take: of the lease that was
---       not renewed, or nothing)   5 history in which it was taken, or '' (renew); `leaseUntilMs` of that lease (take)
--- Returns  take: {epoch, checkpoint, commits, history} or {0, ms until the lease ends}; renew, release: 1, or 0 when it
---          is not ours, or not in that history (`parts/history.lua`)
+--       not renewed, if any)   5 history in which it was taken, or '' (renew); `leaseUntilMs` of that lease (take)
+-- Returns  take: {epoch, checkpoint, commits, history} or {0, ms until the lease ends}; renew, release: 1, or 0 if the caller
+--          does not hold the lease, or not in that history (`parts/history.lua`)
 local action, worker = ARGV[1], ARGV[2]
 local time = redis.call('TIME')
 local nowMs = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -17,7 +17,7 @@ if action == 'take' then
   local untilMs = tonumber(owner[2] or 0)
   local isUnrenewed = owner[1] ~= worker and owner[3] == ARGV[4] and owner[2] == ARGV[5]
   if owner[1] and owner[1] ~= '' and untilMs > nowMs and not isUnrenewed then
-    -- A repeated call of this worker: the first one took the lease.
+    -- A repeated call of this worker, which already took the lease.
     if owner[1] ~= worker then return { 0, untilMs - nowMs } end
     return { tonumber(owner[3]), tonumber(owner[4] or 0), tonumber(owner[5] or 0), history() }
   end

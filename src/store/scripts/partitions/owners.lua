@@ -1,8 +1,8 @@
 #!lua flags=no-writes
--- The owners of partitions, and what the time is there.
+-- Reads the owners of partitions and the time of Redis.
 --
 -- KEYS  owners of any number of partitions
--- Returns  {time in ms, then of each partition {worker, leaseUntilMs, epoch, checkpoint}, nil where there is none}
+-- Returns  {time in ms, then per partition {worker, leaseUntilMs, epoch, checkpoint}, nil for missing values}
 local time = redis.call('TIME')
 local owners = { tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000) }
 for at, key in ipairs(KEYS) do

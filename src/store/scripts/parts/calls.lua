@@ -1,5 +1,5 @@
--- Calls of Redis with lists of any length: arguments of one call are bounded by Lua's stack. Returns the sum of what the calls
--- return, which are numbers.
+-- Calls Redis with lists of any length, in chunks, because Lua's stack limits the arguments of a call. Returns the sum of the
+-- replies, which are numbers.
 local chunk = 1000
 local function callEach(command, key, list)
   local sum = 0
@@ -9,8 +9,8 @@ local function callEach(command, key, list)
   return sum
 end
 
--- A key of an environment in one partition, as `store/keys.ts` names it. Scripts get what it is made of, because most of the
--- keys that a claim or an entry of the change log may need are not needed, and each would cost its bytes.
+-- A key of an environment in a partition, as in `store/keys.ts`. Scripts receive its components instead, because most keys that
+-- a claim or an entry of the change log may need are not used, and each would cost bytes.
 local function keyIn(tag, kind, tenant, environment)
   return tag .. ':' .. kind .. ':' .. tenant .. ':' .. environment
 end

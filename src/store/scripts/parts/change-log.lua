@@ -1,13 +1,14 @@
 -- Writes entries of the change log (docs/design/changes.md). After `parts/calls.lua`.
 --
 -- A member of `log` and `traces` is a view: the number of its `<source>:<alias>` in `log-names`, a colon, its originId.
+-- `traces` also has the members of `noteHiding` in `parts/service.lua`.
 
--- As `store/keys.ts` names it.
+-- As in `store/keys.ts`.
 local function clockOf(tag)
   return tag .. ':clock'
 end
 
--- The first of so many sequences that no entry of the partition has: the time in microseconds, or later.
+-- Reserves `count` sequences of the partition, and returns the first: the time in microseconds, or a later one.
 local function sequencesFrom(clockKey, count)
   local time = redis.call('TIME')
   local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
@@ -16,7 +17,7 @@ local function sequencesFrom(clockKey, count)
   return from
 end
 
--- What the members of the views of one source and alias begin with.
+-- The prefix of the members for views of a source and alias.
 local function memberStart(namesKey, name)
   local number = redis.call('HGET', namesKey, name)
   if not number then
@@ -26,7 +27,7 @@ local function memberStart(namesKey, name)
   return number .. ':'
 end
 
--- An environment has a log from its first entry on. The value is its horizon.
+-- Registers the log of an environment when it gets its first entry. The value is its horizon.
 local function noteEnvironment(tag, tenant, environment)
   redis.call('HSETNX', tag .. ':logs', tenant .. '|' .. environment, '0')
 end
@@ -38,8 +39,8 @@ local function logKeys(tag, tenant, environment)
   return found
 end
 
--- What a commit reports of its own views. Each group is {tag of the partition, tenant, environment,
--- `<source>:<alias>`, originIds of views that changed, of views that are there, of views that were removed, what these were}
+-- Writes the views that a commit reports. Each group is {tag of the partition, tenant, environment, `<source>:<alias>`,
+-- originIds of changed views, of unchanged views, of removed views, the last states of the removed views}.
 local function tellViews(clockKey, groups)
   local count = 0
   for _, group in ipairs(groups) do count = count + #group[5] + #group[6] + #group[7] end
@@ -68,7 +69,7 @@ local function tellViews(clockKey, groups)
     end
     for at, originId in ipairs(gone) do
       local member = start .. originId
-      -- Of what was never told there is nothing to tell.
+      -- If the view was never reported, its removal is not reported either.
       if redis.call('ZREM', logKey, member) == 1 then
         added = added - 1
         redis.call('ZADD', tracesKey, sequence, member)

@@ -1,29 +1,28 @@
--- Moves claims and keeps right what follows from them, for scripts that begin with this: what is served, the list of
--- routes, the counts of clashes and of hidden redirects. After `parts/service.lua`, which is notified of each change of
--- service, and `parts/ordered-lists.lua`.
--- The cost of a claim does not depend on other claims on its field.
+-- Moves claims and updates everything derived from them: what is served, the lists of routes, and the counts of clashes and of
+-- hidden redirects. After `parts/service.lua`, which is notified of each change of service, and `parts/ordered-lists.lua`.
+-- The cost of a claim does not depend on the number of other claims on its field.
 --
--- Claims come as a list of runs, each done before the next one: {'put' | 'drop' | 'renew', trail (`parts/service.lua`), what
--- the name of their list of routes ends with, fields, digests (8 bytes each; none for a commit), displays, packed
--- claims, of each claim 1 if its view may need a trace, of each claim the tag where its traces go}. The last list but one is
--- empty if no view needs a trace, the last one if all traces go where the trail says. A run of 'put' has
--- each field once, in the order of the bytes of its displays.
--- 'renew' derives again what follows from a claim, if the claim is there.
--- A claim is {sinceStamp, short source id, alias, originId, redirect, host, display}. The last three are left out at its end where
--- there is nothing to say: redirect is false for a page and `true` for a redirect that is only dropped, host is false for all
--- hosts; for the display see `displayOf`.
+-- Claims are given as a list of runs, which are applied in order: {'put' | 'drop' | 'renew', trail (`parts/service.lua`),
+-- suffix of the key of their list of routes, fields, digests (8 bytes each; none for a commit), displays, packed claims, per
+-- claim 1 if its view may need a trace, per claim the tag of the partition for its traces}. The second-to-last list is empty if
+-- no view needs a trace, the last one if all traces go to the partition of the trail. A run of 'put' has each field once, in
+-- the byte order of its displays.
+-- 'renew' derives everything again from a claim, if the claim exists.
+-- A claim is {sinceStamp, short source id, alias, originId, redirect, host, display}. Of the last three, default values at the
+-- end are left out: redirect is false for a page and `true` for a redirect that is only dropped, host is false for all hosts;
+-- for the display see `displayOf`.
 --
--- In the hash of claims, a field that one view claims has that claim, packed. A contested field has what is
--- served: the first claims of its hosts, best first, at most `hostsMax`, then whether there are more. Each claim of a
--- contested field also stands alone in the hash, under a field that begins with `r:` (`competingField`). Its rank is
--- twice in the sorted set of ranks, after the length of the claim field and the field itself: after `h`, its host and \0,
--- and after `w` if it is the first of its host. When the two differ the hash is right: a rank without its claim is removed.
+-- In the hash of claims, the value of a field with one claim is that claim, packed. The value of a contested field is what is
+-- served: the first claims of its hosts, best first, at most `hostsMax`, then whether there are more. Each claim of a contested
+-- field also has a separate field in the hash, which begins with `r:` (`competingField`). The sorted set of ranks contains its
+-- rank after a prefix of the length of the claim field and the field itself: once after `h`, its host and \0, and if it is the
+-- first of its host, again after `w`. The hash is authoritative: a rank without its claim is removed.
 
 local hostsMax = 32
--- First byte of a contested field's record: a list whose length takes two bytes.
+-- First byte of a contested field's record: an array in MessagePack whose length takes two bytes.
 local contestedMark = 220
 local pageMark = string.byte('0')
--- Claims on URLs, in either form; handles have another mark.
+-- True for URLs in either form; handles have another mark.
 local function isUrlField(field)
   local mark = string.byte(field)
   return mark == 117 or mark == 105
@@ -37,7 +36,7 @@ local function ofHost(claim)
   return 'h' .. hostOf(claim) .. '\0'
 end
 
--- The first of a field's ranks in a section, and its packed claim.
+-- The first rank of a field in a section, and its packed claim.
 local function first(claimsKey, ranksKey, begin, section)
   local from = begin .. section
   while true do
@@ -50,7 +49,7 @@ local function first(claimsKey, ranksKey, begin, section)
   end
 end
 
--- The only claim of a field becomes one of several.
+-- Turns the only claim of a field into a competing one.
 local function contest(claimsKey, ranksKey, begin, packed)
   local claim = cmsgpack.unpack(packed)
   local rank = rankOf(claim)
@@ -58,7 +57,7 @@ local function contest(claimsKey, ranksKey, begin, packed)
   redis.call('ZADD', ranksKey, 0, begin .. ofHost(claim) .. rank, 0, begin .. 'w' .. rank)
 end
 
--- Returns the rank and the packed claim of the first of the claim's host before and after.
+-- Returns the rank and the packed claim of the first claim of the same host, before and after the change.
 local function changeCompeting(action, claimsKey, ranksKey, begin, claim, packed)
   local section, rank = ofHost(claim), rankOf(claim)
   local field = competingField(begin, rank)
@@ -82,13 +81,13 @@ local function changeCompeting(action, claimsKey, ranksKey, begin, claim, packed
   return before, packedBefore, after, packedAfter
 end
 
--- Redirects that are not served, since a page answers on every host: `store/claims/routes.ts` leaves them out.
+-- Number of redirects that are not served because a page is served on all hosts; `store/claims/routes.ts` leaves them out.
 local function hiddenOf(claimsKey, ranksKey, begin)
   if not isPage(first(claimsKey, ranksKey, begin, 'h\0')) then return 0 end
   return redis.call('ZLEXCOUNT', ranksKey, '[' .. begin .. 'w1', '(' .. begin .. 'w2')
 end
 
--- What is served on a contested field: the first claims of its hosts, but no redirect where a page answers on every host.
+-- The record of a contested field: the first claims of its hosts, without redirects if a page is served on all hosts.
 local function recordOf(claimsKey, ranksKey, begin)
   local isPageEverywhere = isPage(first(claimsKey, ranksKey, begin, 'h\0'))
   local to = begin .. (isPageEverywhere and 'w1' or 'w2')
@@ -104,7 +103,7 @@ local function recordOf(claimsKey, ranksKey, begin)
 end
 
 -- Returns the record of a field that was contested (false for none), the number of its claims, and the number of its hidden
--- redirects. A claim that is left alone needs no rank.
+-- redirects. A single remaining claim has no rank.
 local function settle(claimsKey, ranksKey, field, record, isRenewed)
   local begin = #field .. ':' .. field
   local count = redis.call('ZLEXCOUNT', ranksKey, '[' .. begin .. 'h', '(' .. begin .. 'i')
@@ -121,7 +120,7 @@ local function settle(claimsKey, ranksKey, field, record, isRenewed)
   return now, count, hiddenOf(claimsKey, ranksKey, begin)
 end
 
--- A claim on a field with others. Returns whether what is served changed.
+-- Applies a claim to a contested field. Returns whether what is served changed.
 local function changeContested(run, field, begin, isUrl, claim, packed)
   local claimsKey, ranksKey, served = run.claimsKey, run.ranksKey, run.served
   local before, was, after, is = changeCompeting(run.action, claimsKey, ranksKey, begin, claim, packed)
@@ -141,12 +140,12 @@ local function changeContested(run, field, begin, isUrl, claim, packed)
   return true
 end
 
--- The only claim of a field comes or goes.
+-- Notes that the only claim of a field was added or removed.
 local function noteOnly(run, field, packed, before, after)
   noteService(run, field, cmsgpack.unpack(packed)[6], before, after)
 end
 
--- A claim on a field with no other. Returns the field's record, false for none.
+-- Applies a claim to a field that is not contested. Returns the field's record, false for none.
 local function changeOnly(run, field, isUrl, claim, packed, record, other)
   local now = record
   if run.action == 'put' then
@@ -160,8 +159,8 @@ local function changeOnly(run, field, isUrl, claim, packed, record, other)
   return now
 end
 
--- A field with one claim becomes contested when another view claims it. Damage may have left competing
--- claims without their record. They are found when a claim is dropped or renewed that the record does not have.
+-- A field with one claim becomes contested when another view claims it. Corruption may have left competing claims without their
+-- record. They are found when a claim is renewed, or when a claim that is not in the record is dropped.
 local function becomesContested(run, begin, claim, record, other)
   local isSame, isCompeting = other and sameClaim(other, claim), run.action == 'put'
   if isSame and run.action ~= 'renew' then return false end
@@ -173,7 +172,7 @@ local function becomesContested(run, begin, claim, record, other)
   return isCompeting
 end
 
--- A key of a run's claim fields.
+-- A key in the partition of a run's claim fields.
 local function keyOfRun(trail, kind)
   return keyIn(trail[4], kind, trail[2], trail[3])
 end
@@ -190,7 +189,7 @@ local function keysOfRun(run)
   }
 end
 
--- Applies one run to its keys. They are read at once, changed here and written at once; contested fields go one by one.
+-- Applies one run. All fields are read together and written together; contested fields are processed one by one.
 local function changeRun(digests, action, trail, routesEnd, fields, fieldDigests, displays, claims, isTraced, traceTags)
   local claimsKey, ranksKey = keyOfRun(trail, 'claims'), keyOfRun(trail, 'ranks')
   local stored = {}
@@ -199,12 +198,12 @@ local function changeRun(digests, action, trail, routesEnd, fields, fieldDigests
     for index = 1, #found do stored[fields[from + index - 1]] = found[index] end
   end
   local puts, drops, clashes, clears = {}, {}, {}, {}
-  -- URLs that come into the list of routes, that stay there or come, and that go.
+  -- URLs to add to the list of routes, to add unless it has them, and to remove.
   local new, kept, gone = {}, {}, {}
-  -- By field that had claims: its record in the end, and the number of its claims. By URL: whether it is served.
+  -- By field that had claims: its final record, and the number of its claims. By URL: whether it is served.
   local changed, counts, served = {}, {}, {}
   local run = { action = action, claimsKey = claimsKey, ranksKey = ranksKey, served = served, trail = trail }
-  -- Contested fields, and whether their record is made again. Most runs have none.
+  -- Contested fields, and whether to rebuild their record. Most runs have none.
   local contested = nil
   for at = 1, #fields do
     local field, digest, packed = fields[at], fieldDigests[at], claims[at]
@@ -212,7 +211,7 @@ local function changeRun(digests, action, trail, routesEnd, fields, fieldDigests
     local record = stored[field]
     run.traceTag = traceTags[at] or trail[1]
     if not record and action == 'put' then
-      -- The first claim of a field, as nearly all are: there is nothing to compare with.
+      -- Nearly all claims are the first of their field, with nothing to compare with.
       stored[field] = packed
       puts[#puts + 1], puts[#puts + 2] = field, packed
       if isUrl then new[#new + 1] = displays[at] end
@@ -220,7 +219,7 @@ local function changeRun(digests, action, trail, routesEnd, fields, fieldDigests
       noteFresh(claimsKey, field, packed, isTraced[at] == 1 and 2 or 1)
       if isTraced[at] == 1 or #serviceList > 0 then noteOnly(run, field, packed, false, packed) end
     elseif record == packed and action == 'drop' and not contested then
-      -- The only one.
+      -- The only claim of the field.
       stored[field], changed[field] = false, false
       if isUrl then served[displays[at]] = false end
       digests[#digests + 1] = digest
@@ -264,7 +263,7 @@ local function changeRun(digests, action, trail, routesEnd, fields, fieldDigests
       redis.call('HDEL', keyOfRun(trail, 'hidden'), field)
     end
   end
-  -- First claims are in the lists already; what became of them later in the run comes after.
+  -- First claims are already in `puts`; later changes to them in this run come after them and win.
   for field, value in pairs(changed) do
     if value then
       puts[#puts + 1], puts[#puts + 2] = field, value
@@ -296,7 +295,7 @@ local function changeRun(digests, action, trail, routesEnd, fields, fieldDigests
   changeList(keyOfRun(trail, 'routes') .. routesEnd, new, kept, gone)
 end
 
--- Returns the digests of the fields whose service changed. `tellServices` must follow.
+-- Returns the digests of the fields whose service changed. Call `tellServices` afterwards.
 local function moveClaims(runs)
   local digests = {}
   for _, run in ipairs(runs) do changeRun(digests, unpack(run)) end

@@ -1,9 +1,9 @@
--- Reads what entity records begin with, for scripts that begin with this.
+-- Reads the heads of entity records.
 --
--- A record is contentHash (16 bytes), token (8), stamps, type, url, body. Its head is all but the body.
--- The stamps are stamp, bornStamp and urlStamp, after their number (1 byte), as big-endian doubles; of the last two, those that
--- equal the one before them are left out at the end. Type and url are after their bytes (2, big-endian); a url that is there
--- begins with `=`.
+-- A record is contentHash (16 bytes), token (8), stamps, type, url, body. Its head is everything before the body.
+-- The stamps are their number (1 byte), then stamp, bornStamp and urlStamp as big-endian doubles; stamps at the end that equal
+-- the one before them are left out. Type and url are each prefixed with their length in bytes (2 bytes, big-endian); a url, if
+-- any, begins with `=`.
 
 local stampsAt = 25
 
@@ -25,7 +25,7 @@ local function typeStart(record)
   return stampsAt + 1 + 8 * string.byte(record, stampsAt)
 end
 
--- Where a text ends that begins with its bytes.
+-- The end of a text that is prefixed with its length.
 local function textEnd(record, start)
   local high, low = string.byte(record, start, start + 1)
   return start + 1 + 256 * high + low
@@ -45,10 +45,10 @@ local function urlOf(record)
   return string.sub(record, start, textEnd(record, start))
 end
 
--- A body may have megabytes: so many records are read at a time, and their heads kept.
+-- Records per read. Only their heads are kept, because a body may have megabytes.
 local recordsAtOnce = 16
 
--- Calls `act` with the place of each entity that is there, and the head of its record.
+-- Calls `act` with the index of each existing entity and the head of its record.
 local function eachHead(key, originIds, act)
   for from = 1, #originIds, recordsAtOnce do
     local found = redis.call('HMGET', key, unpack(originIds, from, math.min(#originIds, from + recordsAtOnce - 1)))

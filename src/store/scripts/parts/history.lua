@@ -1,5 +1,5 @@
--- Returns the history of the Redis that runs the script. Each start of a Redis that may forget begins another history,
--- and so does each failover of a cluster.
+-- Identifies the history of the Redis that runs the script. A start of a Redis that may have lost writes begins another
+-- history, and so does a failover of a cluster.
 --
 -- Returns  history(): id of the history
 local function history()

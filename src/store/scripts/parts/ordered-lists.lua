@@ -1,21 +1,21 @@
--- Ordered lists: texts in the order of their bytes, in a fraction of the memory of a sorted set. A text is never empty.
+-- Ordered lists: texts in byte order, in a fraction of the memory of a sorted set. A text is never empty.
 --
--- A list is cut into leaves. Its key is the sorted set, all scores 0, of their lower bounds, of which the first is ''. The
--- leaf of a bound is a list of Redis: the texts from this bound up to the next one, at most `leafMax`, in no order, at least
--- one. A list without texts has no key. `lengths` has the number of the texts of each list.
--- Who reads a leaf orders its texts. Lua's `<` cannot, because it goes by the server's locale.
--- Nearly all time here is that of calls of Redis: a text costs two, and a number in a call costs more than a text.
+-- A list is split into leaves. Its key is a sorted set, all scores 0, of their lower bounds, the first of which is ''. The leaf
+-- of a bound is a Redis list: the texts from this bound to the next one, unsorted, at least one and at most `leafMax`. An empty
+-- list has no key. `lengths` has the number of texts of each list.
+-- Readers sort the texts of a leaf. Lua's `<` cannot, because it uses the server's locale.
+-- Calls of Redis take nearly all of the time here: two per text. A number as an argument costs more than a string.
 
 local leafMax = 128
--- Bytes. A leaf has at most one text that is longer. So a leaf, which is read as a whole, is small whatever its texts: one of
--- the longest URLs and 127 such texts have 81 KB.
+-- In bytes. A leaf has at most one text that is longer, so that a leaf, which is read as a whole, stays small: one of the
+-- longest URLs and 127 texts of this length have 81 KB.
 local longText = 512
--- A leaf that has shrunk to so many texts becomes one with a neighbour that has no more. So of two neighbours one is larger,
--- where no long text has cut them.
+-- A leaf that shrinks to this number of texts is joined with a neighbour that has no more. So one of two neighbours is larger,
+-- unless a long text separates them.
 local smallLeaf = 32
 
--- The keys of a list, as `store/keys.ts` names them. `leaves` is what those of its leaves begin with: the length of the list's
--- name keeps leaves of two lists apart, whatever their names and texts hold.
+-- The keys of a list, as in `store/keys.ts`. `leaves` is the prefix of the keys of its leaves. It contains the length of the
+-- list's name, so that leaves of two lists never have the same key.
 local function orderedList(key)
   local tagEnd = string.find(key, '}', 1, true)
   local tag, name = string.sub(key, 1, tagEnd), string.sub(key, tagEnd + 2)
@@ -23,7 +23,7 @@ local function orderedList(key)
   return { key = key, leaves = leaves, lengths = tag .. ':lengths', never = tag .. ':never' }
 end
 
--- The bound of the leaf where a text belongs; nil if the list has no texts.
+-- The bound of the leaf to which a text belongs; nil if the list is empty.
 local function boundOf(list, text)
   return redis.call('ZREVRANGEBYLEX', list.key, '[' .. text, '-', 'LIMIT', '0', '1')[1]
 end
@@ -33,12 +33,12 @@ local function has(list, text)
   return bound and redis.call('LPOS', list.leaves .. bound, text) and true or false
 end
 
--- Orders the texts of a leaf. With STORE, SORT compares bytes; without, it goes by the locale, too.
+-- Sorts the texts of a leaf. SORT compares bytes only with STORE; without, it also uses the locale.
 local function order(leaf)
   redis.call('SORT', leaf, 'ALPHA', 'STORE', leaf)
 end
 
--- The texts of an ordered leaf from a place on, which is not the first, move to a leaf of their own.
+-- Moves the texts of a sorted leaf from a position, which is not the first, to a new leaf.
 local function cut(list, bound, place)
   local leaf = list.leaves .. bound
   local upper = redis.call('LINDEX', leaf, place)
@@ -53,7 +53,7 @@ local function split(list, bound)
   cut(list, bound, leafMax / 2)
 end
 
--- Long texts of a leaf begin leaves of their own, but for one that is the first there. Returns whether there were any.
+-- Cuts a leaf before each of its long texts, except before its first text. Returns whether it was cut.
 local function part(list, bound)
   local leaf, isCut = list.leaves .. bound, false
   order(leaf)
@@ -67,8 +67,8 @@ local function part(list, bound)
   return isCut
 end
 
--- Puts a text into a list that does not have it. To look for it would cost half as much again. If damage has left it there,
--- it is there twice until it is removed.
+-- Adds a text that is not in the list. A check would cost half as much again. If corruption has left the text in the list, it
+-- is there twice until it is removed.
 local function put(list, text)
   local bound = boundOf(list, text)
   if not bound then
@@ -87,8 +87,9 @@ local function hasLong(texts)
   return false
 end
 
--- The last of the texts after a place that is in the same leaf, of at most so many, and the bound of the one after it, if that is
--- known. Where two texts are in one leaf, all between them are. The steps double, so that a lone text costs no more than before.
+-- Returns the position of the last text in the leaf of the text at `from`, among at most `most` texts, and the bound of the
+-- text after it, if known. If two texts are in a leaf, so are all between them. The search doubles its steps, so that a text
+-- alone in its leaf costs a single lookup, which the next text needs anyway.
 local function lastInLeaf(list, texts, from, bound, most)
   local last, step = math.min(#texts, from + most - 1), 1
   local low, high, boundOfHigh = from, nil, nil
@@ -105,8 +106,8 @@ local function lastInLeaf(list, texts, from, bound, most)
   return low, boundOfHigh
 end
 
--- Puts texts, in the order of their bytes, into a list that has none of them. Those of one leaf go there together: what comes
--- together is often next to each other.
+-- Adds texts in byte order that are not in the list. Texts of the same leaf are added together, because the texts of a batch
+-- are often neighbours.
 local function putAll(list, texts)
   local bound = #texts > 1 and not hasLong(texts) and boundOf(list, texts[1])
   if not bound then
@@ -123,8 +124,8 @@ local function putAll(list, texts)
   end
 end
 
--- Two neighbours become one leaf, if together they have `most` texts at most, and the upper one has no long text or the lower
--- one no text at all. Returns whether they did.
+-- Joins two neighbouring leaves if together they have at most `most` texts, and either the upper one has no long text or the
+-- lower one is empty. Returns whether they were joined.
 local function join(list, lower, upper, most)
   if not lower or not upper then return false end
   local size, sizeOfUpper = redis.call('LLEN', list.leaves .. lower), redis.call('LLEN', list.leaves .. upper)
@@ -137,7 +138,7 @@ local function join(list, lower, upper, most)
   return true
 end
 
--- A leaf becomes one with a neighbour if it can. If it is empty it goes anyhow.
+-- Joins a leaf with a neighbour if possible. If it is empty, it is removed in any case.
 local function shrink(list, bound, size, most)
   local lower = redis.call('ZREVRANGEBYLEX', list.key, '(' .. bound, '-', 'LIMIT', '0', '1')[1]
   local upper = redis.call('ZRANGEBYLEX', list.key, '(' .. bound, '+', 'LIMIT', '0', '1')[1]
@@ -145,7 +146,7 @@ local function shrink(list, bound, size, most)
   redis.call('ZREM', list.key, bound)
 end
 
--- Returns how often the text was there, which is once.
+-- Returns how often the text was in the list: at most once, unless data is corrupt.
 local function remove(list, text)
   local bound = boundOf(list, text)
   if not bound then return 0 end
@@ -154,7 +155,7 @@ local function remove(list, text)
   if gone == 0 then return 0 end
   local size = redis.call('LLEN', leaf)
   if size == 0 or #text > longText then
-    -- A long text had cut a leaf, which becomes whole again. Otherwise the text would stay as a bound, in two keys.
+    -- A long text had cut a leaf, which is now joined again. Otherwise the text would remain as a bound, in two keys.
     shrink(list, bound, size, leafMax)
   elseif size == smallLeaf then
     shrink(list, bound, size, 2 * smallLeaf)
@@ -162,8 +163,7 @@ local function remove(list, text)
   return gone
 end
 
--- Puts texts, in the order of their bytes, into a list that surely has none of them, and others that it may have, then takes texts
--- out.
+-- Adds texts in byte order that are not in the list, and others that may be in it, then removes texts.
 local function changeList(key, new, kept, removed)
   if #new + #kept + #removed == 0 then return end
   local list, change = orderedList(key), #new
@@ -180,8 +180,8 @@ local function changeList(key, new, kept, removed)
   end
 end
 
--- Keys to look at before the first write. While a slot moves, a key that is not there ends the script. `never` is never there,
--- so it ends every script that would change a list of the slot: nobody can say which of its leaves are gone.
+-- Keys to access before the first write. While a slot moves, access to a missing key ends the script. `never` never exists, so
+-- every script that would change a list of the slot ends, because it cannot know which leaves are missing.
 local function keysOfList(key)
   local list = orderedList(key)
   return { list.key, list.lengths, list.never }

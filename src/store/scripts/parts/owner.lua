@@ -1,6 +1,6 @@
--- Refuses an owner of a partition whose lease is of another history. After `parts/history.lua`.
+-- Refuses partition owners whose lease is from another history. After `parts/history.lua`.
 --
--- ARGV  last, taken away here: history in which the owner took its lease, or '' where any will do
+-- ARGV  last, removed here: history in which the owner took its lease, or '' for any
 -- Returns  error FENCED
 local onlyIn = table.remove(ARGV)
 if onlyIn ~= '' and onlyIn ~= history() then

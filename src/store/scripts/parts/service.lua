@@ -1,11 +1,11 @@
--- Follows which claims are served before and after a call, and leaves traces of the views that won or lost one
+-- Tracks which claims are served before and after a call, and leaves traces of the views that won or lost one
 -- (docs/design/changes.md). After `parts/change-log.lua`. Claims are as in `parts/claims.lua`, packed.
 --
--- The `trail` of a claim is {tag of the partition where its traces go, tenant, environment, tag of the partition of its field}.
+-- The `trail` of a claim is {tag of the partition for its traces, tenant, environment, tag of the partition of its field}.
 
 local largestStamp = 9007199254740991
 
--- The URL or handle as the view wrote it. None stands for what is after the mark of the claim field.
+-- The URL or handle as the view wrote it. If it is missing, it equals the claim field without its mark.
 local function displayOf(field, claim)
   return claim[7] or string.sub(field, 3)
 end
@@ -22,28 +22,28 @@ local function sameClaim(a, b)
   return kindOf(a) == kindOf(b) and hostOf(a) == hostOf(b) and a[2] == b[2] and a[3] == b[3] and a[4] == b[4]
 end
 
--- Ranks sort as claims are served: a page before a redirect, then the latest first. Ids decide the rest, so that the number
--- of partitions does not.
+-- Ranks sort in the order in which claims are served: pages before redirects, then the latest first. Ids break ties, so that
+-- the order does not depend on the number of partitions.
 local function rankOf(claim)
   local age = string.format('%016.0f', largestStamp - tonumber(claim[1]))
   return kindOf(claim) .. age .. claim[3] .. '\0' .. claim[2] .. '\0' .. claim[4] .. '\0' .. hostOf(claim)
 end
 
--- Where a competing claim is in the hash: the same field whatever its age.
+-- The field of a competing claim in the hash. It does not depend on the claim's age.
 local function competingField(begin, rank)
   return 'r:' .. begin .. string.sub(rank, 1, 1) .. string.sub(rank, 18)
 end
 
--- Changes of service by claims key, claim field and host, and the same in a list.
+-- Changes of service, by claims key, claim field and host, and as a list.
 local services, serviceList = {}, {}
--- By `claimIn`: claims that nobody had before this call: 1 if their commit reports their view, else 2. Other claims whose views
--- their commit reports.
+-- By `claimIn`. `fresh`: claims that this call puts on fields without claims; 1 if their commit reports their view, else 2.
+-- `silent`: true for other claims whose views their commit reports.
 local fresh, silent = {}, {}
--- Key, field, claim and value of each that is not in `fresh` yet. Nobody asks for those of an import, and the name of each would
--- be some hundred bytes to hash.
+-- Key, field, claim and value of each claim that is not in `fresh` yet. Those of an import are never looked up, and the key of
+-- each would have about a hundred bytes to hash.
 local unnamed = {}
 
--- A packed claim in its place: claims of one view on several fields, or in several environments, may be the same bytes.
+-- Identifies a packed claim on a field, because a view's claims on several fields or in several environments may be equal.
 local function claimIn(claimsKey, field, packed)
   return claimsKey .. '\0' .. field .. '\0' .. packed
 end
@@ -53,14 +53,14 @@ local function noteFresh(claimsKey, field, packed, value)
   unnamed[at + 1], unnamed[at + 2], unnamed[at + 3], unnamed[at + 4] = claimsKey, field, packed, value
 end
 
--- The value of a claim that nobody had before, nil for any other.
+-- The value of a claim in `fresh`, nil for other claims.
 local function freshOf(place)
   for at = 1, #unnamed, 4 do fresh[claimIn(unnamed[at], unnamed[at + 1], unnamed[at + 2])] = unnamed[at + 3] end
   unnamed = {}
   return fresh[place]
 end
 
--- The trail of the claim that a run is at: neighbours in a run come with different commits, and hardly any needs its trail.
+-- The trail of the current claim of a run. Claims of a run may be from different commits, and hardly any needs its trail.
 local function trailOf(run)
   local trail = run.trail
   if run.traceTag ~= trail[1] then run.trail = { run.traceTag, trail[2], trail[3], trail[4] } end
@@ -80,10 +80,10 @@ local function noteService(run, field, host, before, after)
   serviceList[#serviceList + 1] = service
 end
 
--- Fields on which a page on every host hides the redirects on hosts, by claims key and field, and the same in a list.
+-- Fields where a page on all hosts starts or stops hiding redirects on hosts, by claims key and field, and as a list.
 local hidings, hidingList = {}, {}
 
--- There may be any number of such redirects: one trace stands for them all. It is read as a letter and the claim field.
+-- One trace represents all of these redirects, because their number is unlimited. Its member is `f` and the claim field.
 local function noteHiding(run, field, isHidden)
   local key = run.claimsKey .. '\0' .. field
   local known = hidings[key]
@@ -96,15 +96,15 @@ local function noteHiding(run, field, isHidden)
   hidingList[#hidingList + 1] = hiding
 end
 
--- Redirects that are no longer first on their host, while a page hides them. Who reads the trace of the hiding later finds
--- others first, so each has a trace of its own.
+-- Redirects that are no longer first on their host while a page hides them. A later reader of the trace of the hiding finds
+-- other redirects first, so each of these has its own trace.
 local overtaken = {}
 
 local function noteOvertaken(run, field, packed)
   overtaken[#overtaken + 1] = { trail = trailOf(run), claimsKey = run.claimsKey, field = field, packed = packed }
 end
 
--- Gathers traces, each once for its key.
+-- Collects traces, without duplicates.
 local function leaveTrace(traces, trail, member)
   local key = keyIn(trail[1], 'traces', trail[2], trail[3])
   local ofKey = traces[key]
@@ -117,21 +117,21 @@ local function leaveTrace(traces, trail, member)
   ofKey.members[#ofKey.members + 1] = member
 end
 
--- `change` has the claim's place: {trail, claimsKey, field}.
+-- `change` has the location of the claim: {trail, claimsKey, field}.
 local function leaveTraceOfView(traces, change, packed, claim)
   local trail, place = change.trail, claimIn(change.claimsKey, change.field, packed)
   if silent[place] or freshOf(place) == 1 then return end
   leaveTrace(traces, trail, memberStart(keyIn(trail[1], 'log-names', trail[2], trail[3]), claim[2] .. ':' .. claim[3]) .. claim[4])
 end
 
--- What is no longer served. It is beside its claim field.
+-- Records a claim that is no longer served, in the partition of its field.
 local function leave(trail, endedAt, member)
   redis.call('ZADD', keyIn(trail[4], 'left', trail[2], trail[3]), endedAt, member)
   noteEnvironment(trail[4], trail[2], trail[3])
 end
 
--- A redirect on a host that a page hides was last served when it was hidden. Its own end is noted when it loses its host or is
--- given up: from then on the field's hiding does not speak for it.
+-- A hidden redirect on a host was last served when it was hidden. When another claim replaces it on its host, or it is dropped,
+-- that time is recorded for the redirect itself, because the field's entry in `left` no longer covers it.
 local function leaveHidden(lost, claim)
   local trail = lost.trail
   local leftKey = keyIn(trail[4], 'left', trail[2], trail[3])
@@ -154,7 +154,7 @@ local function tellService(traces, endedAt, service)
   if is and not (isKept and was[7] == is[7]) then leaveTraceOfView(traces, service, after, is) end
 end
 
--- Called after all moves that go together.
+-- Called once after all moves of a call or a group.
 local function tellServices()
   local some = serviceList[1] or overtaken[1]
   if not some then return end

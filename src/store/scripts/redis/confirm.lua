@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- Writes, so that a WAIT after it covers everything that was ever written to this master. Returns the history of the master;
--- a replica that becomes a master begins another one.
+-- Writes a key, so that a WAIT afterwards covers all earlier writes to this master. Returns the history of the master; a
+-- replica that becomes a master starts a new one.
 --
 -- KEYS  1 confirmed
 -- Returns  id of the history (`parts/history.lua`)

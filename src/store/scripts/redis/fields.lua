@@ -1,9 +1,9 @@
 #!lua flags=no-writes
--- Names of fields of a hash, a portion of a scan, without their values, which may be large. A cursor means something only to
--- the server process that gave it: with another one's the scan begins again.
+-- Scans the field names of a hash in portions, without the values, which may be large. A cursor is only valid on the server
+-- process that returned it; on another one the scan starts again.
 --
 -- KEYS  1 hash
--- ARGV  1 cursor   2 process that gave it   3 how many names, about
+-- ARGV  1 cursor   2 process that returned it   3 approximate number of names
 -- Returns  {this process, next cursor, names}
 local fieldsAtOnce, bytesMax = 16, 1048576
 local server = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')

@@ -1,11 +1,10 @@
 #!lua flags=no-writes
--- Reads an ordered list leaf by leaf, until the texts that were asked for are among those read. Behind
--- `parts/ordered-lists.lua`.
+-- Reads an ordered list leaf by leaf until the requested texts are among those read. After `parts/ordered-lists.lua`.
 --
--- KEYS  1 list   2 `never`, which is never there: while a slot moves, Redis refuses the call instead of missing a leaf
--- ARGV  1 'ascending' or 'descending'   2 text after which the asked ones are, or ''   3 text before which they are, or ''
---       4 how many are asked for
--- Returns  texts in no order, among them others before and after those asked for
+-- KEYS  1 list   2 `never`, which never exists, so that Redis refuses the call while a slot moves, instead of missing a leaf
+-- ARGV  1 'ascending' or 'descending'   2 lower limit (exclusive), or ''   3 upper limit (exclusive), or ''
+--       4 number of requested texts
+-- Returns  unsorted texts, which may include some outside the limits
 local list = orderedList(KEYS[1])
 local isAscending, most = ARGV[1] == 'ascending', tonumber(ARGV[4])
 local from = '[' .. (boundOf(list, ARGV[2]) or '')
@@ -16,7 +15,7 @@ local function nextBound()
   return redis.call('ZREVRANGEBYLEX', list.key, to, from, 'LIMIT', '0', '1')[1]
 end
 
--- In the first leaf, any number of texts may lie before the beginning.
+-- The first leaf does not count, because any number of its texts may be outside the limits.
 local texts, sure = {}, nil
 local bound = nextBound()
 while bound and (not sure or sure < most) do

@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
--- Raises the format of a store that this version can bring to its own. One of another version stays as it is.
+-- Raises the format of a store to that of this version, if this version can upgrade it. Other formats are left unchanged.
 --
 -- KEYS  1 layout
--- ARGV  1 earliest format that is raised   2 format of this version
+-- ARGV  1 earliest format that can be upgraded   2 format of this version
 -- Returns  the format afterwards
 local format = tonumber(redis.call('HGET', KEYS[1], 'format') or 1)
 local earliest, own = tonumber(ARGV[1]), tonumber(ARGV[2])

@@ -1,5 +1,5 @@
 #!lua
--- Does nothing. A full Redis refuses even that to a script without the flag `allow-oom`.
+-- Does nothing. A full Redis refuses even this, because the script has no flag `allow-oom`.
 --
 -- KEYS  1 any
 -- Returns  1; error OOM

@@ -1,5 +1,5 @@
 #!lua flags=no-writes
--- Which server process answers for a key: another one after a restart, a failover, or when its slot has moved.
+-- Identifies the server process that serves a key. It changes after a restart, a failover, or a move of the key's slot.
 --
 -- KEYS  1 any
 -- Returns  id of the process

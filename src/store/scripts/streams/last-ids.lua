@@ -1,8 +1,8 @@
 #!lua flags=no-writes
--- Ids of the last entries that were ever added to streams, trimmed or not.
+-- Returns the ids of the last entries ever added to streams, even if they were trimmed.
 --
 -- KEYS  any number of streams
--- Returns  their ids in this order; `0-0` for a stream that is not there
+-- Returns  an id per stream, in the order of the keys; `0-0` for a missing stream
 local ids = {}
 for at, key in ipairs(KEYS) do
   ids[at] = '0-0'
