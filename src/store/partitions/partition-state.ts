@@ -105,7 +105,7 @@ export async function readBacklog(store: Store, partition: number): Promise<Back
   return { owner: holds ? workerId : null, entries, lagMs };
 }
 
-const stampScript = new Script<Buffer | null>('partitions/stamp', 1);
+const stampScript = new Script<Buffer | null>('partitions/stamp', 1, ['entity-heads']);
 
 /** Number of entries to search for one with an entity, because invalidations have no time. */
 const entriesLookedAt = 20;
