@@ -1,4 +1,4 @@
-/** docs/reference/indexes-and-queries.md "Search" over HTTP: words of texts as people write them. */
+/** docs/reference/indexes-and-queries.md "Search" over HTTP: words in real-world texts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '../../../src/contract/json.ts';

@@ -11,7 +11,7 @@ const big = '9007199254740993';
 const advice = /cannot represent exactly\. Send it as a string/;
 const raw = { 'X-Service-Type': 'thing' };
 
-/** JSON text, so that no number passes a double on its way. */
+/** JSON text, so that no number is converted to a double on the way. */
 const sent = (text: string) => Buffer.from(text);
 
 test('values: a number that a double cannot represent exactly is 422 on its property', async () => {
@@ -75,7 +75,7 @@ test('values: ingest v1 refuses the same numbers, also if they are strings of th
   }
 });
 
-/** An entity, several and one of v1 that have no properties. */
+/** A single, a bulk and a v1 body without properties. */
 const single = { type: 'thing' };
 const bulk = [
   { originId: 'full', type: 'thing', properties: { title: 'y' } },
@@ -208,7 +208,7 @@ test('auto-indexed groups: a date field that receives another string becomes tex
   assert.deepEqual([late.status, late.json.errors], [400, ['Invalid nextPageToken']], 'its order is gone');
 });
 
-// Last, because its tenant takes the place of the other on the platform.
+// Last, because its tenant replaces the other one on the platform.
 describe('values: a source with propertiesOptional', () => {
   const optional = new QueryTenant(
     'optional',
@@ -233,7 +233,7 @@ describe('values: a source with propertiesOptional', () => {
     { full: { title: 'x' } },
   );
 
-  test('a body without properties has none', async () => {
+  test('a body without properties is accepted, and the entity has none', async () => {
     assert.equal((await optional.send('POST', '/ingest/v2/single', single)).status, 200);
     const saved = await optional.send('POST', '/ingest/v2', bulk);
     assert.deepEqual(saved.json.changedSourceEntities, ['full', 'bare']);
