@@ -49,7 +49,7 @@ function sourceFilesIn(text: string): string[] {
   return [...text.matchAll(/`((?:[\w.-]+\/)+[\w.-]+\.(?:ts|mjs|lua))`/g)].map(([, file = '']) => file);
 }
 
-/** A file of the repository, or of a site that `init` has made: the guide calls it `my-site`. */
+/** Whether a file exists in the repository, or in a site made by `init`, which the guide calls `my-site`. */
 function isThere(file: string): boolean {
   const template = path.join('src/cli/site/template', file.replace('/my-site/', '/tenant/'));
   const places = ['', 'src', 'src/store', 'src/actors'].map((folder) => path.join(folder, file));
