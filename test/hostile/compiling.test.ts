@@ -197,7 +197,7 @@ for (const [name, opening] of Object.entries(nestings)) {
   });
 }
 
-test('preview: nested groups of a regular expression affect no other request', { timeout: 120_000 }, async () => {
+test('preview: nested groups of a pattern affect no other request', { timeout: 120_000 }, async () => {
   const answer = await preview('evil', schemaText(`{ a: /${'('.repeat(200_000)}${')'.repeat(200_000)}/ }`));
   assert.ok(answer.status === 422 || answer.status === 200, answer.text);
   await assertOthersAreServed();

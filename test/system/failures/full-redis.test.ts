@@ -32,7 +32,7 @@ function start(context: TestContext): Promise<System> {
   return started;
 }
 
-/** Sets the memory limit of Redis. It is far below the used memory, so that Redis is full at once and deletes free too little. */
+/** Sets the memory limit of Redis, far below the used memory: Redis is full immediately, and no delete frees enough. */
 class Memory {
   private constructor(private readonly redis: Redis) {}
 
@@ -97,7 +97,7 @@ async function assertSavesAreRefused(client: Client): Promise<void> {
   }
 }
 
-test('full Redis: rejects saves and schema changes, and everything else continues', oneRedisOnly, async (context) => {
+test('full Redis: new saves and schemas fail, everything else continues', oneRedisOnly, async (context) => {
   const random = Random.forTest('full redis');
   const system = await start(context);
   const client = system.client();

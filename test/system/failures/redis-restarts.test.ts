@@ -232,7 +232,7 @@ function fillDisk(file: string, bytes: number): void {
   }
 }
 
-test('Redis restarts: with a full disk no read is wrong, and afterwards everything recovers', oneRedisOnly, async (context) => {
+test('Redis restarts: a full disk causes no wrong read, also afterwards', oneRedisOnly, async (context) => {
   const random = Random.forTest('full-disk');
   const system = await startFilled(context, { env: { DELIVERY_CACHE_MB: '0' } });
   await system.kill('redis');

@@ -21,11 +21,13 @@ const importRequests = 64;
 /**
  * Maximum number of unprocessed entities of the import. It starts with 400, and workers with so many lookups process far fewer in
  * the 100 ms that they may lag.
+ */
 const unprocessedMax = 1_000;
 /**
  * Maximum share of the import's duration, as a median. docs/promises.md has milliseconds, for an idle machine; tests run in
  * parallel, on an unknown number of cores. Without a bound on how far the import runs ahead, a save would only become visible at
  * the end of the import.
+ */
 const [savedShareMax, seenShareMax] = [0.1, 0.2];
 /** More than the concurrent requests of the import, and fewer than those of the flood. */
 const backlogMax = 100;

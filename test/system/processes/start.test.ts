@@ -111,7 +111,7 @@ test('start: if npm start itself is killed, no process remains, and the next sta
   const [pid, ...others] = new Set((await processesOf(small.url)).map(({ pid }) => pid));
   assert.ok(pid !== undefined && others.length === 0, 'all roles are one process');
 
-  await context.test('that process has all three roles, and serves ingest, delivery and queries', async () => {
+  await context.test('that process has all roles, and saves, delivers and queries', async () => {
     assert.deepEqual(await rolesOf(small.url), ['jobs', 'web', 'worker']);
     const saved = await ingest(small.url, 'Mu');
     assert.deepEqual(await deliver(small.url, saved), {
