@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { textOf } from './support/markdown.ts';
 
 const marginMin = 1.5;
-/** A budget that is further from its figure was made for an older one. */
+/** A budget that is further from its figure was made for an older figure. */
 const marginMax = 4;
 
 /** The numbers in a row of a table. @param begins the text of its first cell */

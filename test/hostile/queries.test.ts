@@ -9,8 +9,8 @@ import type { ShardAnswer } from '../../src/search/shard-answer.ts';
 import { awkwardTexts, prototypeNames } from './support/words.ts';
 
 /**
- * In processor time, which other work on the machine extends by half at most. The slowest query takes 0.6 s; quadratic time or
- * worse would take minutes.
+ * Maximum processor time, which other work on the machine extends by half at most. The slowest query takes 0.6 s; quadratic
+ * time or worse would take minutes.
  */
 const promptMs = 3_000;
 

@@ -18,7 +18,7 @@ export interface Block {
 
 export interface Link {
   readonly target: string;
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line: number;
 }
 
@@ -85,7 +85,7 @@ export function relativeLinksOf(markdown: string): Link[] {
   );
 }
 
-/** The texts of all headings, without their marks. */
+/** The text of all headings, without their marks. */
 export function headingsOf(markdown: string): string[] {
   return proseLines(markdown).flatMap((line) => /^#{1,6} (.+?)\s*$/.exec(line)?.[1] ?? []);
 }
@@ -104,7 +104,7 @@ export function anchorsOf(markdown: string): Set<string> {
 }
 
 /**
- * The rows of all tables whose first column has this heading, each as the texts of its cells.
+ * The rows of all tables whose first column has this heading, each as the text of its cells.
  * @param firstHead as written in the head of the table
  */
 export function rowsOf(markdown: string, firstHead: string): string[][] {

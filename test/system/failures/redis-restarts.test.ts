@@ -18,7 +18,7 @@ import { clientKey, managementKey, siteFiles, sourceId, sourceKey } from '../sup
 const tenants = ['acme', 'blue'] as const;
 type Tenant = (typeof tenants)[number];
 const pageCount = 300;
-/** In which each front and worker must recover once Redis responds again, by the contract. */
+/** Time within which each front and worker must recover once Redis responds again, by the contract. */
 const recoveredMs = 15_000;
 
 const files: ConfigFiles = Object.assign(

@@ -424,7 +424,7 @@ test('changes: a view that was removed and created again within one poll is repo
   ]);
 });
 
-test('changes: invalid parameters, offsets and keys are refused', async () => {
+test('changes: invalid parameters, offsets and keys are rejected', async () => {
   const ask = (query: string, headers = {}, key = clientKey) =>
     clients[0].get(`/changes/v1?${query}`, { key, headers });
   for (const query of ['live=always', 'live=sse&live=sse', 'since=now&since=now']) {

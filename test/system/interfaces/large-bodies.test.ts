@@ -64,7 +64,7 @@ async function save(body: Buffer): Promise<void> {
   assert.deepEqual(answer.json.errors, {});
 }
 
-test('large bodies: a large bulk body is held at most twice, and others are answered meanwhile', {
+test('large bodies: a large bulk body is held at most twice, and other requests are answered', {
   skip: !existsSync('/proc/self/status'),
 }, async (context) => {
   const { pid } = system.process('web.1');

@@ -43,7 +43,7 @@ test('values: an exact number beyond 2^53, and every digit of a string, are stor
   assert.equal(status, 200, text);
 });
 
-test('values: in a bulk request only the entity with the number is refused, in small bodies and in large ones', async () => {
+test('values: in a bulk request only the entity with the number is rejected, in small bodies and in large ones', async () => {
   const good = '{"originId":"good","type":"thing","properties":{"n":9007199254740992}}';
   for (const filler of ['', 'x'.repeat(100_000)]) {
     const bad = `{"originId":"bad","type":"thing","properties":{"filler":"${filler}","big":${big}}}`;
@@ -54,14 +54,14 @@ test('values: in a bulk request only the entity with the number is refused, in s
   }
 });
 
-test('values: a large body of one entity is refused like a small one', async () => {
+test('values: a large body of one entity is rejected like a small one', async () => {
   const body = sent(`{"filler":"${'x'.repeat(200_000)}","big":${big}}`);
   const { status, json } = await tenant.send('POST', '/ingest/v2/large', body, raw);
   assert.equal(status, 422);
   assert.match(json.errors['properties.big'], advice);
 });
 
-test('values: ingest v1 refuses the same numbers, also if they are strings of the type number', async () => {
+test('values: ingest v1 rejects the same numbers, also if they are strings of the type number', async () => {
   for (const value of [big, `"${big}"`]) {
     const body = sent(
       `{"id":"a","type":"thing","properties":{"list":{"type":"array","items":[{"type":"number","value":${value}}]}}}`,

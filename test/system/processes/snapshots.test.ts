@@ -20,8 +20,8 @@ import { clientKey, siteFiles, sourceKey } from '../support/site.ts';
 const random = Random.forTest('snapshots');
 const words = ['river', 'mill', 'wheel', 'stone', 'bridge', 'water'];
 /**
- * By shard copies. With one copy, a worker is killed while it writes, so its snapshots must be larger. A copy may lag when its
- * worker is stopped, and must have enough items for a snapshot even then.
+ * Number of items by shard copies. With one copy, a worker is killed while it writes, so its snapshots must be larger. A copy
+ * may lag when its worker is stopped, and must have enough items for a snapshot even then.
  */
 const itemCounts: ReadonlyMap<number, number> = new Map([
   [1, 3 * snapshotItemsMin],

@@ -192,7 +192,7 @@ class Link extends EventEmitter {
     });
   }
 
-  /** Some of the data in flight to Redis still arrives, in order. No reply comes back. */
+  /** Some of the data in flight to Redis still arrives, in order. No reply is received. */
   break(): void {
     const arriving = this.#sent.splice(0, this.cable.dice.below(this.#sent.length + 1));
     this.#sent.length = 0;

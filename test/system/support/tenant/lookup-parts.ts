@@ -197,7 +197,7 @@ function filterForm(random: Random, subject: Subject): Form {
 
 interface Filter extends Condition {
   readonly text: string;
-  /** As `Form.code`. */
+  /** Like `Form.code`. */
   readonly code: string;
 }
 
