@@ -181,7 +181,7 @@ test('import: rows of CSV become entities, and numbers keep their digits', async
   assert.deepEqual(second.properties, { name: 'Bé', author: { name: '', born: '' }, big: '' });
 });
 
-test('import: a number that cannot be represented exactly is rejected, in an array too', async () => {
+test('import: a number in a JSON array that cannot be represented exactly is rejected', async () => {
   const array = path.join(system.scratchDir, 'big.json');
   await writeFile(array, '[{"originId": "big", "type": "section", "properties": {"n": 9007199254740993}}]');
   const command = importing(array, 'beta');
@@ -202,7 +202,7 @@ async function listed(tenant: string, type?: string): Promise<string[]> {
   return found;
 }
 
-test('import --prune: entities missing from the file are deleted, if their types are named', async () => {
+test('import --prune: entities missing from the file are deleted, of all types or of the named ones', async () => {
   const dropped = [
     ...entities.filter(({ type }) => type === 'package').slice(0, 3),
     ...entities.filter(({ type }) => type === 'section').slice(0, 1),

@@ -422,7 +422,7 @@ test('query contract: a multi-query without a valid query is 400 with the errors
   }
 });
 
-test('query contract: 10,000 items can be paged, and the window ends there', async () => {
+test('query contract: pages end at 10,000 items, and invalid pages are 400', async () => {
   for (const [page, pageSize, expected] of [
     [9, 1000, 200],
     [10, 1000, 400],

@@ -106,7 +106,7 @@ test('search words: matches by stem, folding or synonym are highlighted as whole
   assert.deepEqual(await shown('plain', 'tv'), ['a <em>tv</em>', '<em>television</em> <em>set</em>']);
 });
 
-test('search words: a change of these options rebuilds the index', async () => {
+test('search words: changing languages, folding and synonyms rebuilds the index', async () => {
   await tenant.apply(partsWith({ plain: { foldAccents: true } }, [['tv', 'iphone']]));
   const deadlineMs = performance.now() + 30_000;
   while ((await found('plain', 'tv')) !== 'i e')

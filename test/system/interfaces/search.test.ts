@@ -201,7 +201,7 @@ test('search: highlights contain every matching word, complete, of the searched 
   );
 });
 
-test('search: a token is bound to each of these options', async () => {
+test('search: a token is bound to mode, prefix, fuzziness and fields', async () => {
   const search = { field: 'title', value: 'house', mode: 'all', prefix: true, fuzziness: 1 };
   const pagination = { pageSize: 1 };
   const { nextPageToken } = await ask({ search, pagination });

@@ -285,7 +285,7 @@ test('webhooks: the trace of a save or delete is sent with its change, and no ot
   assert.equal(await passedOn('bulk', remove), trace(4));
 });
 
-test('webhooks: a test is sent once and reported', async () => {
+test('webhooks: a test is sent, and the status of the receiver is reported', async () => {
   receiver.answer = (response) => response.writeHead(418).end();
   const { status, json } = await manage(client, '/webhooks/all/test', { body: {} });
   assert.equal(status, 200, JSON.stringify(json));
