@@ -152,7 +152,7 @@ test('client: many entities are saved in order, listed, queried over all pages, 
   assert.deepEqual([one.removed, one.notFound, one.errors], [[], ['nobody'], {}]);
 });
 
-test('client: results and errors of several requests are those of one', async () => {
+test('client: results and errors of several requests are merged', async () => {
   const states = [1, 2].flatMap((state) =>
     Array.from({ length: 50 }, (_, at) => ({
       ...page(`state-${at}`),
@@ -180,7 +180,7 @@ test('client: results and errors of several requests are those of one', async ()
   assert.deepEqual(Object.keys(removed.errors), ['originIds[100]']);
 });
 
-test('client: several queries in one call have their results by name, and an invalid one is an error', async () => {
+test('client: several queries in one call return their results by name, and an invalid one is an error', async () => {
   const titles = ['Title a', 'Title b', 'Title c', 'Title d', 'Title e', 'Title f'] as const;
   const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
   await client.saveMany(ids.map((originId) => page(originId)));
@@ -224,7 +224,7 @@ test('client: several queries in one call have their results by name, and an inv
   await client.remove(ids);
 });
 
-test('client: a source group is queried by its type', async () => {
+test('client: a source group can be queried by type', async () => {
   await client.save('in-group', { type: 'note', properties: { name: 'In a group', size: 5 } });
   const { totalResults, results } = await client.queryGroup('cms', 'note', {
     filters: { and: [{ field: 'size', operator: 'greaterThan', value: 4 }] },
@@ -269,7 +269,7 @@ test('client: a write through one front can be read through any other', async ()
   assert.deepEqual([...waits], ['25']);
 });
 
-test('client: a read waits for all versions in a list', async () => {
+test('client: a read requests a version that covers all versions in a list', async () => {
   let asked: string | null = null;
   const keeping: typeof fetch = async (input, init) => {
     asked = new Headers(init?.headers).get('X-Service-Min-Version');
@@ -334,7 +334,7 @@ test('client: a busy platform is retried after Retry-After; an unavailable one i
   await assert.rejects(createClient({ url, retries: 1 }).byUrl('/'), { status: 0 });
 });
 
-/** What goes through a port of its own to the front, until it is cut. */
+/** A proxy to the front, whose connections can be cut. */
 async function cuttable(context: test.TestContext, target: string) {
   const sockets = new Set<Socket>();
   const { hostname, port } = new URL(target);
@@ -397,7 +397,7 @@ test('client: changes start from the beginning, each once, also over broken conn
     if (seen.length === 10) cut();
     const copies = seen.filter(isCopy);
     if (copies.length === count) {
-      // It is disconnected while something changes, and still receives the change.
+      // Disconnects it while something changes. It must still receive the changes.
       cut();
       await client.save('copy-7', { ...page('copy-7'), properties: { title: 'changed' } });
       await client.remove('copy-8');
@@ -429,7 +429,7 @@ test('client: changes start from the beginning, each once, also over broken conn
   await client.remove(Array.from({ length: count }, (_, index) => `copy-${index}`));
 });
 
-test('client: changes can be long-polled, from now on and with the places that show a view', async () => {
+test('client: changes can be long-polled, from now on and with the pages that show a view', async () => {
   await client.saveMany([page('poll-1', 'poll-2'), page('poll-2')]);
   const stop = new AbortController();
   const options = { live: 'long-poll', expand: 'shown', since: 'now', signal: stop.signal } as const;
@@ -459,7 +459,7 @@ test('client: changes can be long-polled, from now on and with the places that s
   for (const { offset } of all.slice(-3)) {
     for await (const change of client.changes({ live: 'long-poll', since: offset })) {
       if (change.originId === 'poll-2') break;
-      // The offset of the last change of a page leads after it, so there has to be a new change.
+      // The offset of the last change of a page is after it, so a new change is needed.
       void client.save('poll-2', { type: 'page', properties: { title: `again ${Math.random()}` } });
     }
   }
@@ -468,11 +468,11 @@ test('client: changes can be long-polled, from now on and with the places that s
 });
 
 declare global {
-  /** Saves outside of the browser: keys of sources are not for pages. @returns the version */
+  /** Saves outside the browser, because pages must not have source keys. @returns the version */
   var saveOutside: (title: string) => Promise<string>;
 }
 
-test('client: a page in a browser can read and follow, and what it requests is recent enough', async (context) => {
+test('client: a page in a browser can read and follow changes, and reads include the requested version', async (context) => {
   const [browser, served] = await Promise.all([openBrowser(), servePage()]);
   context.after(() => Promise.all([browser.close(), served.close()]));
   const tab = await browser.newPage();
@@ -523,7 +523,7 @@ test('client: a page in a browser can read and follow, and what it requests is r
   await client.remove('tab');
 });
 
-/** The client as it is packed. */
+/** The client, bundled for browsers. */
 async function bundled(): Promise<Uint8Array> {
   const { outputFiles } = await build({
     entryPoints: ['src/client/client.ts'],
@@ -554,7 +554,7 @@ test('client: ids and handles can have names on Object.prototype', async () => {
   assert.deepEqual(Object.entries(removed.errors), [['__proto__', ['is wrong']]]);
 });
 
-test('client: it has no dependency and is below 8 kB', async () => {
+test('client: the bundle, including any dependency, is below 8 kB', async () => {
   const bytes = gzipSync(await bundled()).length;
   assert.ok(bytes > 0 && bytes < 8_000, `${bytes} bytes`);
 });

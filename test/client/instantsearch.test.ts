@@ -141,7 +141,7 @@ test('instantsearch: facets ignore their own selections and apply all others', a
     assert.deepEqual([chosen.nbHits, chosen.facets.continent], [40, all]);
     assert.deepEqual(chosen.facets.country, { '-Odd': 20, Even: 20 });
   }
-  // A filter that is required narrows its own facet as well.
+  // A required filter restricts its own facet as well.
   const must = await one({ facets, facetFilters: ['continent:Europe', 'country:\\-Odd', 'isCapital:false'] });
   assert.deepEqual([must.nbHits, must.facets.continent], [10, { Europe: 10 }]);
   assert.equal((await one({ facetFilters: 'country:-Even' })).nbHits, 30);
@@ -222,7 +222,7 @@ async function guidePage(): Promise<string> {
     },
     alias: {
       'millrace/instantsearch': './src/client/instantsearch.ts',
-      // The template library would take the console's Preact, which is another version.
+      // Otherwise the template library would use the console's Preact, which has another version.
       preact: './node_modules/instantsearch.js/node_modules/preact',
     },
     define: { 'process.env.NODE_ENV': '"production"' },
@@ -273,7 +273,7 @@ test('instantsearch: the page of the guide works in a browser, on its own origin
   assert.deepEqual(wrong, []);
 });
 
-test('instantsearch: the search client has no dependency and is below 6 kB', async () => {
+test('instantsearch: the bundle, including any dependency, is below 6 kB', async () => {
   const { outputFiles } = await build({
     entryPoints: ['src/client/instantsearch.ts'],
     ...{ bundle: true, format: 'esm', write: false, platform: 'browser' },

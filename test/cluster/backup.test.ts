@@ -1,4 +1,4 @@
-/** Backup and restore where Redis is a cluster: of a system that writes, into one that loses a master meanwhile. */
+/** Backup and restore with Redis Cluster: a backup of a system that writes, and a restore during which a master dies. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -40,7 +40,7 @@ function run(system: System, command: 'backup' | 'restore', file: string): Promi
   return runCommand(command, [file], { env: system.environment() as Record<string, string> });
 }
 
-/** Entities that come and go all the time: of these a backup may have any. */
+/** Saves and deletes entities continuously. A backup may contain any of them. */
 async function keepPassingBy(system: System, signal: AbortSignal): Promise<void> {
   const client = system.client();
   for (let round = 0; !signal.aborted; round += 1) {
@@ -58,7 +58,7 @@ async function dismissPassersBy(system: System): Promise<void> {
   assert.equal(answer.status, 200, answer.text);
 }
 
-test('cluster backup: a backup is complete, and a restore is retried when a master dies during it', async (context) => {
+test('cluster backup: a backup is complete, and a restore can be repeated after a master died during it', async (context) => {
   const random = Random.forTest('cluster-backup');
   const file = path.join(await temporaryFolder(context), 'backup.ndjson.gz');
   const ledger = new Ledger({ key: sourceKey, sourceId });

@@ -1,4 +1,4 @@
-/** A process whose cluster clients are closed ends, whatever they were doing. */
+/** A process exits once its cluster clients are closed, whatever they were doing. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { typeScriptWords } from '../../src/typescript/clone-or-package.mjs';
@@ -15,7 +15,7 @@ const program = `
 `;
 const endMs = 30_000;
 
-test('cluster client: closing it during a slot lookup lets its process end', async (context) => {
+test('cluster client: closing it during a slot lookup lets its process exit', async (context) => {
   const cluster = await RedisCluster.start(1);
   context.after(() => cluster.stop());
   const words = [

@@ -13,13 +13,13 @@ import { RedisCluster } from './support/cluster.ts';
 
 const articleCount = 800;
 /**
- * What may pass between a failover and the next write that is acknowledged. docs/promises.md has 5 s on a machine that has
- * time; here tests run beside each other. Whoever waited for good, or for a timeout of the cluster's own, would take longer.
+ * Maximum time between a failover and the next acknowledged write. docs/promises.md has 5 s, for an idle machine; tests run in
+ * parallel. A client that waited forever, or for a timeout of the cluster itself, would take longer.
  */
 const recoveryMs = 30_000;
 const slot = 0;
 
-/** A page that is written and read: a writer must see what the responses promised, whatever fails meanwhile. */
+/** Saves and reads a page continuously: a read must show what the responses promised, whatever fails. */
 async function keepLooking(client: Client, signal: AbortSignal): Promise<void> {
   const ledger = new Ledger({ key: sourceKey, sourceId });
   for (let round = 0; !signal.aborted; round += 1) {
@@ -50,7 +50,7 @@ test('cluster: the platform works, and recovers by itself after a master is kill
   const random = Random.forTest('cluster');
   const cluster = await RedisCluster.start();
   const started = System.start({ web: 1, workers: 2, jobs: 1, partitions: 12, files: files(1), cluster });
-  // In this order: processes do not end well without their Redis.
+  // In this order, because processes do not exit cleanly without their Redis.
   context.after(() => started.then((system) => system.stop()).finally(() => cluster.stop()));
   const system = await started;
   const store = await system.store();

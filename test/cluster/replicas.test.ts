@@ -1,4 +1,4 @@
-/** What a shard of a cluster does that has lost its replica. */
+/** How a shard of a cluster behaves after it has lost its replica. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FrontReadiness } from '../../src/http/operations/readiness.ts';
@@ -58,7 +58,7 @@ test('cluster replicas: a shard without a replica refuses acknowledgements if CO
   await assert.rejects(acknowledgedBy(strict), StoreUnavailableError);
   await until('it does not count', async () => (await readServerState(strict)).replicas === 0);
   await replica?.process.signal('SIGKILL');
-  // Without the setting a shard continues once the cluster has given its replica up.
+  // Without the setting, a shard continues once the cluster has marked its replica as failed.
   await until('the cluster has given the replica up', () => acknowledgedBy(lenient).catch(() => false));
   assert.equal((await findShortages(lenient)).missingReplicas, 0);
   await assert.rejects(acknowledgedBy(strict), StoreUnavailableError);
@@ -75,7 +75,7 @@ test('cluster replicas: a killed master is reported once, and once more when a r
   const cluster = await RedisCluster.start();
   context.after(() => cluster.stop());
   const store = await opened({ address: cluster.address, partitionCount: 12, commandTimeoutMs: 5_000 });
-  // Others may be late on a slow machine, and are then reported too.
+  // Other nodes are ignored, because they may be late on a slow machine, which is reported too.
   const [master] = cluster.nodes;
   assert.ok(master !== undefined);
   const name = `127.0.0.1:${master.port}`;

@@ -15,7 +15,7 @@ const managementKey = 'management-atlas-demo';
 const followerKey = 'environment-follower';
 const sourceKey = 'source-atlas-demo';
 const hostile = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
-/** An address of this machine is none that a webhook may have; the name `localhost` is allowed here. */
+/** Webhooks must not have an address of this machine; only the name `localhost` is allowed here. */
 const refusedWebhook = webhookTo(9, 'refused');
 const receiver = new Receiver();
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -49,7 +49,7 @@ const badQuery = {
 /** Views that do not exist: a 404 in the log is expected. */
 const viewsOfNothing = [viewPath('city-no-such', 'city'), viewPath(scheduled.originId, 'city')] as const;
 
-/** Each page, and words that it shows only when it is complete. */
+/** Each page, and text that it shows only when it is complete. */
 const pages: readonly (readonly [path: string, words: string])[] = [
   ['', 'Partitions'],
   ['/content', 'auto-indexed'],
@@ -123,7 +123,7 @@ after(async () => {
 const asJson = (entities: readonly object[]) => JSON.parse(JSON.stringify(entities)) as Json;
 
 interface OpenedOptions extends NonNullable<Parameters<Browser['newContext']>[0]> {
-  /** Statuses of responses that the test provokes by its own errors. */
+  /** Statuses of error responses that the test provokes. */
   readonly expected?: readonly number[];
 }
 
@@ -162,7 +162,7 @@ async function opened({ expected = [], ...options }: OpenedOptions = {}): Promis
   return { page, context, wrong };
 }
 
-test('console: responses forbid loading anything else, and are cached by their digest', async () => {
+test('console: responses forbid external resources, and assets are cached by their digest', async () => {
   const client = system.client();
   const page = await client.get('/console');
   assert.equal(page.status, 200);
@@ -238,7 +238,7 @@ test('console: each page renders, fits 360 px, is accessible in light and dark, 
   await context.close();
 });
 
-/** Run by the browser: the open tab where it cannot be seen, and tables that scroll without showing it. */
+/** Runs in the browser. Finds an active tab that is out of view, and tables that scroll without a hint. */
 const hiddenThings = `(() => {
   const found = [];
   const tab = document.querySelector('.side nav [aria-current]');
@@ -266,7 +266,7 @@ async function seriousFindings(page: Page): Promise<string[]> {
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
-/** Run by the browser. Renders are microtasks: what waits for the paint has not run when the page is there. */
+/** Runs in the browser. Renders are microtasks, so all of this happens before the paint. */
 const goOnAtOnce = `(async () => {
   for (const key of ['g', 'c']) dispatchEvent(new KeyboardEvent('keydown', { key }));
   const heading = () => document.querySelector('h1').textContent;
@@ -341,7 +341,7 @@ test('console: every page is reachable by keyboard', async () => {
   await page.keyboard.press('Enter');
   const found = page.getByRole('list', { name: 'Results' }).getByRole('link').first();
   await found.waitFor();
-  // Past the trail.
+  // Skips the breadcrumbs.
   for (let at = 0; at < 2; at += 1) await page.keyboard.press('Tab');
   assert.equal(await found.evaluate((link) => link.matches(':focus')), true);
   await page.keyboard.press('Enter');
@@ -442,7 +442,7 @@ test('console: a change appears in the feed as it happens', async () => {
   await context.close();
 });
 
-test('console: a query with a management key reports its errors, and other keys query elsewhere', async () => {
+test('console: a query with a management key reports its errors, and other kinds of keys are rejected', async () => {
   const client = system.client();
   const ask = (body: Json, key = managementKey) => client.post('/management/v1/query', body, { key });
   const byIndex = await ask({ index: 'cities', pagination: { pageSize: 1 }, aliases: ['city'] });
@@ -470,7 +470,7 @@ test('console: the feed is the same with a management key', async () => {
   assert.equal((await ask('/management/v1/changes', 'environment-atlas-demo')).status, 403);
 });
 
-/** Run by the browser: what places the letters of an element. Those of the editor are on top of each other. */
+/** Runs in the browser. The styles that position the letters of an element, because the layers of the editor must overlap. */
 const lettersOf = (element: object) => {
   const style: Record<string, string> = Reflect.get(globalThis, 'getComputedStyle')(element);
   const names = ['fontFamily', 'fontSize', 'lineHeight', 'letterSpacing', 'tabSize', 'whiteSpace', 'padding'];
@@ -548,7 +548,7 @@ test('console: a page is explained, with its dependents and the effect of a new 
 
 const tabsMax = 12;
 
-/** Presses Tab until it has the focus. */
+/** Presses Tab until the element has the focus. */
 async function tabTo(page: Page, wanted: Locator): Promise<void> {
   for (let at = 0; at < tabsMax; at += 1) {
     await page.keyboard.press('Tab');

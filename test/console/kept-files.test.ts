@@ -14,7 +14,7 @@ const filesOf = (text: string) => {
   ];
 };
 
-test('kept files: fronts of different builds each serve their own page with its script', async () => {
+test('kept files: each build finds its own files, and those of the newest four builds are kept', async () => {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'millrace-console-'));
   try {
     assert.equal(await keptFiles(folder, digestOf('a')), null);

@@ -13,7 +13,7 @@ const scope =
   'gid://Environment/0e6f2a1c-7d0b-4c35-9a51-3f5c8f1b6a10/Source/b84d1f5e-2c97-4e0f-8d36-5a7e91c0d2f4';
 const viewOf = (originId: string, alias: string) =>
   `/view?id=${encodeURIComponent(`${scope}/Entity/${originId}/View/${alias}`)}`;
-/** That of README.md "Five calls". */
+/** The query of README.md "Five calls". */
 const query = { search: { field: 'name', value: 'Istambul' } };
 const pages: Readonly<Record<string, string>> = {
   overview: '',

@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import { textOf } from './support/markdown.ts';
 
 const marginMin = 1.5;
-/** A budget this far from its figure belongs to an older figure. */
+/** A budget that is further from its figure was made for an older figure. */
 const marginMax = 4;
 
-/** The numbers in a row of a table. @param begins start of the text in its first cell */
+/** The numbers in a row of a table. @param begins the text of its first cell */
 function rowOf(markdown: string, begins: string): number[] {
   const row = markdown
     .split('\n')

@@ -1,4 +1,4 @@
-/** Comments cite documents by page and heading, as in `docs/reference/http.md "Delivery"`: each leads somewhere. */
+/** Comments cite documents by page and heading, as in `docs/reference/http.md "Delivery"`. Each of these must exist. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -6,9 +6,9 @@ import { describe, test } from 'node:test';
 import { headingsOf, root, textOf } from './support/markdown.ts';
 
 const folders = ['src', 'test', 'bench', 'workers', 'config'];
-/** Texts of these are about citations and links. */
+/** Not checked, because these tests are about citations and links. */
 const leftOut = path.join('test', 'docs');
-/** A page, and a heading of it in quotes, which may stand behind a comma, and on the next line of the comment. */
+/** A page, and optionally one of its headings in quotes, which may follow a comma or be on the next line of the comment. */
 const citationPattern =
   /((?:docs\/[\w/-]+|bench\/README|README|ARCHITECTURE|CHANGELOG)\.md),?(?:(?: |\s*\n\s*(?:\*|--)\s*)"([^"\n]+)")?/g;
 /** Documents that are not in this repository. */

@@ -143,7 +143,7 @@ test('containers: a container runs the line of the Procfile for a role, and anyt
   assert.match(help.stdout, /Usage: .*check/);
 });
 
-test('containers: the health check reports whether anything responds', async () => {
+test('containers: the health check fails if nothing responds', async () => {
   const dead = await run('node', [healthFile], { cwd: root, env: { METRICS_PORT: '1' } });
   assert.deepEqual([dead.code, dead.stdout], [1, 'nothing responds on port 1 (METRICS_PORT)\n']);
 });

@@ -1,4 +1,4 @@
-/** The configuration and the programs of "Drafts and previews". Next.js itself is not here: three functions stand for it. */
+/** The configuration and the programs of "Drafts and previews". Next.js itself is not installed; three functions replace it. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';

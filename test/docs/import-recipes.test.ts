@@ -14,7 +14,7 @@ const scripts = new Map(
     .map(({ text }) => [/^\/\/ ([\w.]+):/.exec(text)?.[1] ?? '', text]),
 );
 
-/** The entities that a script writes. @param input for its standard input, as a file in the folder */
+/** The entities that a script writes. @param input name of the file for its standard input */
 async function entitiesOf(
   context: test.TestContext,
   script: string,
@@ -36,7 +36,7 @@ async function entitiesOf(
     .map((line) => JSON.parse(line));
 }
 
-/** Answers by path and query. @returns its address */
+/** Serves answers by path and query. @returns the address of the server */
 async function serve(
   context: test.TestContext,
   answers: Readonly<Record<string, string>>,

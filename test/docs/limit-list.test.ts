@@ -14,7 +14,7 @@ test('limit list: every limit is listed with a meaning, and no others', () => {
   }
 });
 
-test('limit list: the unit is that of the name', () => {
+test('limit list: the unit follows from the name', () => {
   const unitOf = (name: string) => listed.find((limit) => limit.name === name)?.unit;
   assert.equal(unitOf('entityBytesMax'), 'bytes');
   assert.equal(unitOf('drainMs'), 'ms');

@@ -14,7 +14,7 @@ import { script } from '../../src/lib/typed-command.mjs';
 import { listLimits } from './support/limit-list.ts';
 import { root, textOf } from './support/markdown.ts';
 
-/** The name of its markers, in `docs/reference/<name>.md` -> what stands between them. */
+/** Generated text by the name of its markers in `docs/reference/<name>.md`. */
 const pages = { commands: commandSections, settings: settingRows, limits: limitRows };
 
 function commandSections(): string {
@@ -34,7 +34,7 @@ function settingRows(): string {
   );
 }
 
-/** A default in words stays as it is. */
+/** A default in words is not formatted as code. */
 function inCode(written: string): string {
   if (written === '') return 'none';
   return /[`,]/.test(written) ? written : `\`${written}\``;

@@ -14,14 +14,14 @@ const optionPattern = /npm (?:run )?([a-z]+) --((?: +[^\s`|;&#]+)+)/g;
 /** Placeholder names in documents. */
 const placeholders = new Set(['FILE', 'NAME']);
 
-/** Scripts of package.json that a text runs. */
+/** Scripts of package.json that a document runs. */
 function scriptsIn(text: string): string[] {
   return [...text.matchAll(/\bnpm run ([a-z][\w-]*)|\bnpm (start|test)\b/g)].map(
     ([, run, direct]) => run ?? direct ?? '',
   );
 }
 
-/** Options that a text gives to our commands, as `command --option`. */
+/** Options that a document gives to our commands, as `command --option`. */
 function optionsIn(text: string): string[] {
   return [...text.matchAll(optionPattern)].flatMap(([, command = '', words = '']) =>
     [...words.matchAll(/ --([a-z-]+)/g)].map(([, option]) => `${command} --${option}`),
@@ -44,12 +44,12 @@ function testFilesIn(text: string): string[] {
   return [...text.matchAll(/\btest\/[\w/.-]+\.ts\b/g)].map(([file]) => file);
 }
 
-/** Source files that a text names in backticks, without `src/` or, for scripts, without `src/store/`. */
+/** Source files that a document names in backticks, without `src/` or, for scripts, without `src/store/`. */
 function sourceFilesIn(text: string): string[] {
   return [...text.matchAll(/`((?:[\w.-]+\/)+[\w.-]+\.(?:ts|mjs|lua))`/g)].map(([, file = '']) => file);
 }
 
-/** A file of the repository, or of a site that `init` has made: the guide calls it `my-site`. */
+/** Whether a file exists in the repository, or in a site made by `init`, which the guide calls `my-site`. */
 function isThere(file: string): boolean {
   const template = path.join('src/cli/site/template', file.replace('/my-site/', '/tenant/'));
   const places = ['', 'src', 'src/store', 'src/actors'].map((folder) => path.join(folder, file));

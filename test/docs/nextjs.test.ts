@@ -1,7 +1,7 @@
 /**
  * The programs of "Next.js" agree with the client's types, and purge what a real platform reports. Next.js itself is not
- * here, because it is 370 MB: a few lines stand for its cache, and drop the tags of a call after the 128th as it does.
- * It needs processes because the webhooks of a jobs process are what it is about.
+ * installed, because it has 370 MB: a few lines replace its cache, and like it ignore the tags of a call after the 128th.
+ * The test needs processes because it tests the webhooks of a jobs process.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -84,11 +84,11 @@ test('Next.js: the programs agree with the types of the client and of the first 
   assert.equal(await compilerSays(['--project', folder], folder), '');
 });
 
-/** Functions of the page, and of what stands for the cache of Next.js. */
+/** Functions of the page, and of the replacement of the cache of Next.js. */
 interface Site {
   readonly POST: (request: Request) => Promise<Response>;
   readonly cached: (url: string) => Promise<{ readonly view: View | null }>;
-  /** What `revalidateTag` was asked. */
+  /** The calls of `revalidateTag`. */
   readonly purges: readonly { readonly tag: string; readonly profile: unknown }[];
 }
 
@@ -223,7 +223,7 @@ test('Next.js: a page with more tags than fit in one call is purged by a change 
   }
 });
 
-test('Next.js: a page that was missing is purged when it appears, and the old one is never cached', async () => {
+test('Next.js: a missing page is purged when it appears, and purged tags expire immediately', async () => {
   assert.equal((await site.cached('/later')).view, null);
   await save('later', { title: 'Here' });
   await untilPage('/later', (view) => view?.title === 'Here');

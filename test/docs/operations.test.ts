@@ -100,7 +100,7 @@ test('operations: nginx accepts chunked and large bodies, rejects paths without 
   const front = await kept;
   assert.ok(front > Number(seconds) * 1_000 + 1_000, `a front keeps an idle connection for ${front} ms`);
 
-  await context.test('backup.sh keeps what is young, and everything if the backup fails', async (context) => {
+  await context.test('backup.sh keeps young backups, and all files if the backup fails', async (context) => {
     const folder = await temporaryFolder(context);
     for (const [name, days] of Object.entries(backups)) {
       const file = path.join(folder, name);
@@ -122,13 +122,13 @@ test('operations: nginx accepts chunked and large bodies, rejects paths without 
   await platform.stop();
 });
 
-/** A line of a unit as systemd passes it on. */
+/** A line of a unit as systemd expands it. */
 function asSystemdFillsIn(line: string, instance: string): string {
   const texts: Readonly<Record<string, string>> = { '%%': '%', '%i': instance, $$: '$' };
   return line.replaceAll(/%%|%i|\$\$/g, (sign) => texts[sign] ?? '');
 }
 
-test('operations: an instance of the unit runs the line of the Procfile that its name begins with', async () => {
+test('operations: an instance of the unit runs the line of the Procfile for the role at the start of its name', async () => {
   const [, script = ''] =
     /^ExecStart=\/bin\/sh -c '(.*)'$/m.exec(textOf('docs/operations/millrace@.service')) ?? [];
   assert.match(script, /\bexec\b/);
@@ -144,7 +144,7 @@ test('operations: an instance of the unit runs the line of the Procfile that its
     jobs: 'jobs',
     small: 'small',
   })) {
-    // Printed instead of being run.
+    // Prints the command instead of running it.
     const told = asSystemdFillsIn(script, instance).replace('exec', 'echo');
     const { stdout } = await run('sh', ['-c', told]);
     assert.equal(stdout.trim(), procfile.get(role));

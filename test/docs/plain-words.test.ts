@@ -1,4 +1,4 @@
-/** Counts words that plain English has better ones for, so that their number only falls. Lower a budget when you remove some. */
+/** Counts words for which plain English has better ones, so that their number only falls. Lower a budget when you remove some. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -40,7 +40,7 @@ function countIn(texts: readonly string[], pattern: RegExp): number {
   return texts.reduce((sum, text) => sum + [...text.matchAll(pattern)].length, 0);
 }
 
-describe('plain words: no more than before of', () => {
+describe('plain words: at most the budget of', () => {
   for (const [word, { instead, pattern, docs: docsMax, src: srcMax }] of Object.entries(words)) {
     test(word, () => {
       const found = { docs: countIn(docs, pattern), src: countIn(src, pattern) };

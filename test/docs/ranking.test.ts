@@ -1,4 +1,4 @@
-/** docs/guide/ranking.md: the worked example, and that its queries are good ones. */
+/** docs/guide/ranking.md: the worked example, and the validity of its queries. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '../../src/contract/json.ts';

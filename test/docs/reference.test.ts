@@ -1,11 +1,11 @@
-/** The pages of the reference say what the code does: every row is there, and none that is not. */
+/** The pages of the reference match the code: they have every row, and no others. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listProblems } from '../../src/contract/problem-list.ts';
 import { routeTable } from '../../src/http/routing/route-table.ts';
 import { rowsOf, textOf } from './support/markdown.ts';
 
-/** What a message leaves open, as the page writes it. */
+/** A message with its placeholders as the page writes them. */
 function withGaps(message: string): string {
   return message.replaceAll(/<[^>]*>/g, '…');
 }

@@ -25,7 +25,7 @@ const parts: readonly Part[] = text
 /** Commands and requests, which are not logged. */
 const commands = /^(?:redis-cli|npm|GET|POST|ulimit) /;
 
-/** Everything in quotes that has several words and is not a command. */
+/** All code spans with several words that are not commands. */
 function quotedLines(): string[] {
   return [...text.matchAll(/`([^`]+)`/g)]
     .map(([, line = '']) => line.replaceAll(/\s+/g, ' '))
@@ -59,7 +59,7 @@ test('runbook: each alert links to a section of the runbook, and that section na
   for (const [, name = ''] of text.matchAll(/`(Millrace\w+)`/g)) assert.ok(known.has(name), name);
 });
 
-/** Lines with a variable part, and those of Redis itself. */
+/** Log lines with a variable part, and how the code writes them. */
 const composed: Readonly<Record<string, string>> = {
   'partitions were taken': 'partitions were $',
   'partitions were given back': 'partitions were $',

@@ -36,7 +36,7 @@ async function save(url: string): Promise<void> {
   requireOk(await system.client().post('/ingest/v2/one', entity, { key: sourceKey }));
 }
 
-/** A site with both programs. Next.js itself is not here: what it would be asked to make anew is printed. */
+/** Starts a site with both programs. Next.js itself is not installed: paths to revalidate are printed. */
 function startSite(offset: string | null): { readonly lines: () => string[] } {
   const folder = path.join(system.scratchDir, `site-${children.length}`);
   const cache = path.join(folder, 'node_modules/next');

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { root, textOf } from './support/markdown.ts';
 
-/** A property of a saved entity, and a word of a query. They count every file that the value passes through. */
+/** Maximum number of files that a property of a saved entity passes through, and a word of a query. */
 const filesMax = [43, 28];
 const linesMax = 400;
 

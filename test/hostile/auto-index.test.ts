@@ -21,7 +21,7 @@ after(() => system.stop());
 const fields = (prefix: string, count: number): Map<string, FieldType> =>
   new Map(Array.from({ length: count }, (_, number) => [`${prefix}${number}`, 'keyword']));
 
-test('auto-index: a type has its first 1,000 fields, the same for every worker, and sends nothing to Redis once it is full', async () => {
+test('auto-index: a type keeps its first 1,000 fields, the same for every worker, and sends nothing to Redis once it is full', async () => {
   const store = await redis.openEmptyStore(4);
   const [one, other] = [new AutoFields(store), new AutoFields(await redis.openStore(4))];
   await other.decide('acme', 's', 'page', fields('a', 300));
@@ -47,7 +47,7 @@ test('auto-index: two workers that fill a type concurrently agree on its fields'
   }
 });
 
-test('auto-index: a source has room for a limited number of types and fields; another source has its own', async () => {
+test('auto-index: a source has a limited number of types and fields; another source has its own limit', async () => {
   const store = await redis.openEmptyStore(4);
   const worker = new AutoFields(store);
   const typesOfFull = Math.floor(autoIndexedNamesMax / (autoFieldsMax + 1));
@@ -142,7 +142,7 @@ test('auto-index: an item with a number in a date field is the same whether it w
   assert.deepEqual(await differencesFoundByVerify(system), []);
 });
 
-test('auto-index: values without room are stored and delivered, omitted from the index, and counted', async () => {
+test('auto-index: values beyond the limit are stored and delivered, omitted from the index, and counted', async () => {
   const client = system.client();
   const options = { key: apiKeys.source };
   const properties = Object.fromEntries(
@@ -164,7 +164,7 @@ test('auto-index: values without room are stored and delivered, omitted from the
   );
   const version = { 'X-Service-Min-Version': String(filling.headers['x-service-version']) };
   await client.get('/v2?handle=none', { key: apiKeys.client, headers: version, timeoutMs: 20_000 });
-  // A worker sends its figures with its next heartbeat.
+  // A worker sends its metrics with its next heartbeat.
   await until('findings are counted', async () => (await system.metric('millrace_diagnostics_total')) >= 50);
   const late = { type: 'toString', properties: { title: 'late', handle: 'late' } };
   const saved = await client.post('/ingest/v2/late', late, options);

@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => front.stop());
 
-/** Quadratic time would take an hour, and the runner ends it. */
+/** With quadratic time, a test would take an hour, so the runner ends it. */
 const patience = { timeout: 120_000 };
 
 const entity = (properties: string) => `{"originId":"a","type":"t","properties":${properties}}`;
@@ -44,7 +44,7 @@ async function stored(text: string): Promise<string> {
   return JSON.stringify(found?.properties);
 }
 
-test('bodies: properties nested 100 levels deep are stored, 101 are refused with the limit', async () => {
+test('bodies: properties nested 100 levels deep are stored, and 101 are rejected with the limit', async () => {
   assert.equal(await stored(nested(100)), nested(100));
   assert.equal(await stored(`{"a":${lists(99)}}`), `{"a":${lists(99)}}`);
   await refused(nested(101), /at most 100 levels/);
@@ -52,7 +52,7 @@ test('bodies: properties nested 100 levels deep are stored, 101 are refused with
 });
 
 test(
-  'bodies: 100,000 levels are refused quickly, on every endpoint that reads a body',
+  'bodies: 100,000 levels are rejected without quadratic time, by ingest, delivery and queries',
   patience,
   async () => {
     await refused(`{"a":${lists(100_000)}}`, /at most 100 levels|must be JSON/);
@@ -77,7 +77,7 @@ test(
   },
 );
 
-test('bodies: numbers beyond a double are refused with the advice to send a string; strings of any length are stored', async () => {
+test('bodies: numbers beyond a double are rejected with the advice to send a string; strings of any length are stored', async () => {
   await refused('{"a":1e400}', /Send it as a string/);
   await refused('{"a":[{"b":-1e400}]}', /Send it as a string/);
   await refused(`{"a":1${'0'.repeat(400)}}`, /Send it as a string/);
@@ -85,7 +85,7 @@ test('bodies: numbers beyond a double are refused with the advice to send a stri
   assert.equal(await stored(`{"a":"${digits}","b":-0,"c":1e-400}`), `{"a":"${digits}","b":0,"c":0}`);
 });
 
-test('bodies: half a surrogate pair is refused in any notation, a complete one is stored', async () => {
+test('bodies: unpaired surrogates are rejected in values, names and originIds, and pairs are stored', async () => {
   await refused('{"a":"\\ud800"}', /surrogate/);
   await refused('{"a":{"\\udfff\\ud800":1}}', /surrogate/);
   await refused('{"a":["x\\ud83d"]}', /surrogate/);
@@ -98,7 +98,7 @@ test('bodies: half a surrogate pair is refused in any notation, a complete one i
   assert.deepEqual(Object.keys(originIds.json.errors), ['entities[0]']);
 });
 
-test('bodies: bytes that are not UTF-8 are refused, in a body and in a path', async () => {
+test('bodies: bytes that are not UTF-8 are rejected, in a body and in a path', async () => {
   for (const bytes of brokenUtf8) {
     const body = Buffer.concat([Buffer.from('{"type":"t","properties":{"a":"'), bytes, Buffer.from('"}}')]);
     const head = `POST /ingest/v2/a HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${apiKeys.source}\r\nContent-Length: ${body.length}\r\n\r\n`;
@@ -110,7 +110,7 @@ test('bodies: bytes that are not UTF-8 are refused, in a body and in a path', as
   }
 });
 
-test('bodies: of members with the same name the last counts, whatever the name', async () => {
+test('bodies: of members with the same name the last one wins, whatever the name', async () => {
   assert.equal(
     await stored('{"a":1,"a":2,"__proto__":1,"__proto__":{"a":3}}'),
     '{"a":2,"__proto__":{"a":3}}',
@@ -120,7 +120,7 @@ test('bodies: of members with the same name the last counts, whatever the name',
   assert.deepEqual(json.changedSourceEntities, ['c']);
 });
 
-test('bodies: a body that only looks like JSON is refused', async () => {
+test('bodies: a body that only looks like JSON is rejected', async () => {
   for (const text of [
     '{a:1}',
     "{'a':1}",

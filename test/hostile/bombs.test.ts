@@ -1,4 +1,4 @@
-/** Small bodies that unpack to gigabytes, and bodies that keep the unpacking busy. */
+/** Small bodies that decompress to gigabytes, and bodies that keep decompression busy without output. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,7 +21,7 @@ after(() => front.stop());
 const filler = Buffer.alloc(50 * mebibyte, 'a');
 const member = gzipSync(filler);
 
-/** A gzip file of many members is all of them, one after the other, so creating a bomb takes no time. */
+/** Concatenated gzip members are a valid gzip file, so creating a bomb takes no time. */
 function bomb(start: string, times: number): Buffer {
   return Buffer.concat([gzipSync(start), ...Array<Buffer>(times).fill(member)]);
 }
@@ -44,7 +44,7 @@ async function heldBytes(): Promise<number> {
   return Number(/^millrace_http_body_bytes\{[^}]*\} (\d+)/m.exec(text)?.[1]);
 }
 
-/** The maximum growth of the process while something is done, in bytes. Others are served meanwhile. */
+/** Maximum growth of the process during an action, in bytes. Other requests must be answered in the meantime. */
 async function growthDuring(act: () => Promise<void>): Promise<number> {
   const before = process.memoryUsage.rss();
   let most = before;
@@ -70,7 +70,7 @@ const smallEndpoints = [
   ['POST', '/ingest/v2/a', apiKeys.source],
 ] as const;
 
-test('bombs: 1 MB that would be 1 GB is stopped at the limit, however many arrive at the same time', async () => {
+test('bombs: 1 MB that decompresses to 1 GB is stopped at the limit, however many arrive at the same time', async () => {
   const packed = [
     ['gzip', bomb('{"handles":["', 19)],
     ['br', brotliCompressSync(filler, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })],
@@ -89,19 +89,19 @@ test('bombs: 1 MB that would be 1 GB is stopped at the limit, however many arriv
   assert.ok(growth < growthMax, `${Math.round(growth / mebibyte)} MiB`);
 });
 
-test('bombs: 10 MB that would be 10 GB is stopped at the limit of a bulk save', async () => {
+test('bombs: 10 MB that decompress to 10 GB are stopped at the limit of a bulk save', async () => {
   const body = bomb('[{"originId":"a","type":"t","properties":{"a":"', 200);
   assert.ok(body.length < 12 * mebibyte);
   const growth = await growthDuring(async () => {
     const statuses = await Promise.all([1, 2, 3].map(() => send('POST', '/ingest/v2', apiKeys.source, body)));
-    // All bodies together have a budget too: a request beyond it must be retried.
+    // All bodies together have a budget, too. A request beyond it must be retried.
     for (const status of statuses) assert.ok(status === 413 || status === 503, String(status));
     assert.ok(statuses.includes(413));
   });
   assert.ok(growth < growthMax, `${Math.round(growth / mebibyte)} MiB`);
 });
 
-test('bombs: compressed bytes without output end at the limit too', async () => {
+test('bombs: compressed bytes without output are limited too', async () => {
   const empty = gzipSync('');
   const body = Buffer.concat(Array<Buffer>(Math.floor((2 * mebibyte) / empty.length)).fill(empty));
   assert.equal(await send('POST', '/v2', apiKeys.client, body), 413);

@@ -1,4 +1,4 @@
-/** Malicious schemas, on a whole platform: they may harm themselves, but not another tenant. */
+/** Malicious schemas on a whole platform: they may harm themselves, but no other tenant. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,7 +12,7 @@ import { clientKey, siteFiles, sourceId, sourceKey } from '../system/support/sit
 import { differencesFoundByVerify } from '../system/support/verify.ts';
 import { escapes } from './support/escapes.ts';
 
-/** On a busy machine. */
+/** Generous, for a busy machine. */
 const patienceMs = 120_000;
 const secret = 'a-secret-of-the-environment';
 
@@ -67,7 +67,7 @@ export default {
 const harmfulCode = Object.fromEntries(
   Object.entries(harmful).map(([name, [lines]]) => [`schemas/${name}.full.js`, schemaOf(name, lines)]),
 );
-/** Of a tenant of their own: what others of a tenant do, its schemas that are not known yet wait for. */
+/** For a separate tenant, because schemas that have not run yet wait for the other schemas of their tenant. */
 const otherCode = {
   'schemas/moody.full.js': schemaOf(
     'moody',
@@ -106,7 +106,7 @@ before(async () => {
     web: 1,
     workers: 1,
     jobs: 0,
-    // All tenants have the same one.
+    // All tenants share it.
     partitions: 1,
     env: { SECRET_OF_THE_ENVIRONMENT: secret },
     files: {
@@ -158,7 +158,7 @@ async function failureOf(originId: string): Promise<string | undefined> {
   return record?.outputs.find(({ kind }) => kind === 'view')?.failure?.message;
 }
 
-/** The other tenant's activity: its writes become visible, and its requests are answered. @returns rounds, and the longest */
+/** Acts as the other tenant: its writes must become visible, and its requests answered. @returns rounds, and the longest */
 async function live(goesOn: () => boolean): Promise<string> {
   let [rounds, longestMs] = [0, 0];
   for (; goesOn() || rounds === 0; rounds += 1) {
@@ -237,7 +237,7 @@ test('code schemas: nothing outside of a schema is accessible', async () => {
   assert.deepEqual(got, []);
 });
 
-test('code schemas: verify finds nothing, and a worker that returns runs the schemas again', async () => {
+test('code schemas: verify finds no differences, and a restarted worker runs the schemas again', async () => {
   await system.kill('worker.1');
   await system.restart('worker.1');
   await system.ready();

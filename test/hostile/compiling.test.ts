@@ -1,4 +1,4 @@
-/** Schemas whose text attacks the compiler: they harm their own request, and nothing of anyone else. */
+/** Schemas whose source attacks the compiler: they harm only their own request. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import type { Answer, Client } from '../system/support/client.ts';
 import { System } from '../system/support/processes/system.ts';
 import { managementKey, siteFiles } from '../system/support/site.ts';
 
-/** The limit of a preview, with a margin for a busy machine: the start of a compiler and of a sandbox. */
+/** Limit of a preview, with a margin for starting a compiler and a sandbox on a busy machine. */
 const patienceMs = 60_000;
 const prefixes = { good: 'good-', evil: 'evil-' };
 type TenantName = keyof typeof prefixes;
@@ -80,7 +80,7 @@ async function assertOthersAreServed(): Promise<void> {
   assert.deepEqual(answer.json.view, { n: 1 });
 }
 
-/** True when some process has the pipe open for reading, or waits for that: only then it can be opened for writing. */
+/** True if a process has the pipe open for reading, or is opening it: only then can it be opened for writing. */
 function isOpenedBySomebody(): boolean {
   try {
     closeSync(openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK));
@@ -91,7 +91,7 @@ function isOpenedBySomebody(): boolean {
   }
 }
 
-/** Runs the work, and reports whether the pipe was opened meanwhile. */
+/** Awaits the work. @returns whether the pipe was opened during it */
 async function opensPipe(work: Promise<unknown>): Promise<boolean> {
   let isDone = false;
   const done = work.finally(() => {
@@ -120,7 +120,7 @@ for (const [name, comment] of Object.entries(commentsNaming)) {
   });
 }
 
-test('preview: no device, large file or secret file affects others or leaks', {
+test('preview: a device, large file or secret file neither affects others nor leaks', {
   timeout: 120_000,
 }, async () => {
   for (const file of ['/dev/ptmx', sparse]) {
@@ -167,13 +167,13 @@ const waysToName: Readonly<Record<string, string>> = {
 };
 
 for (const [name, expression] of Object.entries(waysToName)) {
-  test(`preview: reads no folder and no file by code: ${name}`, { timeout: 120_000 }, async () => {
+  test(`preview: code reads no folder and no file: ${name}`, { timeout: 120_000 }, async () => {
     const answer = await preview(
       'evil',
       `export default { triggers: (context) => context.triggers('cms', ['page']), properties: (entity) => ${expression} };\n`,
     );
     assert.ok(answer.status === 422 || answer.status === 200, answer.text);
-    // A folder of the repository, in which the front works.
+    // `docs` is a folder of the repository, which is the working directory of the front.
     assert.doesNotMatch(answer.text, /reference|guide|design|root:/);
   });
 }
@@ -188,7 +188,7 @@ const nestings: Readonly<Record<string, string>> = {
 };
 
 for (const [name, opening] of Object.entries(nestings)) {
-  test(`preview: 300,000 nested ${name} fail alone`, { timeout: 180_000 }, async () => {
+  test(`preview: 300,000 nested ${name} make only their own request fail`, { timeout: 180_000 }, async () => {
     const [evil] = await Promise.all([
       preview('evil', `export default ${opening.repeat(300_000)}`, name === 'type <' ? 'ts' : 'js'),
       assertOthersAreServed(),
@@ -197,13 +197,13 @@ for (const [name, opening] of Object.entries(nestings)) {
   });
 }
 
-test('preview: nested groups of a regular expression fail alone', { timeout: 120_000 }, async () => {
+test('preview: nested groups of a pattern affect no other request', { timeout: 120_000 }, async () => {
   const answer = await preview('evil', schemaText(`{ a: /${'('.repeat(200_000)}${')'.repeat(200_000)}/ }`));
   assert.ok(answer.status === 422 || answer.status === 200, answer.text);
   await assertOthersAreServed();
 });
 
-test('preview: a huge name and a huge regular expression affect nobody else', {
+test('preview: a huge name and a huge regular expression affect no other request', {
   timeout: 120_000,
 }, async () => {
   for (const expression of [
@@ -219,7 +219,7 @@ test('preview: a huge name and a huge regular expression affect nobody else', {
   }
 });
 
-test('preview: what takes longer than 2 s is refused, and others do not wait for it', {
+test('preview: what takes longer than 2 s is rejected, and other previews succeed', {
   timeout: 180_000,
 }, async () => {
   const many = Array.from({ length: 100_000 }, (_, n) => `const v${n} = (a) => ({ b: a.c${n} + v${n} });`);
@@ -234,7 +234,7 @@ test('preview: what takes longer than 2 s is refused, and others do not wait for
   assert.ok(performance.now() - startMs < patienceMs);
 });
 
-test('put: a configuration that kills the compiler is refused, and the next one is accepted', {
+test('put: a configuration that kills the compiler is rejected, and the next one is accepted', {
   timeout: 180_000,
 }, async () => {
   const evil = await put('evil', { 'schemas/a.full.js': `export default ${'['.repeat(300_000)}` });

@@ -1,4 +1,4 @@
-/** Connections that send false lengths, stop halfway, send too much, or never end. */
+/** Connections that send wrong lengths, stop halfway, send too much, or never end. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startFront, type TestFront } from '../http/support/front.ts';
@@ -38,14 +38,14 @@ describe('hostile connections', { concurrency: true }, () => {
     }
   });
 
-  test('several Content-Lengths are never two requests', async () => {
+  test('several Content-Length fields never make two requests', async () => {
     const head = save('twice', entity.length, '').replace('\r\n\r\n', `\r\nContent-Length: 1\r\n\r\n`);
     const { text } = await exchange(front.port, [`${head}${entity}`, 300]);
     assert.ok(statusesOf(text).length <= 1, text);
     assert.ok(!text.includes(' 500 '));
   });
 
-  test('a client that disconnects in the middle of its body has sent nothing', async () => {
+  test('the request of a client that disconnects in the middle of its body is not executed', async () => {
     const { connect } = await import('node:net');
     for (let attempt = 0; attempt < 20; attempt += 1) {
       const socket = connect(front.port, '127.0.0.1');
@@ -58,10 +58,10 @@ describe('hostile connections', { concurrency: true }, () => {
     assert.equal(status, 404);
   });
 
-  test('300 clients that stop in the middle of head or body delay nobody, and are disconnected after 10 s', async () => {
+  test('300 clients that stop in the middle of head or body do not block others, and are disconnected after 10 s', async () => {
     const halves: (readonly [text: string, statuses: readonly number[]])[] = [
       ['GET /v2?handle=x HTTP/1.1\r\nHost: x\r\nX-Api-', []],
-      // A whole head, but the HTTP library waits for a field (docs/reference/http.md).
+      // A complete head, but the HTTP library waits for a field (docs/reference/http.md).
       ['GET /health/live HTTP/1.1\r\n\r\n', []],
       [save('slow', 1000, '{"type":'), [408]],
       [save('slow', 1000, ''), [408]],
@@ -82,7 +82,7 @@ describe('hostile connections', { concurrency: true }, () => {
     await answersOthers();
   });
 
-  test('a URL of 4,096 characters is looked up, one more is refused', async () => {
+  test('a URL of 4,096 characters is looked up, and a longer one is rejected', async () => {
     const url = `/${'ä'.repeat(4095)}`;
     await putView(front.store, 'long', 'long');
     await putClaim(front.store, 'long', { url });
@@ -95,13 +95,13 @@ describe('hostile connections', { concurrency: true }, () => {
   });
 
   test('a GET with 10,000 short ids is answered', async () => {
-    // Short ids: the HTTP library wants the whole first line in one read (uWebSockets issue 1776).
+    // Short ids, because the HTTP library needs the whole first line in one read (uWebSockets issue 1776).
     const ids = Array.from({ length: 10_000 }, (_, number) => `id=${(number % 36).toString(36)}`).join('&');
     const { status, json } = await front.call('GET', `/v2?${ids}`, { key: apiKeys.client });
     assert.deepEqual([status, json.views], [200, {}]);
   });
 
-  test('heads with very many or very large fields are refused and affect nobody else', async () => {
+  test('heads with very many or very large fields are rejected and affect no other connection', async () => {
     const many = Array.from({ length: 5_000 }, (_, number) => `X-${number}: y\r\n`).join('');
     for (const fields of [many, `X-Large: ${'x'.repeat(300_000)}\r\n`, `${'X'.repeat(100_000)}: y\r\n`]) {
       const { text } = await exchange(front.port, [`GET /health/live HTTP/1.1\r\nHost: x\r\n${fields}\r\n`]);
@@ -114,7 +114,7 @@ describe('hostile connections', { concurrency: true }, () => {
   });
 });
 
-test('hostile connections: when all of them are gone they leave nothing behind', async () => {
+test('hostile connections: leave no open requests and no body bytes behind', async () => {
   const heldBytes = async () =>
     Number(/^millrace_http_body_bytes\{[^}]*\} (\d+)/m.exec((await front.call('GET', '/metrics')).text)?.[1]);
   for (let attempt = 0; attempt < 30 && (await heldBytes()) > 0; attempt += 1) await pause(100);

@@ -10,7 +10,7 @@ import { type HostileRequest, RequestMaker } from './support/requests.ts';
 import { apiKeys, hostileSite } from './support/site.ts';
 import { send } from './support/wire.ts';
 
-/** Requests in flight. */
+/** Concurrent requests. */
 const lanes = 4;
 const answerMs = 20_000;
 const megabyte = 1024 * 1024;
@@ -47,7 +47,7 @@ test('fuzz: random requests to every endpoint break nothing', async () => {
 });
 
 class Attack {
-  /** Error -> the first request that caused it. */
+  /** The first request that caused each error. */
   readonly #found = new Map<string, string>();
   readonly statuses = new Map<number, number>();
   count = 0;
@@ -102,7 +102,7 @@ class Attack {
     if (!this.#found.has(key)) this.#found.set(key, JSON.stringify(bytes.toString('latin1', 0, 20_000)));
   }
 
-  /** Everything that was accepted is processed: the last write becomes visible. */
+  /** Checks that everything that was accepted is processed: the last write becomes visible. */
   async settled(): Promise<void> {
     const client = this.system.client();
     const entity = { originId: 'last', type: 'page', url: '/last', properties: { title: 'last' } };

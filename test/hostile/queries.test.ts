@@ -9,8 +9,8 @@ import type { ShardAnswer } from '../../src/search/shard-answer.ts';
 import { awkwardTexts, prototypeNames } from './support/words.ts';
 
 /**
- * Of processor time, which other work on the machine lengthens by half at most; what is quadratic or worse takes minutes. The
- * slowest takes 0.6 s.
+ * Maximum processor time, which other work on the machine extends by half at most. The slowest query takes 0.6 s; quadratic
+ * time or worse would take minutes.
  */
 const promptMs = 3_000;
 
@@ -51,7 +51,7 @@ class Asked {
   }
 }
 
-test('queries: a member of a query can be anything: errors are reported, nothing breaks', () => {
+test('queries: any value of a member is accepted or reported as an error, and nothing throws', () => {
   const fields = new Map<string, FieldType>([
     ['f', 'keywordText'],
     ['n', 'double'],
@@ -137,7 +137,7 @@ test('queries: a hundred patterns, a thousand conditions and a hundred sort keys
   prompt('facets', () => index.ask({ facets: numbers(100).map(() => ({ field: 'f', size: 100 })) }));
 });
 
-test('queries: search words of nothing but combining marks, and words as long as a text, are found quickly', () => {
+test('queries: searches for only combining marks, and for words as long as a text, are answered quickly', () => {
   const marks = '\u0301'.repeat(255);
   const long = 'x'.repeat(100_000);
   const texts = [
@@ -207,7 +207,7 @@ test('queries: awkward strings equal themselves, and nothing else', () => {
   }
 });
 
-test('queries: an item with very long lists is indexed, found and removed quickly', () => {
+test('queries: an item with very long lists is indexed and removed quickly', () => {
   const fields = new Map<string, FieldType>([
     ['l', 'keyword[]'],
     ['t', 'text[]'],

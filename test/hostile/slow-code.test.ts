@@ -1,4 +1,4 @@
-/** Schemas in JavaScript that are slow, or leave work behind, on a whole platform: what waits for them, and what does not. */
+/** Schemas in JavaScript that are slow or leave work behind, on a whole platform: what waits for them, and what does not. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { JsonObject } from '../../src/contract/json.ts';
@@ -8,12 +8,12 @@ import { System } from '../system/support/processes/system.ts';
 import { clientKey, siteFiles, sourceKey } from '../system/support/site.ts';
 import { differencesFoundByVerify } from '../system/support/verify.ts';
 
-/** On a busy machine. */
+/** Generous, for a busy machine. */
 const patienceMs = 300_000;
-/** What another tenant's page and its view in JavaScript may take, on a quiet machine. */
+/** Maximum delay of another tenant's page, and of its view in JavaScript, on an idle machine. */
 const jsonMs = 1_000;
 const codeMs = 5_000;
-/** How much longer it may take here: other test files run beside this one. */
+/** How much longer it may take while other test files run. */
 const machineFactor = Number(process.env.MILLRACE_TEST_SLOWNESS ?? 3);
 
 const codeSchema = (type: string, lines: string, head = '') => `${head}
@@ -29,7 +29,7 @@ const jsonSchema = (type: string) => ({
   properties: { n: '{p.n}' },
 });
 
-/** Most of a second of processor time on the machines that run the tests, and never more than the limit. */
+/** Takes processor time; `rounds` stay below the limit of a build. */
 const spin =
   'function spin(rounds) { let n = 0; for (let i = 0; i < rounds; i += 1) n = (n * 7 + i) % 1000003; return n; }';
 const slowCode = {
@@ -62,7 +62,7 @@ export default {
 
 let system: System;
 let client: Client;
-/** Rounds of `spin` that take some 400 ms of processor time here. */
+/** Rounds of `spin` that take about 400 ms of processor time on this machine. */
 let rounds = 0;
 
 before(async () => {
@@ -70,7 +70,7 @@ before(async () => {
     web: 1,
     workers: 1,
     jobs: 1,
-    // All tenants have the same one.
+    // All tenants share it.
     partitions: 1,
     files: {
       ...siteFiles({
@@ -125,7 +125,7 @@ async function seenAfter(tenant: TenantName, type: string, originId: string, n: 
   return performance.now() - startMs;
 }
 
-/** Reads with a version until it is not 503. @returns the view of the 200 */
+/** Repeats a read with a version while it is 503. @returns the view of the 200 */
 async function readWith(tenant: TenantName, handle: string, version: string): Promise<JsonObject | null> {
   let view: JsonObject | null = null;
   await until(
@@ -178,14 +178,14 @@ test('slow builds: a read with a version waits for them too, and their outputs a
   assert.equal((await read('evil', 'slow-s19')).view?.n, 's19');
 });
 
-test('slow actions: they delay nobody', async () => {
+test('slow actions: pages of other tenants do not wait for them', async () => {
   for (let number = 0; number < 10; number += 1) await save('evil', 'acting', `a${number}`, { rounds });
   assert.ok((await seenAfterSave('good', 'plain', 'p', 'while they act')) < machineFactor * jsonMs);
   const version = await save('evil', 'plain', 'p', { n: 'after them' });
   assert.equal((await readWith('evil', 'plain-p', version))?.n, 'after them');
 });
 
-test('slow builds: a worker that is killed during them leaves none behind', async () => {
+test('slow builds: if a worker is killed during them, all outputs are still built', async () => {
   const slow = Array.from({ length: 6 }, (_, number) => `k${number}`);
   let version = '';
   for (const originId of slow) version = await save('evil', 'slow', originId, { n: originId, rounds });
@@ -195,7 +195,7 @@ test('slow builds: a worker that is killed during them leaves none behind', asyn
   await system.ready();
   assert.equal((await readWith('evil', 'slow-k5', version))?.n, 'k5');
   for (const originId of slow) assert.equal((await read('evil', `slow-${originId}`)).view?.n, originId);
-  // The following steps build everything again, some of it twice, so a few slow entities are enough.
+  // The following tests rebuild everything, some of it twice, so a few slow entities are enough.
   await removeAll('evil', [...slow.slice(1), ...ids('s', 20), ...ids('a', 10)]);
 });
 
@@ -210,7 +210,7 @@ async function removeAll(tenant: TenantName, originIds: readonly string[]): Prom
   }
 }
 
-test('slow builds: if a schema misbehaves, its other entities, and schemas never run before, are built without delay', async () => {
+test('slow builds: if a schema fails for one entity, its other entities, and schemas never run before, are built', async () => {
   const bad = await save('evil', 'moody', 'bad', { loops: true });
   await readWith('evil', 'moody-bad', bad);
   const good = await save('evil', 'moody', 'fine', { n: 1 });
@@ -230,13 +230,13 @@ test('slow builds: the first build that reads a property at run time is awaited,
   assert.deepEqual(await readWith('evil', 'asking-q', again), { n: 2, found: [] });
 });
 
-test('slow builds: code that runs on after its build never costs another tenant a view', async () => {
+test('slow builds: code that continues after its build does not delay views of another tenant', async () => {
   for (let number = 0; number < 3; number += 1) {
     await save('evil', 'leaving', `l${number}`, { number });
     assert.ok((await seenAfterSave('good', 'card', 'c', `beside ${number}`)) < machineFactor * codeMs);
   }
 });
 
-test('slow builds: verify finds nothing', async () => {
+test('slow builds: verify finds no differences', async () => {
   assert.deepEqual(await differencesFoundByVerify(system), []);
 });

@@ -1,4 +1,4 @@
-/** Clients of several speeds that read large answers, seen from the front: what it holds and whom it cuts off. */
+/** Clients that read large answers at several speeds: what the front holds, and whom it disconnects. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -13,7 +13,7 @@ const mebibyte = 1024 * 1024;
 const parts = 7;
 const readersCount = 15;
 const answersMb = 100;
-/** Beside the answers: what making three of them at a time takes, and what the garbage collector leaves. */
+/** Memory besides the answers: for building three of them concurrently, and for uncollected garbage. */
 const workingMb = 260;
 
 let system: System;
@@ -43,11 +43,11 @@ before(async () => {
   client = system.client();
   const names = Array.from({ length: parts }, (_, at) => `part${at}`);
   for (const name of names) {
-    // Letters beyond Latin-1: a string of them takes two bytes a letter.
+    // Letters outside Latin-1, so that a string takes two bytes per letter.
     await save(name, { type: 'part', properties: { text: name.padEnd(2 * mebibyte, 'ж') } });
   }
   const version = await save('page', { type: 'page', properties: { parts: names } });
-  // The same parts in another order are another answer.
+  // The same parts in another order make a different answer.
   for (let at = 0; at < readersCount; at += 1) {
     const turned = [...names.slice(at % parts), ...names.slice(0, at % parts)];
     await save(`page${at}`, { type: 'page', properties: { parts: turned } });
@@ -68,13 +68,13 @@ async function metric(name: string): Promise<number> {
   return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\d+)`, 'm').exec(text)?.[1]);
 }
 
-/** Of the front, in MB. */
+/** Memory of the front, in MB. */
 function memoryOf(line: 'VmRSS' | 'VmHWM'): number {
   const status = readFileSync(`/proc/${system.process('web.1').pid}/status`, 'latin1');
   return Number(new RegExp(`^${line}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024;
 }
 
-/** From now on, `VmHWM` is the most that the front has had since. */
+/** Resets `VmHWM` to the current memory of the front. */
 function forgetPeak(): void {
   writeFileSync(`/proc/${system.process('web.1').pid}/clear_refs`, '5');
 }
@@ -85,7 +85,7 @@ class SlowReader {
   readonly #socket: Socket;
   readonly #timer: NodeJS.Timeout;
 
-  /** @param bytes that it reads at each interval of so many milliseconds */
+  /** @param bytes read at each interval of `everyMs` */
   constructor(request: string, bytes: number, everyMs: number) {
     const onread = {
       buffer: Buffer.alloc(bytes),

@@ -15,7 +15,7 @@ const mebibyte = 1024 * 1024;
 const answersMax = 30 * mebibyte;
 const pageBytes = 25 * mebibyte;
 const slowBytes = 8 * mebibyte;
-/** docs/promises.md has 100 ms for what one client adds; front and clients share one event loop here, on a busy machine. */
+/** docs/promises.md has 100 ms for what one client adds. Here, front and clients share an event loop, on a busy machine. */
 const turnMsMax = 200;
 
 let front: TestFront;
@@ -43,14 +43,14 @@ const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${m
 const getPage = (handle: string, more = '') =>
   get(`/v2?handle=${handle}`, `X-Api-Key: ${apiKeys.client}\r\n${more}`);
 
-/** As it is: compressed, these pages are small. */
+/** Without compression, which would make these pages small. */
 const ask = (handle: string) =>
   front.call('GET', `/v2?handle=${handle}`, {
     key: apiKeys.client,
     headers: { 'Accept-Encoding': 'identity' },
   });
 
-/** A client that sends and reads nothing. */
+/** A client that sends requests and reads nothing. */
 function mute(text: string): Socket {
   const socket = connect(front.port, '127.0.0.1');
   socket.on('error', () => {});
@@ -59,7 +59,7 @@ function mute(text: string): Socket {
   return socket;
 }
 
-/** @param label that its line must have */
+/** @param label a label that its line must have */
 async function metric(name: string, label = ''): Promise<number> {
   const { text } = await front.call('GET', '/metrics');
   return Number(new RegExp(`^${name}\\{[^}]*${label}[^}]*\\} (\\d+)`, 'm').exec(text)?.[1]);
@@ -81,7 +81,7 @@ async function growthWith(clients: () => readonly Socket[]): Promise<number> {
   return (process.resourceUsage().maxRSS - before) / 1024;
 }
 
-/** Reads a response piece by piece, slowly for a while, then as fast as it can. @returns its bytes until the end */
+/** Reads a response slowly for a while, then as fast as it can. @returns its bytes until the end */
 async function readSlowly(text: string, slowMs: number): Promise<number> {
   const socket = connect(front.port, '127.0.0.1');
   socket.write(text, 'latin1');
@@ -102,11 +102,11 @@ describe('clients that do not read', { concurrency: false }, () => {
     ['heads', get('/openapi.json').replace('GET', 'HEAD')],
     ['preflights', get('/v2').replace('GET', 'OPTIONS')],
   ] as const) {
-    test(`1 MB of requests for ${name} on each of ten connections costs no more than what connections hold`, async () => {
+    test(`1 MB of requests for ${name} on each of ten connections costs less than 100 MB of memory`, async () => {
       await exchange(front.port, [getPage('small')]);
       const burst = request.repeat(Math.ceil(mebibyte / request.length));
       const growth = await growthWith(() => Array.from({ length: 10 }, () => mute(burst)));
-      // The read buffer of the front, and what the garbage collector has not released.
+      // For the read buffer of the front, and uncollected garbage.
       assert.ok(growth < 100, `grew by ${growth} MB`);
       assert.equal((await front.call('GET', '/health/live')).status, 200);
     });

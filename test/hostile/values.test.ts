@@ -43,7 +43,7 @@ const read = () => ({ key: apiKeys.client, headers: seen });
 const deliver = (body: Json) => postPatiently('/v2', body);
 const query = (path: string, body: Json) => postPatiently(path, body);
 
-/** A busy machine may need longer than a request waits for a state: then it is 503, and retried. */
+/** Retries after a 503, because a busy machine may need longer than a request waits for a version. */
 async function postPatiently(path: string, body: Json): ReturnType<Client['post']> {
   for (let attempt = 1; ; attempt += 1) {
     const answer = await client.post(path, body, read());
@@ -80,7 +80,7 @@ test('values: every awkward originId and handle identifies one view, one route a
   assert.equal(Object.keys(byId.json.views).length, originIds.length);
 });
 
-test('values: an awkward originId in a path is the intended one, and deleting it deletes nothing else', async () => {
+test('values: an awkward originId in a path identifies its entity, and deleting it deletes nothing else', async () => {
   // RFC 3986 gives these two segments another meaning, and every client removes them.
   const inPaths = originIds.filter((originId) => originId !== '..' && originId !== '.');
   await save([{ originId: 'stays', type: 'page', properties: { title: 'stays' } }]);
@@ -110,7 +110,7 @@ test('values: an awkward originId in a path is the intended one, and deleting it
   assert.deepEqual(Object.keys(json.views), [viewIdOf('stays')]);
 });
 
-test('values: every awkward URL leads to its page, is listed as it was sent, and redirects too', async () => {
+test('values: every awkward URL leads to its page, is listed as it was sent, and works as a redirect', async () => {
   // Characters that end the path of a URL make it the same page as its prefix.
   const texts = awkwardTexts.filter(
     (text) => text.length < 2000 && !/[?#]|^\.\.$|^\/|\/$/.test(text) && text !== '%',
@@ -199,7 +199,7 @@ test('values: no alias, group or type is found on a prototype', async () => {
   assert.equal(missing.viewId, viewIdOf('proto-1', '__proto__'));
 });
 
-test('values: values in the holes of a lookup filter stay values', async () => {
+test('values: values in the placeholders of a lookup filter cannot change the filter', async () => {
   const titles = [
     "x' or type eq 'page",
     "' or '' eq '",
@@ -233,7 +233,7 @@ test('values: values in the holes of a lookup filter stay values', async () => {
   }
 });
 
-test('values: tokens of another tenant, index or query are refused', async () => {
+test('values: tokens of another tenant, index or query are rejected', async () => {
   const numbers = Array.from({ length: 200 }, (_, number) => number);
   await save(
     numbers.map((number) => ({

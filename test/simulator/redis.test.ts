@@ -13,7 +13,7 @@ import { Simulation } from './support/simulation.ts';
 
 const redis = await TestRedis.start();
 
-/** What depends on the time, on the connection, on the setup, or on how much `~` trims. */
+/** Commands whose replies depend on the time, the connection, the setup, or on how much `~` trims. */
 const leftOut = new Set(['CLIENT', 'CONFIG', 'EVALSHA', 'INFO', 'QUIT', 'TIME', 'XINFO']);
 
 interface Asked {
@@ -26,7 +26,7 @@ type Plain = null | number | string | readonly Plain[];
 /** Replies without a defined order, or that may contain such lists. */
 const withoutOrder = new Set(['HGETALL', 'HKEYS', 'HSCAN', 'KEYS', 'EVAL']);
 
-/** Bytes as text, errors by their first word. */
+/** Bytes as strings, errors as their first word. */
 function plain(reply: unknown, isOrdered: boolean): Plain {
   if (reply === null || typeof reply === 'number') return reply;
   if (typeof reply === 'string') return reply;
@@ -38,7 +38,7 @@ function plain(reply: unknown, isOrdered: boolean): Plain {
   return !isOrdered && list.every((one) => typeof one === 'string') ? list.sort() : list;
 }
 
-/** A script gets the time and server data of the simulation. */
+/** Replaces the time and the server data in a script by those of the simulation. */
 function inTime([name = '', ...words]: readonly string[], nowMs: number): string[] {
   const seconds = Math.floor(nowMs / 1000);
   const time = `{ '${seconds}', '${Math.floor((nowMs - seconds * 1000) * 1000)}' }`;
@@ -68,7 +68,7 @@ test('simulated Redis: a real Redis returns the same replies, command by command
       schedules: 8,
       onCommand: (command, reply, nowMs) => asked.push({ command: inTime(command, nowMs), reply }),
     });
-    // Not before: during a simulation the network is that of the simulation.
+    // Not earlier, because the network is simulated during a simulation.
     const client = new Redis(redis.url, { protocol: 2 });
     context.after(() => client.disconnect());
     await client.flushall();
@@ -93,7 +93,7 @@ const keysOfLists = ['a', 'b', 'c'];
 const keysBesides = ['hash', 'text', 'nothing'];
 const allKeys = [...keysOfLists, ...keysBesides, 'bounds'];
 const key = fc.constantFrom(...allKeys);
-/** Their byte order differs from the order of any language. */
+/** Strings whose byte order differs from that of any language. */
 const text = fc.constantFrom('', '\0', 'B', 'a', 'ab', 'é', '\xff', '10', '9');
 const place = fc.oneof(
   { weight: 9, arbitrary: fc.integer({ min: -9, max: 9 }).map(String) },
@@ -103,7 +103,7 @@ const limit = fc.tuple(fc.constantFrom('[', '('), text).map((words) => words.joi
 const low = fc.oneof(limit, fc.constant('-'));
 const high = fc.oneof(limit, fc.constant('+'));
 
-/** A command with its words, each a text or any of several. */
+/** A command whose words are fixed strings or arbitraries. */
 function command(...words: (string | fc.Arbitrary<string>)[]): fc.Arbitrary<string[]> {
   return fc.tuple(...words.map((word) => (typeof word === 'string' ? fc.constant(word) : word)));
 }

@@ -1,4 +1,4 @@
-/** Random numbers that repeat with their seed (mulberry32). */
+/** Random numbers that can be reproduced from a seed (mulberry32). */
 export class Dice {
   #state: number;
 

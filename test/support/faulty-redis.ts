@@ -1,4 +1,4 @@
-/** A proxy to a Redis that knows where replies end: it replaces some with errors, adds some, and cuts connections at any byte. */
+/** A proxy to Redis that parses replies: it can replace them, send additional ones, and cut connections at any byte. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 interface Pair {

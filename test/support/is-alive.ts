@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** False also for a zombie, whose parent has not noticed its end. In a container that can be a first process that never reaps. */
+/** Also false for a zombie, which its parent has not reaped. In a container, the first process may never reap. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

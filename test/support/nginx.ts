@@ -18,7 +18,7 @@ export class Nginx {
   ) {}
 
   /**
-   * A running nginx, to be stopped by the caller. It has one worker, which does one thing at a time. @param siteAt the
+   * Starts nginx, which the caller stops. It has one worker, which processes one request at a time. @param siteAt returns the
    * documented lines for `http { }`, with `address` (host and port) to listen on and paths in `folder`
    */
   static async start(siteAt: (address: string, folder: string) => string): Promise<Nginx> {

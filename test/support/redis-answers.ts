@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 
-/** Whether a Redis accepts commands: it may still start, or load its file. */
+/** Whether Redis accepts commands, which it does not while it starts or loads its file. */
 export async function redisAnswers(url: string): Promise<boolean> {
   const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
   client.on('error', () => {});

@@ -11,7 +11,7 @@ import path from 'node:path';
 const memory = '/dev/shm';
 const freeBytesMin = 2 ** 30;
 
-/** Creates an empty one. The caller removes it. */
+/** Creates an empty folder, which the caller removes. */
 export function redisFolder(): Promise<string> {
   return mkdtemp(path.join(isMemoryLarge() ? memory : tmpdir(), 'millrace-redis-'));
 }

@@ -20,7 +20,7 @@ export interface TestRedisOptions {
 
 export interface TestStoreOptions {
   readonly commandTimeoutMs?: number;
-  /** Separates stores on one Redis; absent: 0. */
+  /** Separates stores on one Redis. Defaults to 0. */
   readonly database?: number;
 }
 
@@ -35,14 +35,14 @@ export class TestRedis {
     private readonly options: TestRedisOptions,
   ) {}
 
-  /** Starts one, which stops after the tests of the file that calls it. */
+  /** Starts a Redis that stops after the tests of the calling file. */
   static async start(options: TestRedisOptions = {}): Promise<TestRedis> {
     const redis = await TestRedis.open(options);
     after(() => redis.stop());
     return redis;
   }
 
-  /** Starts one, which the caller stops. */
+  /** Starts a Redis that the caller stops. */
   static async open(options: TestRedisOptions = {}): Promise<TestRedis> {
     const redis = new TestRedis(await ownPort(), await redisFolder(), options);
     await redis.startServer();

@@ -51,12 +51,12 @@ export class SlowRedis {
     }
   }
 
-  /** Added latency in each direction. */
+  /** Sets the added latency in each direction. */
   delay(ms: number): void {
     this.#delayMs = ms;
   }
 
-  /** Present connections stay open but never transfer anything again; new ones work. */
+  /** Existing connections stay open but never transfer anything again; new ones work. */
   forgetAll(): void {
     for (const pair of this.#pairs) {
       pair.near.pause();

@@ -11,10 +11,10 @@ function mainThreadMs(): number {
   return Number(readFileSync(mainThreadFile, 'latin1').split(' ', 1)) / 1_000_000;
 }
 
-/** Checking each turn would keep a processor busy, which everything that the test waits for needs. */
+/** Checking every turn would keep a processor busy, which the tested code needs. */
 const lookEveryMs = 1;
 
-/** Elsewhere, the threads of the garbage collector and the compiler count too. */
+/** On other systems, the threads of the garbage collector and the compiler count too. */
 function processMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
@@ -22,7 +22,7 @@ function processMs(): number {
 
 /**
  * Processor time between two checks of the event loop, one after each turn that takes longer than `lookEveryMs`, at most the
- * elapsed time. Unlike the delay of a timer, it does not grow while others have the processor.
+ * elapsed time. Unlike the delay of a timer, it does not grow while other processes use the processor.
  */
 export class LongestTurn {
   #longestMs = 0;
@@ -30,7 +30,7 @@ export class LongestTurn {
   #spentMs = spentMs();
   #atMs = performance.now();
 
-  /** @param context of the test, at whose end the monitor ends too, so that it does not keep a failed process open */
+  /** @param context the monitor stops at the end of this test, so that it does not keep a failed process open */
   constructor(context: TestContext) {
     context.after(() => {
       this.#stopped = true;

@@ -2,10 +2,10 @@ import { setTimeout } from 'node:timers/promises';
 
 const leastPauseMs = 5;
 const mostPauseMs = 200;
-/** Of the processor time of a check: several tests wait at the same time, and checks must not slow down what they wait for. */
+/** In multiples of the processor time of a check, because the checks of parallel tests must not slow down what they wait for. */
 const pausePerCheckTime = 4;
 
-/** Longer than anything takes on a busy machine: only what never happens reaches it. */
+/** Longer than anything takes on a busy machine, so that only a condition that never holds reaches it. */
 export const neverMs = 180_000;
 
 /**

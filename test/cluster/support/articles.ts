@@ -127,7 +127,7 @@ export interface Writing {
   stop(): Promise<void>;
 }
 
-/** Saves articles continuously. Each writer has its own, so that the order of their states is known. */
+/** Saves articles continuously. Each writer has its own articles, so that the order of their states is known. */
 export function keepWriting(client: Client, ledger: Ledger, random: Random, articles: number): Writing {
   const writers = 4;
   const answers: { isAcknowledged: boolean; atMs: number }[] = [];

@@ -1,4 +1,4 @@
-/** A Redis Cluster on loopback: masters with a replica each, its files in a temporary folder, gone with the test. */
+/** A Redis Cluster on loopback: masters with a replica each, with files in a temporary folder. It ends with the test. */
 import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
@@ -13,16 +13,16 @@ import { tiedRedisServer } from '../../system/support/processes/redis-server.ts'
 const slotCount = 16_384;
 /** A master that is silent for this long is failed over. */
 export const nodeTimeoutMs = 2_000;
-/** Each cluster has room for another shard; the next ports are those of its bus. */
+/** Each cluster has ports for another shard, followed by the ports of its cluster bus. */
 const portFirst = 7300;
 const portsPerCluster = 8;
-/** Four files start one each, and another suite may run at the same time. */
+/** Four test files start one each, and another suite may run at the same time. */
 const clustersMax = 8;
 
 export interface ClusterNode {
   readonly name: string;
   readonly port: number;
-  /** Named by the cluster itself; stays as long as its files. */
+  /** Assigned by the cluster, and stored in the files of the node. */
   id: string;
   readonly process: SystemProcess;
   readonly client: Redis;
@@ -35,7 +35,7 @@ export interface NodeView {
   readonly isMaster: boolean;
   readonly isFailed: boolean;
   readonly masterId: string | null;
-  /** Ranges of slots, both ends included. */
+  /** Ranges of slots, both ends inclusive. */
   readonly slots: readonly (readonly [number, number])[];
 }
 
@@ -47,7 +47,7 @@ export class RedisCluster {
     private readonly ports: number[],
   ) {}
 
-  /** Started, with every replica in sync. The caller stops it. */
+  /** Starts a cluster and waits until every replica is in sync. The caller stops it. */
   static async start(masters = 3): Promise<RedisCluster> {
     const cluster = new RedisCluster(await redisFolder(), await freePorts());
     try {
@@ -65,7 +65,7 @@ export class RedisCluster {
     return { kind: 'cluster', seeds };
   }
 
-  /** As `REDIS_CLUSTER` is written. */
+  /** In the format of `REDIS_CLUSTER`. */
   get seeds(): string {
     return this.nodes
       .slice(0, 3)
@@ -110,7 +110,7 @@ export class RedisCluster {
     return node;
   }
 
-  /** Starts one more node and introduces it to all others; it serves nothing yet. */
+  /** Starts one more node and introduces it to all others; it has no slots yet. */
   async join(): Promise<ClusterNode> {
     const [known] = this.nodes.filter(({ process }) => process.isRunning);
     const node = await this.add();
@@ -119,7 +119,7 @@ export class RedisCluster {
     return node;
   }
 
-  /** Without `redis-cli --cluster create`, which takes ten seconds instead of one. */
+  /** Does not use `redis-cli --cluster create`, which takes ten seconds instead of one. */
   async #form(masters: number): Promise<void> {
     const [first, ...others] = this.nodes;
     if (first === undefined) return;
@@ -154,7 +154,7 @@ export class RedisCluster {
     await this.agreed();
   }
 
-  /** Waits until every running node knows all others and serves. */
+  /** Waits until every running node knows all others and the cluster is available. */
   async agreed(): Promise<void> {
     await until(
       'the nodes of the cluster know each other',
@@ -216,7 +216,7 @@ export class RedisCluster {
     return this.node(replica.id);
   }
 
-  /** Moves a slot with its keys to another master, while it serves. */
+  /** Moves a slot with its keys to another master, during normal operation. */
   async moveSlot(slot: number, to: ClusterNode): Promise<void> {
     const from = await this.ownerOf(slot);
     await to.client.cluster('SETSLOT', slot, 'IMPORTING', from.id);
@@ -243,7 +243,7 @@ export class RedisCluster {
     return owner;
   }
 
-  /** Empties it; replicas are empty too when this resolves. */
+  /** Deletes all data, and waits until the replicas have done so too. */
   async flush(): Promise<void> {
     const witness = this.nodes.find((node) => node.process.isRunning);
     const masters =
@@ -255,7 +255,7 @@ export class RedisCluster {
     }
   }
 
-  /** Kills all nodes at the same time, without notice. */
+  /** Kills all nodes at the same time. */
   async kill(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.process.signal('SIGKILL')));
   }
@@ -273,7 +273,7 @@ function sameLayout(a: readonly NodeView[], b: readonly NodeView[]): boolean {
   return layout(a) === layout(b);
 }
 
-/** Ports of a cluster that no other test uses while this process lives. */
+/** Ports of a cluster that no other test uses while this process runs. */
 async function freePorts(): Promise<number[]> {
   for (let attempt = 0; attempt < clustersMax; attempt += 1) {
     const first = portFirst + attempt * portsPerCluster * 2;
@@ -285,7 +285,7 @@ async function freePorts(): Promise<number[]> {
   throw new Error(`all ports from ${portFirst} on are in use`);
 }
 
-/** Takes a port that stands for those of a cluster: of two tests that start at once, one gets it. */
+/** Takes a port as a lock for the ports of a cluster, so that only one of two tests that start at once gets them. */
 function takesPort(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();

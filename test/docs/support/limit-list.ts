@@ -1,10 +1,10 @@
 import * as limits from '../../../src/contract/limits.ts';
 
-/** A limit as the reference lists it. */
+/** A limit in the reference. */
 export interface ListedLimit {
   readonly name: string;
   readonly value: number;
-  /** What the value counts; empty where the meaning names it. */
+  /** Unit of the value; empty if the meaning names it. */
   readonly unit: string;
   readonly meaning: string;
 }
@@ -12,7 +12,7 @@ export interface ListedLimit {
 /** A declaration of `src/contract/limits.ts`; a meaning of several lines is joined. */
 const declaration = /^\/\*\* ((?:(?!\*\/)[\s\S])*?) \*\/\nexport const (\w+) = [^;]+;$/gm;
 
-/** The first pattern that fits a name gives the unit. */
+/** The first pattern that matches a name determines the unit. */
 const units: readonly (readonly [RegExp, string])[] = [
   [/Mebibytes/, 'MiB'],
   [/Bytes/, 'bytes'],

@@ -1,4 +1,4 @@
-/** Parses Markdown as far as the tests of documents need it: fenced blocks, headings, links. */
+/** Parses the parts of Markdown that the tests of documents need: fenced blocks, headings, links. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,13 +12,13 @@ export interface Block {
   readonly line: number;
   /** Line of the closing fence. */
   readonly lastLine: number;
-  /** What the comment `<!-- not run: … -->` above it says; null without one. */
+  /** The reason in the comment `<!-- not run: … -->` above it, or null. */
   readonly notRun: string | null;
 }
 
 export interface Link {
   readonly target: string;
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line: number;
 }
 
@@ -55,7 +55,7 @@ export function blocksOf(markdown: string): Block[] {
   return blocks;
 }
 
-/** Of a line that opens a block its language, else null. */
+/** The language of the block that a line opens, or null. */
 function fenceLanguage(line: string | undefined): string | null {
   return /^\s*```(\w*)\s*$/.exec(line ?? '')?.[1] ?? null;
 }
@@ -66,7 +66,7 @@ function notRunReason(linesAbove: readonly string[]): string | null {
   return /^<!-- not run: (.+) -->$/.exec(last.trim())?.[1] ?? null;
 }
 
-/** The same lines, those of fenced blocks empty. */
+/** The lines of a document, with empty lines in place of fenced blocks. */
 function proseLines(markdown: string): string[] {
   let isInBlock = false;
   return markdown.split('\n').map((line) => {
@@ -76,7 +76,7 @@ function proseLines(markdown: string): string[] {
   });
 }
 
-/** Relative links, images among them; those to other sites are left out. */
+/** Relative links, including images, without links to other sites. */
 export function relativeLinksOf(markdown: string): Link[] {
   return proseLines(markdown).flatMap((line, index) =>
     [...line.replaceAll(/`[^`]*`/g, '').matchAll(/\]\(([^)\s]+)\)/g)]
@@ -85,12 +85,12 @@ export function relativeLinksOf(markdown: string): Link[] {
   );
 }
 
-/** The texts of all headings, without their marks. */
+/** The text of all headings, without their marks. */
 export function headingsOf(markdown: string): string[] {
   return proseLines(markdown).flatMap((line) => /^#{1,6} (.+?)\s*$/.exec(line)?.[1] ?? []);
 }
 
-/** The anchors of all headings, as GitHub makes them. */
+/** The anchors of all headings, as GitHub generates them. */
 export function anchorsOf(markdown: string): Set<string> {
   const anchors = new Set<string>();
   for (const heading of headingsOf(markdown)) {
@@ -104,7 +104,7 @@ export function anchorsOf(markdown: string): Set<string> {
 }
 
 /**
- * The rows of all tables whose first column has this head, each as the texts of its cells.
+ * The rows of all tables whose first column has this heading, each as the text of its cells.
  * @param firstHead as written in the head of the table
  */
 export function rowsOf(markdown: string, firstHead: string): string[][] {

@@ -1,4 +1,4 @@
-/** As https://nextjs.org/docs/app/api-reference has them, as far as the guides use them: Next.js itself is not here. */
+/** The part of https://nextjs.org/docs/app/api-reference that the guides use, because Next.js itself is not installed. */
 export const nextTypes = `
 declare module 'next/headers' {
   export function draftMode(): Promise<{ readonly isEnabled: boolean; enable(): void; disable(): void }>;
@@ -18,7 +18,7 @@ declare module 'next/cache' {
 declare type PageProps<_ extends string> = { params: Promise<{ path: string[] }> };
 `;
 
-/** File -> text of the programs of a page, each of which begins with its file's name. */
+/** The programs of a page by file name, with which each of them begins. */
 export function programsOf(page: string): Map<string, string> {
   return new Map(
     [...page.matchAll(/```tsx?\n\/\/ (\S+)\n([\s\S]*?)```/g)].map(([, file = '', text = '']) => [file, text]),

@@ -8,7 +8,7 @@ import { Platform } from '../../cli/support/platform.ts';
 import { textOf } from './markdown.ts';
 import { leftBehind, perform, type Step, startsThePlatform, stepsOf } from './shell.ts';
 
-/** The demo's 25,000 entities on a busy machine. */
+/** Time to load the demo's 25,000 entities on a busy machine. */
 const readyMs = 240_000;
 const tools = ['bash', 'curl', 'awk', 'sed'];
 const missing = tools.filter((tool) => spawnSync(tool, ['--version']).error !== undefined);
@@ -21,7 +21,7 @@ export function npmFolders(): Record<string, string> {
   return { npm_config_cache: path.join(home, '.npm'), npm_config_userconfig: path.join(home, '.npmrc') };
 }
 
-/** The processes that the document starts, with a separate port and a temporary home folder. */
+/** Starts the processes of a document, with a separate port and a temporary home folder. */
 export async function startAs(
   context: TestContext,
   step: Step | undefined,
@@ -42,7 +42,7 @@ export async function startAs(
 
 export interface PageReader {
   readonly env: Record<string, string>;
-  /** Where the reader begins; absent: the repository. */
+  /** The folder in which the reader begins. Defaults to the repository. */
   readonly cwd?: string;
 }
 
@@ -57,7 +57,7 @@ export async function followPage(
 ): Promise<number> {
   const steps = stepsOf(textOf(page));
   const start = steps.findIndex(startsThePlatform);
-  // Its processes find their configuration like a reader's.
+  // The processes must find their configuration like those of a reader.
   const ownFolder = { ...env, CONFIG_DIR: '', DATA_DIR: '' };
   let before = '';
   const performNext = async (step: Step, port: string) => {

@@ -4,11 +4,11 @@ import { type CommandResult, root, run } from '../../cli/support/command.ts';
 import { until } from '../../support/until.ts';
 import { type Block, blocksOf } from './markdown.ts';
 
-/** How long a read is repeated: documents say that a change shows "a moment later". */
+/** How long a read is repeated, because documents say that a change is visible "a moment later". */
 const momentMs = 30_000;
 /** Marks omitted text. */
 const leftOut = '…';
-/** Of an answer that differs. */
+/** Number of characters that are shown of an answer that differs. */
 const shownCharacters = 1_000;
 
 export interface Step {
@@ -35,12 +35,12 @@ export function startsThePlatform({ block }: Step): boolean {
 }
 
 export interface Reader {
-  /** Of the platform; documents say 4000. */
+  /** Port of the platform, which is 4000 in documents. */
   readonly port: string;
   readonly env: Record<string, string>;
-  /** Results of earlier blocks. */
+  /** Commands of earlier blocks that affect this one. */
   readonly before?: string;
-  /** Where the first block starts; absent: the repository. */
+  /** Folder in which the first block starts. Defaults to the repository. */
   readonly cwd?: string;
 }
 
@@ -67,7 +67,7 @@ export async function perform(step: Step, reader: Reader): Promise<void> {
   });
 }
 
-/** What a block leaves in the terminal of its reader: the folder, and variables. The block itself is run in its own shell. */
+/** The commands of a block that affect later ones, each of which runs in its own shell: changes of the folder and variables. */
 export function leftBehind({ block }: Step): string {
   const lines = block.text.split('\n').filter((line) => /^(?:cd \S+|[A-Z]+=(?:\$\(.*\)|\S+))$/.test(line));
   return lines.map((line) => `${line}\n`).join('');
@@ -83,7 +83,7 @@ async function runBlock(
   return result;
 }
 
-/** Matches JSON without white space between its parts; what a document leaves out may be anything. */
+/** Matches JSON without white space between its parts; omitted parts match anything. */
 export function answerPattern(shown: string): RegExp {
   const parts = withoutSpace(shown).split(new RegExp(`,?${leftOut},?`));
   return new RegExp(

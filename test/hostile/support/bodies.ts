@@ -16,7 +16,7 @@ export const text: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom('a', 'b', 'Paris', 'Berlin am Meer', 'the quick brown fox'),
 );
 
-/** A small world, so that entities collide. */
+/** Few distinct values, so that entities collide. */
 export const originId: fc.Arbitrary<string> = fc.oneof(
   fc.integer({ min: 0, max: 40 }).map((number) => `e${number}`),
   text,
@@ -109,7 +109,7 @@ const properties: fc.Arbitrary<Json> = fc
 
 const entityType = sometimes(fc.constantFrom(...entityTypes), text);
 
-/** @param required members that are sometimes omitted too */
+/** Required members are sometimes omitted. */
 function entity(withOriginId: boolean): fc.Arbitrary<Json> {
   const members = {
     ...(withOriginId ? { originId: sometimes(originId, anyJson) } : {}),

@@ -1,4 +1,4 @@
-/** Code of a schema that tries to escape: `attempts`, and `describe` for what they found. */
+/** Code of a schema that tries to escape: `attempts`, and `describe`, which formats what they found. */
 export const escapes = `
 const describe = (found) => found === undefined ? 'undefined' : typeof found + ' ' + String(found).slice(0, 200);
 const reach = (f) => f.constructor('return typeof process + typeof require')();

@@ -1,4 +1,4 @@
-/** Monitors the system while it is attacked: it stays live, responds quickly, keeps its size, and the canary is unchanged. */
+/** Monitors the system while it is attacked: it must stay live, fast and within its memory, and the canary unchanged. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { System } from '../../system/support/processes/system.ts';
@@ -6,7 +6,7 @@ import { Canary } from './canary.ts';
 import { send } from './wire.ts';
 
 const liveRequest = Buffer.from('GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n');
-/** `/health/live` must come within this; one late answer may be the fault of a busy machine, two in a row are not. */
+/** Time limit of `/health/live`. A busy machine may cause one late answer, but not two in a row. */
 const liveMs = 1_000;
 const liveHopelessMs = 8_000;
 const watchEveryMs = 200;

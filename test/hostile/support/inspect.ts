@@ -1,4 +1,4 @@
-/** Reports what is wrong with the response to a hostile request (docs/reference/http.md "Bad input and slow clients"). */
+/** Lists the errors in the response to a hostile request (docs/reference/http.md "Bad input and slow clients"). */
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Json } from '../../../src/contract/json.ts';
 import type { Shape } from '../../../src/contract/shape.ts';
@@ -13,7 +13,7 @@ import { mistakesOf } from '../../../src/http/routing/validate.ts';
 import type { HostileRequest } from './requests.ts';
 import type { WireAnswer } from './wire.ts';
 
-/** The response of uWebSockets.js itself to anything but HTTP/1.1. */
+/** Statuses that uWebSockets.js itself sends for anything that is not HTTP/1.1. */
 const libraryStatuses: ReadonlySet<number> = new Set([0, 400, 431, 505]);
 const stackPattern = /\bat .{1,200}\.(ts|js|mjs|lua):\d+|node_modules|file:\/\/|user_script|ioredis|ECONN/;
 
@@ -54,7 +54,7 @@ export function inspect(request: HostileRequest, answer: WireAnswer, secrets: re
   return { mistakes, json };
 }
 
-/** Probes and metrics are plain text, the console's files are those of a browser. */
+/** Probes and metrics are plain text, and files of the console have other types. */
 function saysOtherThanJson(headers: WireAnswer['headers']): boolean {
   const type = headers.get('content-type');
   if (type === undefined) return headers.get('content-length') === '0';
@@ -74,7 +74,7 @@ function shapeMistakes(request: HostileRequest, status: number, json: Json | und
   return request.isRouted ? mistakesOf(shape, json, 5).map(({ text }) => text) : [];
 }
 
-/** Undefined for a status that the route table does not name, null where it promises no JSON. */
+/** Undefined if the route table does not have the status, null if it promises no JSON. */
 function documentedShape(route: RouteDefinition, status: number): Shape | null | undefined {
   const answer = route.answers[status];
   if (answer !== undefined) return answer.shape ?? null;

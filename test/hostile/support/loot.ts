@@ -1,4 +1,4 @@
-/** Tokens from responses: an attacker sends them again, changed or in the wrong place. */
+/** Tokens from responses, which an attacker sends again, changed or in the wrong place. */
 import { isJsonObject, type Json } from '../../../src/contract/json.ts';
 import type { Random } from '../../system/support/random.ts';
 

@@ -1,4 +1,4 @@
-/** Breaks bytes in the ways that transports, editors and attackers do. */
+/** Corrupts bytes like transports, editors and attackers do. */
 import type { Random } from '../../system/support/random.ts';
 import { awkwardJson, awkwardTexts, brokenUtf8 } from './words.ts';
 
@@ -41,7 +41,7 @@ function flipped(random: Random, bytes: Buffer): Buffer {
   return copy;
 }
 
-/** Puts an awkward value where a JSON value begins. */
+/** Replaces a JSON value by an awkward one. */
 function valueReplaced(random: Random, bytes: Buffer): Buffer {
   const json = bytes.toString('latin1');
   const values = [...json.matchAll(/(?<=[:[,])("(?:[^"\\]|\\.){0,200}"|-?\d[\d.e+-]*|true|false|null)/g)];
@@ -54,7 +54,7 @@ function valueReplaced(random: Random, bytes: Buffer): Buffer {
   ]);
 }
 
-/** A token with one error, unchanged, or completely different. */
+/** The token unchanged, with one error, or completely different. */
 export function mutateToken(random: Random, token: string): string {
   if (token === '') return random.pick(awkwardTexts);
   const at = random.below(token.length);

@@ -13,9 +13,9 @@ import { awkwardTexts } from './words.ts';
 export interface HostileRequest {
   readonly route: RouteDefinition;
   readonly bytes: Buffer;
-  /** False: the bytes were broken as a whole, so that the server may take them for any request, or for none. */
+  /** False if the whole request was mutated, so that the server may see any request, or none. */
   readonly isFramed: boolean;
-  /** False: the path holds something that may lead to another endpoint, or to none. */
+  /** False if the path may lead to another endpoint, or to none. */
   readonly isRouted: boolean;
 }
 
@@ -211,7 +211,7 @@ export class RequestMaker {
     return random.chance(0.15) ? mutateBytes(random, bytes) : bytes;
   }
 
-  /** Sometimes puts one of our tokens into a query. */
+  /** Sometimes puts a token of an earlier response into a query. */
   #withToken(body: Json): Json {
     const { random, loot } = this;
     if (!isJsonObject(body) || !isJsonObject(body.pagination ?? null) || !random.chance(0.3)) return body;
@@ -225,13 +225,13 @@ function framing(route: RouteDefinition, body: Buffer | null): Field[] {
   return route.body === undefined || body === null ? [] : [['Content-Length', String(body.length)]];
 }
 
-/** Parameters of the paging that the table names, and those that it names in the header alone. */
+/** A parameter that the route table does not have. */
 function undocumented({ name }: RouteDefinition): ParameterDefinition[] {
   if (name !== 'live') return [];
   return [{ name: awkwardTexts[0] ?? '', in: 'query', shape: {}, description: '' }];
 }
 
-/** As `encodeURIComponent`; half a surrogate pair becomes the bytes that a careless client sends. */
+/** Like `encodeURIComponent`, but an unpaired surrogate becomes U+FFFD, as careless clients send it. */
 export function percentEncoded(value: string): string {
   return encodeURIComponent(Buffer.from(value).toString()).replaceAll(
     /[!'()*]/g,
@@ -239,7 +239,7 @@ export function percentEncoded(value: string): string {
   );
 }
 
-/** One byte a character, without what would end the path or the line. */
+/** One byte per character, without those that would end the path or the line. */
 function rawInPath(value: string): string {
   return bytesWithout(value, ' /?#');
 }
@@ -252,7 +252,7 @@ function headerValue(value: string): string {
   return bytesWithout(value, '');
 }
 
-/** One byte a character; control characters and those named become `-`. */
+/** One byte per character; control characters and the named ones become `-`. */
 function bytesWithout(value: string, named: string): string {
   const characters = [...Buffer.from(value).toString('latin1')];
   const isLeftOut = (character: string) =>

@@ -1,6 +1,6 @@
 /**
- * Two tenants with the same ids, aliases, handles and URLs: one is attacked, the canary must notice nothing. The schemas
- * of the attacked one put what an entity says into every kind of hole there is.
+ * Two tenants with the same ids, aliases, handles and URLs: one is attacked, and the canary must not change. The schemas of the
+ * attacked tenant insert the content of an entity into every kind of placeholder.
  */
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import type { ConfigFiles } from '../../system/support/processes/system.ts';
@@ -30,7 +30,7 @@ function settings(source: string, client: string): JsonObject {
   };
 }
 
-/** Entity types that schemas of the attacked tenant are made for. */
+/** Entity types that trigger schemas of the attacked tenant. */
 export const entityTypes = ['page', 'card', 'toString', '__proto__', 'a:b|c'] as const;
 const triggers: Json = { cms: [...entityTypes] };
 
@@ -99,7 +99,7 @@ const fieldTypes = [
   'object',
 ] as const;
 
-/** Fields of the index `things`: one of each type, all of them from the property `value`, and some for searches. */
+/** Fields of the index `things`: one of each type, all from the property `value`, and some for searches. */
 export const indexFields: readonly string[] = [
   'title',
   'handle',

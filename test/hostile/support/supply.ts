@@ -1,4 +1,4 @@
-/** Endless values of fast-check arbitraries that a seed repeats: drawn in portions, given out one by one. */
+/** An endless supply of values from a fast-check arbitrary, reproducible from a seed. They are generated in batches. */
 import fc from 'fast-check';
 import type { Random } from '../../system/support/random.ts';
 

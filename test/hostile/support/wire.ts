@@ -1,8 +1,8 @@
-/** One request of any bytes on its own connection, and the response. */
+/** Sends one request of any bytes on its own connection, and parses the response. */
 import { connect } from 'node:net';
 
 export interface WireAnswer {
-  /** 0: the server closed the connection without an answer. */
+  /** 0 if the server closed the connection without an answer. */
   readonly status: number;
   /** Names in lower case. */
   readonly headers: ReadonlyMap<string, string>;
@@ -22,7 +22,7 @@ export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
 }
 
-/** The first answer on a new connection. @throws NoAnswerError when neither an answer nor the end came in time */
+/** The first answer on a new connection. @throws NoAnswerError if neither an answer nor the end arrives in time */
 export function send(port: number, bytes: Buffer, options: WireOptions): Promise<WireAnswer> {
   const startedAtMs = performance.now();
   return new Promise((resolve, reject) => {

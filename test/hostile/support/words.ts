@@ -119,7 +119,7 @@ export const awkwardNumbers: readonly number[] = [
   8.64e15 + 1,
 ];
 
-/** JSON that JSON.stringify never writes, as values inside of a larger text. */
+/** JSON that JSON.stringify never writes, as values inside a larger text. */
 export const awkwardJson: readonly string[] = [
   '1e400',
   '-1e400',
@@ -156,7 +156,7 @@ export const awkwardJson: readonly string[] = [
   '\ufeff1',
 ];
 
-/** Bytes that are not UTF-8, or only almost. */
+/** Bytes that are not valid UTF-8. */
 export const brokenUtf8: readonly Buffer[] = [
   Buffer.from([0xff]),
   Buffer.from([0xc0, 0x80]),

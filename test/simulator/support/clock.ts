@@ -11,7 +11,7 @@ interface Event {
   act: (() => void) | null;
 }
 
-/** What the code under test deferred to the end of the current time. */
+/** What the code under test deferred with `setImmediate`. */
 interface Immediate {
   act: (() => void) | null;
 }
@@ -123,7 +123,7 @@ export class VirtualClock {
     return promise;
   }
 
-  /** Runs everything that follows from the last event without a delay: promises, then the immediates. */
+  /** Runs everything that follows from the last event without a delay: promise reactions, then immediates. */
   #finishMoment(): void {
     runPromises();
     while (this.#immediates.length > 0) {
@@ -207,7 +207,7 @@ export class VirtualClock {
 /** Runs all deferred promise reactions and `process.nextTick` callbacks, like Node between two timers. */
 const runPromises = (process as unknown as { _tickCallback(): void })._tickCallback;
 
-/** Runs in a turn of the real event loop outside of promise reactions, because otherwise none could run meanwhile. */
+/** Runs in a turn of the real event loop, outside of promise reactions, because otherwise none could run in between. */
 function ownTurn(act: () => void): Promise<void> {
   return new Promise((resolve, reject) => {
     immediate(() => {

@@ -1,6 +1,6 @@
 /** The faults of a schedule. */
 
-/** The faults, each as frequent as it is listed. */
+/** Faults; those listed more than once are more frequent. */
 const plainFaults = [
   'crash',
   'crash',
@@ -27,7 +27,7 @@ const faultsAmidChange = [
 ] as const;
 export type Fault = (typeof faultsAmidChange)[number];
 
-/** Determined by the seed. */
+/** The faults that may happen with a seed. */
 export function faultsOfSeed(seed: number): readonly [Fault, ...Fault[]] {
   return Math.floor(seed / 4) % 4 === 0 ? faultsAmidChange : plainFaults;
 }

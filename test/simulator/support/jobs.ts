@@ -21,14 +21,14 @@ function jobId({ generation, partition }: RebuildTask): string {
   return `${generation}-${partition}`;
 }
 
-/** The positions of the jobs of each generation. */
+/** Progress of the jobs of each generation. */
 export class JobList {
   readonly #saved = new Map<string, RebuildProgress>();
   readonly #done = new Set<string>();
 
   constructor(private readonly partitions: number) {}
 
-  /** Unfinished ones of a generation. */
+  /** Unfinished jobs of a generation. */
   open(generation: number): RebuildTask[] {
     const tasks = Array.from({ length: this.partitions }, (_, partition) => ({ generation, partition }));
     return tasks.filter((task) => !this.#done.has(jobId(task)));
@@ -80,7 +80,7 @@ export class JobsMember {
     await this.store.close();
   }
 
-  /** Call it when its host is off the network, so that whatever it still does has no effect. */
+  /** To be called after its host was cut off the network, so that its remaining work has no effect. */
   crash(): void {
     this.#end();
     this.store.client.disconnect();

@@ -8,7 +8,7 @@ import type { Store } from '../../../src/store/store.ts';
 import { RecordingSink } from '../../actors/support/fleet.ts';
 import { loadOnce } from './site.ts';
 
-/** Three ticks: a longer pause loses what the worker owns. */
+/** Three ticks. After a longer pause, the worker loses its partitions. */
 const leaseMs = 1_600;
 
 export class Member {
@@ -33,7 +33,7 @@ export class Member {
       waitingFor: () => [],
       onTrouble,
     });
-    // Formatting them would be most of the cost of a schedule, and they are not used here.
+    // Formatting metrics would be most of the cost of a schedule, and nothing uses them here.
     this.worker.metrics.registry.metrics = async () => '';
   }
 
@@ -70,7 +70,7 @@ export class Member {
     await this.store.close();
   }
 
-  /** Call it when its host is off the network, so that whatever it still does has no effect. */
+  /** To be called after its host was cut off the network, so that its remaining work has no effect. */
   crash(): void {
     this.store.client.disconnect();
     this.stop().catch(() => {});

@@ -1,6 +1,6 @@
 /**
- * A platform that runs schedules: fronts write, workers work, and chance decides what fails when. Everything runs in this
- * process and in virtual time; a seed reproduces the same schedules.
+ * A platform that runs schedules: fronts write, workers work, and random choices decide what fails when. Everything runs in
+ * this process and in virtual time; a seed reproduces the same schedules.
  */
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { publishConfiguration } from '../../../src/store/configuration/published-configuration.ts';
@@ -27,11 +27,11 @@ import { Writes } from './writes.ts';
 export interface Plan {
   readonly seed: number;
   readonly partitions: number;
-  /** How many schedules follow one another, each on the state of the previous one; absent: one. */
+  /** Number of successive schedules, each on the state of the previous one. Defaults to one. */
   readonly schedules?: number;
-  /** The faults; absent: determined by the seed. */
+  /** The possible faults. Defaults to those of the seed. */
   readonly faults?: readonly [Fault, ...Fault[]];
-  /** A bug in scripts: returns the source that replaces the given one. */
+  /** Plants a bug: returns the source that replaces that of a script. */
   plant?(script: string, source: string): string;
   /** Called for every command that was answered immediately, with the time of Redis; scripts with their source. */
   onCommand?(command: readonly string[], reply: Reply, nowMs: number): void;
@@ -43,12 +43,12 @@ function tagIn([key = '']: readonly string[]): string {
   return key.slice(0, key.indexOf('}') + 1);
 }
 
-/** A schedule that has not ended by then never will. */
+/** A schedule that takes longer will never end. */
 const scheduleMaxMs = 120_000;
-/** Whatever failed: this long after all connections work again, no work is left. */
+/** Whatever failed, no work must be left this long after all connections work again. */
 const settleMaxMs = 30_000;
 const pollMs = 20;
-/** About as many scripts as a request causes; if none runs for that long, nothing is in progress. */
+/** About as many scripts as a request causes. If none runs for `idleMs`, nothing is in progress. */
 const scriptsAhead = 16;
 const idleMs = 60;
 const againMs = 20;
@@ -62,7 +62,7 @@ export class ScheduleError extends Error {
 
   constructor(
     readonly seed: number,
-    /** Those that ended before. */
+    /** Number of schedules that ended before. */
     readonly schedules: number,
     readonly log: readonly string[],
     cause: unknown,
@@ -80,7 +80,7 @@ export interface LeafChanges {
 }
 
 interface AmidWork {
-  /** Absent: any. */
+  /** Any script if absent. */
   readonly script?: string;
   readonly waitMs: number;
 }
@@ -104,9 +104,9 @@ export class Simulation {
   readonly #layouts: LayoutsCheck;
   readonly #jobList: JobList;
   #jobs: JobsMember | null = null;
-  /** Processes that counted as gone, and continue next to their replacements. */
+  /** Processes that were considered dead, and continue next to their replacements. */
   readonly #formerJobs: JobsMember[] = [];
-  /** As last published, and its generation. */
+  /** The site that was published last. */
   #site: Site = siteWithout([]);
   readonly #leftOut = new Set<Part>();
   /** Ids of workers that crashed and still count as live. */
@@ -161,7 +161,7 @@ export class Simulation {
     }
   }
 
-  /** Random ids determine orders, so they depend on the seed too. @returns restores it */
+  /** Makes random ids depend on the seed, because they determine orders. @returns restores the original */
   #installChance(): () => void {
     const crypto = require('node:crypto') as { randomBytes: unknown };
     const former = crypto.randomBytes;
@@ -190,7 +190,7 @@ export class Simulation {
     const check = new StoreCheck(this.redis.keyspace, store.partitions, writes, this.#isLikeCluster);
     for (let schedule = 1; schedule <= (this.plan.schedules ?? 1); schedule += 1) {
       this.#note(`schedule ${schedule}`);
-      // Concurrently, so that they want the same partitions.
+      // Started concurrently, so that they compete for the same partitions.
       const missing = Math.max(0, 2 - this.members.size);
       await Promise.all(Array.from({ length: missing }, () => this.#addMember()));
       this.#jobs ??= await this.#addJobs();
@@ -225,8 +225,8 @@ export class Simulation {
   }
 
   /**
-   * Sets Redis' clock, mostly back. It must have no effect: no scheduled time is processed twice. A worker uses the old clock
-   * until it reads it again, so no scheduled time may be due meanwhile.
+   * Sets Redis' clock, mostly back. This must have no effect: no scheduled time is processed twice. A worker uses the old clock
+   * until it reads it again, so no scheduled time may become due in between.
    */
   async #setClock({ worlds }: Writes): Promise<void> {
     const nextMs = nextMoment(this.redis.keyspace);
@@ -249,7 +249,7 @@ export class Simulation {
     }
   }
 
-  /** In every third one no claim changes with a commit. */
+  /** True for every third seed: no claim changes with a commit. */
   get #isLikeCluster(): boolean {
     return this.plan.seed % 3 === 0;
   }
@@ -264,7 +264,7 @@ export class Simulation {
   async #addMember(): Promise<void> {
     this.#hosts += 1;
     const host = `worker-${this.#hosts}`;
-    // Every other one works as in a cluster, where claims are written before the commit.
+    // Every second worker behaves as in a cluster, where claims are written before the commit.
     const claimsPerCommit = this.#isLikeCluster || this.#hosts % 2 === 0 ? 0 : 100;
     const member = await Member.start(host, await this.#open(host), claimsPerCommit, (message, error) =>
       this.#note(`${host}: ${message}: ${error}`),
@@ -282,7 +282,7 @@ export class Simulation {
     );
   }
 
-  /** Those of the last configuration; those of earlier ones end when they are notified. */
+  /** Describes the open jobs of the last configuration, or null. Those of earlier ones end when they are notified. */
   #openJobs(): string | null {
     const open = this.#jobList.open(this.#generation).map(({ partition }) => partition);
     return open.length === 0 ? null : `jobs ${open} of generation ${this.#generation} are not done`;
@@ -308,7 +308,7 @@ export class Simulation {
     await member.stop();
   }
 
-  /** What it sent may still arrive in part; nothing that it does afterwards has an effect. */
+  /** Data that it has sent may still arrive in part; what it does afterwards has no effect. */
   #crash(member: Member): void {
     this.members.delete(member);
     this.#crashed.push(member.id);
@@ -316,7 +316,7 @@ export class Simulation {
     member.crash();
   }
 
-  /** Running jobs are aborted; another process restarts them, or runs them in parallel with one that continues. */
+  /** Interrupts the running jobs. Another process restarts them, or runs them in parallel with one that continues. */
   async #breakJobs(): Promise<void> {
     const { dice } = this;
     const jobs = this.#jobs;
@@ -338,7 +338,7 @@ export class Simulation {
     this.#jobs = await this.#addJobs();
   }
 
-  /** Right after the jobs have recorded something: what they do next is late and uses outdated state. */
+  /** Stalls the jobs right after they have recorded something, so that what they do next is late and uses outdated state. */
   async #holdJobs(): Promise<void> {
     await this.#amidWork({ script: 'fill', left: this.dice.below(this.plan.partitions), waitMs: 800 });
     if (this.#jobs !== null) this.network.stall(this.#jobs.host, this.dice.below(400));
@@ -371,7 +371,7 @@ export class Simulation {
     }
   }
 
-  /** Right after one of the next scripts, or if none runs for a while. */
+  /** Waits until one of the next scripts has run, or until none has run for a while. */
   async #amidWork({ script, left, waitMs }: Pick<AfterScripts, 'left'> & AmidWork): Promise<void> {
     this.#struckTag = '';
     this.#struckScript = '';
@@ -392,7 +392,7 @@ export class Simulation {
     waiting.resolve();
   }
 
-  /** By the commands that only `parts/ordered-lists.lua` uses in this way. */
+  /** Recognizes them by the commands that only `parts/ordered-lists.lua` uses in this way. */
   #countLeaves(name: string, [key = '']: readonly string[]): void {
     const { cut, joined } = this.leaves;
     if (name === 'COPY') this.leaves = { cut: cut + 1, joined };
@@ -477,7 +477,7 @@ export class Simulation {
     await this.#publish(store);
   }
 
-  /** Usually the effect of a longer pause is simulated immediately: it loses what it owns, and resumes when others have it. */
+  /** Usually simulates the effect of a longer pause immediately: the worker loses what it owns, and resumes after that. */
   #stall({ host, worker }: Member, tags: readonly string[]): void {
     const { dice, redis } = this;
     this.network.stall(host, dice.below(dice.chance(90) ? 900 : 2_500));
@@ -487,14 +487,14 @@ export class Simulation {
     }
   }
 
-  /** As if its owner had been silent for a long time. */
+  /** Ends a lease as if its owner had been silent for a long time. */
   #endLease(tag: string): void {
     this.#leases.forget(tag);
     const key = keys.owner(tag);
     if (this.redis.keyspace.has(key)) this.redis.execute(['HSET', key, 'leaseUntilMs', '0'], 0, () => {});
   }
 
-  /** As if another worker had taken a partition and crashed immediately, before or after it fenced the previous owner. */
+  /** Acts as if another worker had taken a partition and crashed, before or after it fenced the previous owner. */
   #usurp(tags: readonly string[], partition: number): void {
     const { redis, dice } = this;
     const owner = keys.owner(tags[partition] ?? '');
@@ -508,7 +508,7 @@ export class Simulation {
     for (const tag of tags) send('HSET', keys.fence(tag), String(partition), epoch);
   }
 
-  /** Usually the effect of waiting is simulated immediately: seconds in which only leases expire. */
+  /** Ends all faults. Usually simulates the effect of waiting immediately: seconds in which only leases expire. */
   #heal(store: Store): void {
     this.#note('nothing breaks any more');
     this.network.up();
@@ -523,7 +523,7 @@ export class Simulation {
     }
   }
 
-  /** Entries that are repeated, from further back, or out of order. */
+  /** Sometimes returns fewer entries, or entries that are repeated, start earlier, or are out of order. */
   #disturb(
     key: string,
     entries: readonly StreamEntryReply[],

@@ -1,6 +1,6 @@
 /**
  * Schedules run in threads, so that all processors are used, and the test runner, which tracks every promise of its own thread,
- * does not see the millions of a simulation. A thread that has run schedules runs the next ones faster.
+ * does not track the millions of promises of a simulation. A thread that has run schedules runs the next ones faster.
  */
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
@@ -9,30 +9,30 @@ import { Worker } from 'node:worker_threads';
 import type { LeafChanges } from './simulation.ts';
 
 export interface Task {
-  /** One after another, until one fails. */
+  /** Run one after another, until one fails. */
   readonly seeds: readonly number[];
-  /** Of each seed, one after another on one platform. */
+  /** Number of schedules per seed, run one after another on one platform. */
   readonly schedules: number;
   /** Name of a planted bug. */
   readonly mistake: string | null;
 }
 
 export interface Verdict {
-  /** Those that completed without a violation. */
+  /** Number of schedules without a violation. */
   readonly schedules: number;
-  /** In seeds without a failure. */
+  /** Changes of leaves in seeds without a failure. */
   readonly leaves: LeafChanges;
   readonly failure: { readonly message: string; readonly log: readonly string[] } | null;
 }
 
-/** New objects are short-lived; with little room for them, moving them would take most of the time. */
+/** Most objects are short-lived; in a small young generation, copying them would take most of the time. */
 const youngMegabytes = 64;
 
 // Thousands of functions run a few thousand times each: optimizing all of them cost more than it saved.
 setFlagsFromString('--always-sparkplug');
 setFlagsFromString('--interrupt-budget=300000');
 
-/** As many threads as there are processors, while a test runs. */
+/** A pool with one thread per processor. */
 export class Threads {
   readonly count = availableParallelism();
   readonly #idle: Worker[] = [];
@@ -51,7 +51,7 @@ export class Threads {
     }
   }
 
-  /** Seeds from a first one on, distributed over all threads. */
+  /** Runs successive seeds, distributed over all threads. */
   async runSeeds(first: number, seeds: number, schedules: number): Promise<Verdict> {
     const verdicts = await Promise.all(
       Array.from({ length: Math.min(seeds, this.count) }, (_, thread) => {

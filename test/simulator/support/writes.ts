@@ -1,6 +1,6 @@
 /**
  * The writes of the clients of the simulated platform: random changes of a few entities with many dependencies. The responses
- * must report what had to be done.
+ * must report the expected outcomes.
  */
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
@@ -22,7 +22,7 @@ import { type TenantAlias, tenants } from './site.ts';
 const entityCount = 6;
 const againMs = 20;
 
-/** Last sequences of the streams in Redis at this time. */
+/** Returns the current last sequences of the streams in Redis. */
 export type StreamEnds = () => readonly number[];
 
 interface SaveRequest {
@@ -37,7 +37,7 @@ export class Writes {
   readonly worlds = new Map<TenantAlias, World>(
     tenants.map((tenant) => [tenant, new World(() => this.clock.redisMs)]),
   );
-  /** Tenants with changes in it since it was last emptied. */
+  /** Tenants with changes since this was last cleared. */
   readonly changed = new Set<TenantAlias>(tenants);
   /** Since when pages of a tenant have their URLs. */
   readonly ages = new Map<TenantAlias, ClaimAges>(tenants.map((tenant) => [tenant, new ClaimAges()]));
@@ -50,7 +50,7 @@ export class Writes {
     private readonly note: (what: string) => void,
   ) {}
 
-  /** One request, sent until it is acknowledged, like by a client. */
+  /** Sends one request until it is acknowledged, like a client. */
   async change(): Promise<void> {
     const { dice } = this;
     const tenant = dice.of<TenantAlias>(['acme', 'acme', 'acme', 'other']);
@@ -106,14 +106,14 @@ export class Writes {
     this.#keep(request, attempts === 1);
   }
 
-  /** @param isExact everything was done in one step, in order */
+  /** @param isExact true if the request was processed in one step, in order */
   #keep({ tenant, sourceId, force, entities }: SaveRequest, isExact: boolean): void {
     const known = this.#of(tenant, sourceId);
     const ages = this.ages.get(tenant);
     ages?.beginRequest(isExact);
     for (const entity of entities) {
       const before = known.get(entity.originId);
-      // An unchanged state continues through its scheduled times.
+      // Saving an unchanged entity has no effect, not even on its scheduled times.
       if (isRefused(before, entity, force) || isDeepStrictEqual(before, entity)) continue;
       if (sourceId === 'src-cms') ages?.save(before, entity);
       known.set(entity.originId, entity);
@@ -204,7 +204,7 @@ export class Writes {
     };
   }
 
-  /** Times that have passed, or come soon, or while nothing else happens. */
+  /** Times that have passed, are near, or are after everything else. */
   #randomTimes(): PublishTimes {
     const { dice } = this;
     const nowMs = Math.floor(this.clock.redisMs);
@@ -215,7 +215,7 @@ export class Writes {
   }
 }
 
-/** Of several states of one entity in a request, a call that is sent twice does not report which of them changed it. */
+/** If a request has several states of an entity and is sent twice, the response does not report which of them changed it. */
 function withoutRepetitions(
   { entities }: SaveRequest,
   told: readonly AcceptOutcome[],

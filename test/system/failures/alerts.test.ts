@@ -17,7 +17,7 @@ import { Receiver, receiverEnvironment, webhookTo } from '../support/receiver.ts
 import { clientKey, siteFiles, sourceKey } from '../support/site.ts';
 
 const rules = new Map(alertRules().map((rule) => [rule.name, rule]));
-/** Alerts that a test here has made fire. */
+/** Alerts that a test in this file has triggered. */
 const fired = new Set<string>();
 const receiver = new Receiver();
 let system: System;
@@ -54,7 +54,7 @@ after(async () => {
   receiver.close();
 });
 
-/** The samples that Prometheus has of one front. */
+/** The scrapes of one front, as Prometheus stores them. */
 class Prometheus {
   readonly #scrapes: Scrape[] = [];
 
@@ -111,7 +111,7 @@ async function ends(name: string, prometheus: Prometheus): Promise<void> {
   });
 }
 
-/** How often the log of a process has a line. */
+/** Number of log lines of a process with this message. */
 function logged(name: string, line: string): number {
   return system.process(name).output.split(`"msg":"${line}"`).length - 1;
 }
@@ -209,7 +209,7 @@ test('alerts: a missing worker, with failing queries', async () => {
 });
 
 test('alerts: a front that is busy for a long time', async () => {
-  // The percentile is that of the time since the last scrape by anyone, so it is frozen before each scrape.
+  // The percentile covers the time since the last scrape by any client, so the front is frozen before each scrape.
   const freeze = async () => {
     await system.process('web.1').signal('SIGSTOP');
     const frozenMs = performance.now();

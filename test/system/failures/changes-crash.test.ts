@@ -1,6 +1,6 @@
 /**
- * Followers by all three methods, from offsets of any time, while entities change at random and processes are killed: in the
- * end each copy equals the environment, and so does a new copy.
+ * Consumers follow the change feed by all three methods, from offsets of any age, while entities change randomly and processes
+ * are killed: in the end each copy equals the environment, and so does a new copy.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -62,7 +62,7 @@ function randomPage(originId: string, serial: number): SourceEntity {
   );
 }
 
-/** Copies as they were at offsets that were returned to any follower. */
+/** Copies of all followers at earlier offsets. */
 const checkpoints: FeedCopy[] = [];
 const checkpointsMax = 50;
 
@@ -91,7 +91,7 @@ class Follower {
     }
   }
 
-  /** Resumes a copy of any time, whichever method created it. */
+  /** Sometimes saves the copy, and sometimes goes back to a saved copy of any follower. */
   #maybeReturn(): void {
     if (this.copy.offset !== '' && random.chance(0.3)) {
       checkpoints[random.below(checkpointsMax)] = this.copy.clone();
@@ -126,7 +126,7 @@ class Follower {
   }
 }
 
-/** The results of delivery and the routes, requested one by one. */
+/** The views as delivery returns them, requested one by one. */
 async function environmentOf(client: Client, ids: readonly string[]): Promise<Map<string, unknown>> {
   const found = new Map<string, unknown>();
   for (const id of ids) {
@@ -143,7 +143,7 @@ function allRun(system: System): boolean {
   );
 }
 
-test('changes: every copy equals the environment, whatever was killed', async (context) => {
+test('changes: every copy has the views and URLs of the environment, whichever processes were killed', async (context) => {
   const system = await System.start({ web: 2, workers: 2, jobs: 1, partitions: 4, files });
   const followers = (['once', 'long-poll', 'sse', 'sse'] as const).map((way) => new Follower(system, way));
   const stopFollowers = () => {

@@ -21,7 +21,7 @@ import { differencesFoundByVerify } from '../support/verify.ts';
 /** `MILLRACE_ENTITIES=5000`: enough for a partition to be read in several scans. */
 const entityCount = Number(process.env.MILLRACE_ENTITIES ?? 240);
 const entitiesPerSave = 50;
-/** A rebuild rests for most of its time, on a busy machine the longest. */
+/** A rebuild pauses for most of its duration, and longer on a busy machine. */
 const rebuildMs = 60_000 + 60 * entityCount;
 const writers = 4;
 
@@ -96,7 +96,7 @@ class Ingest {
   #isGoingOn = true;
   readonly #work = Array.from({ length: writers }, (_, writer) => this.#write(writer));
 
-  /** Each writer has its own entities and one front, and waits out its death. */
+  /** Each writer has its own entities and one front, and retries while that front is down. */
   async #write(writer: number): Promise<void> {
     const own = Array.from({ length: entityCount }, (_, number) => number).filter(
       (n) => n % writers === writer,
@@ -231,7 +231,7 @@ interface Shown {
   readonly items: ReadonlyMap<string, object>;
 }
 
-/** Everything that a front delivers or finds of these entities, by originId. */
+/** All views and items of these entities that a front returns, by originId. */
 async function allShown(client: Client, originIds: readonly string[]): Promise<Shown> {
   const [byId, byHandle] = [new Map<string, object>(), new Map<string, object>()];
   for (let at = 0; at < originIds.length; at += 500) {

@@ -1,4 +1,4 @@
-/** A Redis that has reached its `maxmemory` while the platform works: existing content stays served, correct and removable. */
+/** Redis reaches `maxmemory` while the platform runs: existing content is still served, correct and deletable. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Redis } from 'ioredis';
@@ -14,9 +14,9 @@ import { oneRedisOnly, System } from '../support/processes/system.ts';
 import { Random } from '../support/random.ts';
 import { clientKey, sourceId, sourceKey } from '../support/site.ts';
 
-/** Almost as many as one request may hold. */
+/** Just below the maximum of one request. */
 const articleCount = 45;
-/** Saved while no worker runs. */
+/** Articles saved while no worker runs. */
 const waitingCount = 20;
 
 function start(context: TestContext): Promise<System> {
@@ -32,7 +32,7 @@ function start(context: TestContext): Promise<System> {
   return started;
 }
 
-/** The memory limit; far less than the used memory is full at once, and no delete makes room. */
+/** Sets the memory limit of Redis, far below the used memory: Redis is full immediately, and no delete frees enough. */
 class Memory {
   private constructor(private readonly redis: Redis) {}
 
@@ -48,7 +48,7 @@ class Memory {
     await assert.rejects(this.redis.set('more', 'x'), /^ReplyError: OOM/, 'it is full');
   }
 
-  /** Locks of jobs expire when they cannot be renewed. */
+  /** Whether all job locks have expired, because they could not be renewed. */
   async areJobsFree(): Promise<boolean> {
     return (await this.redis.keys('{millrace}:jobs:*:lock')).length === 0;
   }
@@ -63,7 +63,7 @@ async function readyBody(client: Client): Promise<{ status: number; body: Json }
   return { status, body: json };
 }
 
-/** Waits until the front reports that it serves without room, and no other problem. */
+/** Waits until the front is ready and reports a full Redis as its only problem. */
 async function untilFull(client: Client): Promise<void> {
   let last = '';
   await until(
@@ -97,7 +97,7 @@ async function assertSavesAreRefused(client: Client): Promise<void> {
   }
 }
 
-test('full Redis: it accepts nothing new, and everything else continues', oneRedisOnly, async (context) => {
+test('full Redis: new saves and schemas fail, everything else continues', oneRedisOnly, async (context) => {
   const random = Random.forTest('full redis');
   const system = await start(context);
   const client = system.client();
@@ -113,7 +113,7 @@ test('full Redis: it accepts nothing new, and everything else continues', oneRed
     return JSON.stringify(body) === '{"status":200,"waitingFor":[]}';
   });
 
-  // Acknowledged writes are processed by a worker that starts while Redis is full, after others died.
+  // A worker that starts while Redis is full processes what was acknowledged before.
   await Promise.all(system.workers.map((worker) => system.kill(worker)));
   ledger.takeVersions();
   assert.ok(
@@ -139,7 +139,7 @@ test('full Redis: it accepts nothing new, and everything else continues', oneRed
   await waitUntilSettled(store);
   await assertTrue(system, client, ledger);
 
-  // Every process can start now, and none has exited by itself.
+  // Every process can start while Redis is full.
   await system.restart('worker.2');
   for (const name of ['web.1', 'jobs.1', 'worker.1']) {
     await system.kill(name);
@@ -159,11 +159,11 @@ test('full Redis: it accepts nothing new, and everything else continues', oneRed
   await assertSavesAreRefused(client);
   await assert.rejects(system.publish(files(2)), StoreFullError);
 
-  // With room everything continues by itself.
+  // Once memory is available, saves succeed without a restart.
   await memory.raise();
   assert.ok(await ledger.save(client, all));
 
-  // A rebuild that was interrupted by the lack of room continues.
+  // A rebuild that was interrupted by a full Redis resumes.
   const generation = await system.publish(files(2));
   await until('jobs are there', async () => (await readGenerations(store)).enqueued === generation);
   await memory.fill();

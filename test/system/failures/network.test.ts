@@ -1,4 +1,4 @@
-/** Networks that are slow, stall and break, between the processes and Redis, and equally bad clients. */
+/** Slow, stalling and broken networks between the processes and Redis, and clients that behave as badly. */
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
@@ -17,7 +17,7 @@ import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from '../sup
 import { FreshViews } from '../support/tenant/fresh.ts';
 import { differencesFoundByVerify } from '../support/verify.ts';
 
-/** Longer than a lease; 30 by hand. */
+/** Longer than a lease. For a long run, set MILLRACE_SECONDS to 30. */
 const stallMs = 1000 * Number(process.env.MILLRACE_SECONDS ?? 7);
 const redisTimeoutSeconds = 2;
 const pageCount = 200;
@@ -50,7 +50,7 @@ function page(random: Random, number: number): SourceEntity {
   );
 }
 
-/** Saves until stopped. Each response must arrive in time, whatever it is. */
+/** Saves until stopped, and records the slowest response, whatever its status. */
 class Writing {
   #isGoingOn = true;
   slowestMs = 0;

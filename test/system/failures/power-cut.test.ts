@@ -1,6 +1,6 @@
 /**
- * A power failure: every process ends at the same time, and of Redis' file only the synced data remains. A SIGKILL alone would
- * prove less, because the kernel keeps what was written.
+ * A power failure: all processes die at once, and only the synced part of Redis' file survives. SIGKILL alone would prove less,
+ * because the kernel still writes buffered data to the disk.
  */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
@@ -28,7 +28,7 @@ const skip = canFollowSyncs()
 interface Save {
   readonly entity: SourceEntity;
   readonly sentMs: number;
-  /** Null without an answer. */
+  /** Null if the save was not acknowledged. */
   acknowledgedMs: number | null;
 }
 
@@ -70,14 +70,14 @@ class Writing {
     this.saves.set(originId, [...(this.saves.get(originId) ?? []), save]);
   }
 
-  /** After the write in progress. */
+  /** Stops after the write in progress. */
   async end(): Promise<void> {
     this.#isGoingOn = false;
     await this.#work;
   }
 }
 
-/** Finds out which state of each entity remains, and records it in the ledger. @returns acknowledged saves that are lost */
+/** Records in the ledger which state of each entity survived. @returns acknowledged saves that are lost */
 async function settleLedger(system: System, ledger: Ledger, { saves, before }: Writing): Promise<Save[]> {
   const originIds = [...saves.keys()];
   const stored = await readEntities(
@@ -110,7 +110,7 @@ function stateOf(entity: SourceEntity | null): SourceEntity | null {
 
 interface Cut {
   readonly appendFsync: 'always' | 'everysec';
-  /** The processes on the machine whose power fails. */
+  /** Which machine loses power: that of all processes, or that of Redis only. */
   readonly machine: 'everybody' | 'redis';
   readonly check: (gone: readonly Save[]) => void;
 }
@@ -156,7 +156,7 @@ async function cutAndCheck(context: TestContext, { appendFsync, machine, check }
   );
 }
 
-test('power cut: the order of system calls shows what is not synced', () => {
+test('power cut: unsynced bytes are counted from the order of system calls', () => {
   const begun = [
     '11 write(9, ""..., 100) = 100',
     '12 fdatasync(9 <unfinished ...>',

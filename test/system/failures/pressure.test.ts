@@ -1,4 +1,4 @@
-/** Overload: what is accepted is stored, the rest is refused in time. */
+/** Overload: accepted pages are stored, and the rest is rejected. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
@@ -20,11 +20,11 @@ import { FreshViews } from '../support/tenant/fresh.ts';
 import { differencesFoundByVerify } from '../support/verify.ts';
 
 const mebibyte = 1024 * 1024;
-/** Duration of the overload; two minutes by hand. */
+/** Duration of the overload. For a long run, set MILLRACE_SECONDS to 120. */
 const floodMs = 1000 * Number(process.env.MILLRACE_SECONDS ?? 4);
 /**
- * In parallel with other tests a process that yields to all may wait for a long time; run by hand, it shows the effect of the
- * setting.
+ * A process of idle priority may starve while other tests run in parallel, so only a run by hand shows the effect of this
+ * priority.
  */
 const isByHand = process.env.MILLRACE_SECONDS !== undefined;
 const backlogMax = 60;
@@ -32,17 +32,17 @@ const backlogMax = 60;
 const processBytesMax = 700 * mebibyte;
 const redisBytesMax = 300 * mebibyte;
 const writers = 8;
-/** Concurrent requests of the flood: more than may wait. */
+/** Concurrent requests of the flood: more than the backlog allows. */
 const connections = 128;
 const pagesPerRequest = 25;
 const floodedPages = 200;
-/** That a page takes in turn; a page that is sent as it is stored makes no work. */
+/** Number of versions that a page cycles through, because an unchanged page causes no work. */
 const contents = 16;
-/** How long the capacity of a worker is measured, after an equally long start. */
+/** How long the capacity of a worker is measured, after a warm-up of the same length. */
 const capacityMs = isByHand ? 3_000 : 1_000;
-/** Minimum pages sent per second: a worker that was slowed by others during the measurement can do more. */
+/** Minimum pages sent per second, because other load may have slowed the worker during the measurement. */
 const floodMin = 5_000;
-/** Of an unchanged page. */
+/** Number of the page that never changes. */
 const steady = 1_000;
 
 /** A view that is expensive to build: each of its entries is a separate lookup. */
@@ -109,7 +109,7 @@ async function assertAllTrue(system: System, ledger: Ledger): Promise<void> {
   assert.deepEqual(await differencesFoundByVerify(system), []);
 }
 
-/** Sends pages in turn, so that no two that wait in a stream are the same. */
+/** Sends the pages round-robin, so that no two queued versions of a page are equal. */
 class Flood {
   accepted = 0;
   refused = 0;
@@ -120,7 +120,6 @@ class Flood {
     private readonly ledger: Ledger,
   ) {}
 
-  /** One request. */
   async send(): Promise<void> {
     const pages = Array.from({ length: pagesPerRequest }, (_, index) => {
       const at = this.#sent + index;
@@ -131,7 +130,7 @@ class Flood {
     else this.refused += 1;
   }
 
-  /** As much as is taken, for a time. */
+  /** Sends for `forMs`, with a fixed number of writers. */
   async press(forMs: number): Promise<void> {
     const endMs = performance.now() + forMs;
     await Promise.all(
@@ -141,7 +140,7 @@ class Flood {
     );
   }
 
-  /** So many pages a second, however they are answered. */
+  /** Sends at a fixed rate, without waiting for responses. */
   async pour(pagesPerSecond: number, forMs: number): Promise<void> {
     const pauseMs = (1000 * pagesPerRequest) / pagesPerSecond;
     const startMs = performance.now();
@@ -154,7 +153,7 @@ class Flood {
   }
 }
 
-/** What the worker does, in pages a second, when there always is work. */
+/** Pages per second that the worker processes under constant load. */
 async function capacity(system: System, flood: Flood): Promise<number> {
   await flood.press(capacityMs);
   await waitUntilSettled(await system.store());
@@ -166,7 +165,7 @@ async function capacity(system: System, flood: Flood): Promise<number> {
 }
 
 test(
-  'pressure: ten times the ingest that the worker can process is refused in time, and accepted work is done',
+  'pressure: ten times the ingest that the worker can process is rejected in part, and accepted work is done',
   oneRedisOnly,
   async (context) => {
     const system = await start(context, {
@@ -187,7 +186,7 @@ test(
       [0, steady].map((number) => `${system.url()}/v2?url=/pages/p${number}`),
     );
     context.after(() => reader.close());
-    // What floods the platform has processors of its own in truth; here it shares them, so it yields.
+    // In production, clients have their own processors. Here they share them with the platform, so they yield.
     if (isByHand) lowerPriority('idle');
     const flood = new Flood(client, ledger);
     const pagesPerSecond = await capacity(system, flood);
@@ -218,7 +217,7 @@ test(
         `delivery ${quantiles(quiet)} ms quiet, ${quantiles(busy)} ms under it`,
     );
     assert.ok(accepted > 0 && refused > 0, `${accepted} accepted, ${refused} refused`);
-    // Both partitions together, with what was under way when the limit was met, and the marks of rebuilds.
+    // Both partitions, plus requests in progress when the limit is reached, plus the entries of rebuilds.
     assert.ok(largestBacklog <= 3 * (backlogMax + writers), `${largestBacklog} entries waited`);
     assert.ok(peak < processBytesMax, `${peak} bytes in a process`);
     assert.ok(largestRedis < redisBytesMax, `${largestRedis} bytes in Redis`);

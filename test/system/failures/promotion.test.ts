@@ -1,4 +1,4 @@
-/** One Redis with a replica that takes its place, while all processes use one address. */
+/** A replica replaces its primary, while all processes keep using the same address. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Redis } from 'ioredis';
@@ -21,7 +21,7 @@ import { Random } from '../support/random.ts';
 import { clientKey, sourceId, sourceKey } from '../support/site.ts';
 
 const articleCount = 200;
-/** The lag of the replica: what was not confirmed within this time before a promotion is lost. */
+/** Lag of the replica. A promotion loses the unconfirmed writes of this period. */
 const lagMs = 20;
 
 /** A primary, its replica behind a slow connection, and an address that leads to the current primary. */
@@ -32,7 +32,7 @@ class Pair {
   #wire: SlowRedis | null = null;
   #replica: RedisServer | null = null;
 
-  /** Whoever opens it closes it, behind those who work on it. */
+  /** The caller closes it, after the processes that use it have stopped. */
   static async open(): Promise<Pair> {
     const pair = new Pair();
     pair.#wire = await SlowRedis.start(() => pair.#target);
@@ -54,14 +54,14 @@ class Pair {
     return this.#replica;
   }
 
-  /** Names the primary that the address leads to from now on, and gives it a replica that is in sync. */
+  /** Points the address to a primary, and gives it a replica that is in sync. */
   async lead(port: number): Promise<void> {
     this.#primary = port;
     this.#target = port;
     await this.attach();
   }
 
-  /** Starts a replica of the primary, and waits until it is in step. */
+  /** Starts a replica of the primary, and waits until it is in sync. */
   async attach(): Promise<void> {
     const slow = await SlowRedis.start(() => this.#primary);
     slow.delay(lagMs);

@@ -6,7 +6,7 @@ import { Ledger } from '../support/ledger.ts';
 import { oneRedisOnly, System } from '../support/processes/system.ts';
 import { siteFiles, sourceId, sourceKey } from '../support/site.ts';
 
-test('Redis gone: processes end on SIGTERM while Redis is unavailable', async (context) => {
+test('Redis gone: processes exit on SIGTERM while Redis is unavailable', async (context) => {
   const files = siteFiles({
     schemas: { page: { triggers: { cms: ['page'] }, properties: { title: '{p.title}' } } },
   });
@@ -26,12 +26,12 @@ test('Redis gone: processes end on SIGTERM while Redis is unavailable', async (c
 
 const outageMs = 4_000;
 
-/** Lines of a log, by message. */
+/** Number of log lines with this message. */
 function countOf(output: string, message: string): number {
   return output.split('\n').filter((line) => line.includes(`"msg":"${message}"`)).length;
 }
 
-/** How many partitions a worker has reported as taken. */
+/** Number of partitions that a worker has reported as taken. */
 function takenIn(output: string): number {
   const lines = output.split('\n').filter((line) => line.includes('"msg":"partitions were taken"'));
   return lines.flatMap((line) => (JSON.parse(line) as { partitions: number[] }).partitions).length;
@@ -79,7 +79,7 @@ test(
       const output = outputOf(name);
       assert.equal(countOf(output, 'Redis does not respond'), 1, output);
       assert.equal(countOf(output, 'Redis responds again'), 1, output);
-      // Nothing comes once for each request, each partition or each try.
+      // No message is logged per request, partition or retry.
       assert.ok(output.trim().split('\n').length <= 12, output);
       assert.doesNotMatch(output, /Warning/);
     }

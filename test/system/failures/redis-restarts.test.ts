@@ -1,4 +1,4 @@
-/** Tenants that read under load while their Redis is killed, hangs, or has no disk: each value contains its tenant and entity. */
+/** Tenants read under load while Redis is killed, hangs or has a full disk. Each value names its tenant and entity. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { statfsSync, unlinkSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ import { clientKey, managementKey, siteFiles, sourceId, sourceKey } from '../sup
 const tenants = ['acme', 'blue'] as const;
 type Tenant = (typeof tenants)[number];
 const pageCount = 300;
-/** By the contract, of each front and worker after Redis answers again. */
+/** Time within which each front and worker must recover once Redis responds again, by the contract. */
 const recoveredMs = 15_000;
 
 const files: ConfigFiles = Object.assign(
@@ -35,7 +35,7 @@ const files: ConfigFiles = Object.assign(
   ),
 );
 
-/** Ids are unique among tenants. */
+/** Ids must be unique across tenants. */
 function settingsOf(tenant: Tenant, number: number) {
   const [environmentId, source] = [number, number].map(
     (digit, at) => `${digit}c9e667${at}-7425-40de-944b-e07fc1f90ae7`,
@@ -74,7 +74,7 @@ async function fill(system: System): Promise<void> {
   await waitUntilSettled(await system.store());
 }
 
-/** Reads pages of all tenants on several connections until it ends. */
+/** Reads pages of all tenants on several connections until stopped. */
 class Reading {
   readonly statuses = new Map<number, number>();
   readonly wrong: string[] = [];
@@ -92,7 +92,7 @@ class Reading {
       const number = random.below(pageCount);
       const { status, text } = await client.get(`/v2?url=/p/${number}`, { key: `${tenant}-${clientKey}` });
       this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
-      // The client itself refuses a 503 without Retry-After.
+      // The client already fails on a 503 without Retry-After.
       if (status === 200 && !text.includes(`"title":"${titleOf(tenant, number)}"`)) {
         this.wrong.push(`${tenant} p${number}: ${text.slice(0, 300)}`);
       }
@@ -111,7 +111,7 @@ class Reading {
   }
 }
 
-/** Reads of every page, queries of readiness, metrics and status, and saves: all are right within the time. */
+/** Waits until readiness, metrics and status of every front are right, and its saves are visible, within the time limit. */
 async function allIsRight(system: System): Promise<void> {
   const backMs = performance.now();
   const left = () => Math.max(1, recoveredMs - (performance.now() - backMs));
@@ -207,13 +207,13 @@ test(
       assert.deepEqual(reading.wrong.slice(0, 5), []);
       context.diagnostic(`${stallMs} ms: ${reading.counts}`);
     }
-    // The sockets stay open but nothing arrives, as behind a router that has lost its state.
+    // The sockets stay open but nothing arrives, as with a router that has lost its connection state.
     wire.forgetAll();
     await allIsRight(system);
   },
 );
 
-/** A file system of its own, which the test can fill; null where that is not allowed. */
+/** Mounts a small file system, which the test can fill. @returns false if mounting is not allowed */
 function mountSmall(folder: string): boolean {
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', folder], { stdio: 'ignore' });
@@ -223,7 +223,7 @@ function mountSmall(folder: string): boolean {
   }
 }
 
-/** Redis writes meanwhile, so the last bytes may not fit. */
+/** Redis writes at the same time, so the last bytes may not fit. */
 function fillDisk(file: string, bytes: number): void {
   try {
     writeFileSync(file, Buffer.alloc(bytes));
@@ -232,7 +232,7 @@ function fillDisk(file: string, bytes: number): void {
   }
 }
 
-test('Redis restarts: a full disk does not affect reads, also afterwards', oneRedisOnly, async (context) => {
+test('Redis restarts: a full disk causes no wrong read, also afterwards', oneRedisOnly, async (context) => {
   const random = Random.forTest('full-disk');
   const system = await startFilled(context, { env: { DELIVERY_CACHE_MB: '0' } });
   await system.kill('redis');
@@ -256,7 +256,7 @@ test('Redis restarts: a full disk does not affect reads, also afterwards', oneRe
     const ledger = new Ledger({ key: `acme-${sourceKey}`, sourceId });
     for (let time = 0; time < 5; time += 1) {
       await ledger.save(system.client(), [entityOf(`big${time}`, 'page', { title: 'x'.repeat(20_000) })]);
-      // Redis exits when it cannot write its file, sometimes during its start, and its supervisor restarts it.
+      // Redis exits if it cannot write its file, even at startup. A supervisor would restart it.
       if (!system.process('redis').isRunning) system.process('redis').start();
       await sleep(500);
     }

@@ -1,4 +1,4 @@
-/** A Redis that three sentinels watch: another one takes its place, and the platform follows. It needs processes that die. */
+/** Redis with three sentinels: after the primary is killed they promote the replica, and the platform follows. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -42,7 +42,7 @@ async function startSentinel(folder: string, port: number, primary: number): Pro
   return sentinel;
 }
 
-/** Three sentinels that know each other, and a replica that could take the place of the primary. */
+/** Starts a replica and three sentinels, and waits until the sentinels know each other and the replica. */
 async function watch(
   folder: string,
   ports: readonly number[],

@@ -39,7 +39,7 @@ test('bodies: an error in a large bulk body names the entity and the position in
   assert.match(json.message, /entities\[1\].*line 1, column 17: expected a name in double quotes/);
 });
 
-test('bodies: a large bulk body with missing separators, or without an end, reports where', async () => {
+test('bodies: missing separators or a missing end of a large bulk body are reported with their position', async () => {
   const good = `{"originId":"é","type":"thing","properties":{"title":"${'x'.repeat(100_000)}"}}`;
   const bodies: [string, string][] = [
     [`[${good},\n  ${good}\n${good}]`, 'line 3, column 1: expected `,` or `]`'],
@@ -55,7 +55,7 @@ test('bodies: a large bulk body with missing separators, or without an end, repo
   }
 });
 
-test('bodies: queries report the same', async () => {
+test('bodies: invalid JSON in a query is reported with its position', async () => {
   const { status, json } = await tenant.ask(sent('{"filters": nul}') as unknown as Json);
   assert.equal(status, 400);
   assert.match(json.errors[0], /line 1, column 13: expected a value/);

@@ -1,4 +1,4 @@
-/** Web pages on other origins, in a real browser, over the demo's own configuration and some of its places. */
+/** Web pages on other origins in a real browser, with the demo's own configuration and some of its places. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
@@ -15,7 +15,7 @@ const sourceKey = 'source-atlas-demo';
 const narrowKey = 'environment-narrow';
 const noneKey = 'environment-none';
 
-/** What a page got; `error` when the browser keeps the answer from it. */
+/** What a page received; `error` if the browser withholds the response from it. */
 interface Got {
   readonly status?: number;
   readonly text?: string;
@@ -27,7 +27,7 @@ interface Asked {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The page packs the body itself. */
+  /** The page compresses the body with gzip. */
   readonly isPacked?: boolean;
 }
 
@@ -137,7 +137,7 @@ test('browser: a page on another port makes the calls of the README', async () =
   }
 });
 
-test('browser: it can read headers, and cached content is 304', async () => {
+test('browser: a page can read headers, and revalidates unchanged content with a 304', async () => {
   const page = await pageOn(stranger);
   const { headers: { etag = '' } = {} } = await ask(page, '/v2?url=/europe', { headers: withKey(openKey) });
   assert.match(etag, /^W\/"/);
@@ -145,14 +145,14 @@ test('browser: it can read headers, and cached content is 304', async () => {
   assert.deepEqual([again.status, again.text], [304, '']);
 });
 
-test('browser: it can read why it is refused', async () => {
+test('browser: a page can read the status and message of errors', async () => {
   const page = await pageOn(stranger);
   for (const [expected, path_, asked] of [
     [401, '/v2?url=/europe', {}],
     [401, '/v2?url=/europe', { headers: withKey('nobody') }],
     [403, '/v2?url=/europe', { headers: withKey(sourceKey) }],
     [422, '/v2', { headers: withKey(openKey) }],
-    // A browser sends a preflight before it sends a key, and stops if that is not answered.
+    // Browsers send a preflight before a request with a key, and stop if it fails.
     [404, '/v9', {}],
     [404, '/v1/nothing', { method: 'POST', headers: withKey(openKey), body: '{}' }],
     [400, '/v1/cities', { method: 'POST', headers: withKey(openKey), body: '{"filters":1}' }],
@@ -181,7 +181,7 @@ test('browser: a client that restricts its origins is readable by their pages, a
   assert.match(headers?.etag ?? '', /^W\//);
   assert.equal((await ask(friend, '/v2', { headers: withKey(narrowKey) })).status, 422);
   const other = await pageOn(stranger);
-  // A page whose browser has nothing kept: a 304 would show again what the page could read already.
+  // A page with an empty cache, because a 304 would show cached content again.
   const anew = await pageOn(allowed);
   for (const [page, key] of [
     [other, narrowKey],
@@ -193,7 +193,7 @@ test('browser: a client that restricts its origins is readable by their pages, a
       assert.match(got.error ?? '', /Failed to fetch/, `${page.url()} ${key} ${path_} ${got.status}`);
     }
   }
-  // The same page with another client's key, and the first page again: nothing is mixed up.
+  // Responses are not mixed up: the same page with another client's key, and the first page again.
   assert.equal((await ask(other, '/v2?url=/europe', { headers: withKey(openKey) })).status, 200);
   assert.equal((await ask(friend, '/v2?url=/europe', { headers: withKey(narrowKey) })).status, 200);
 });
@@ -218,7 +218,7 @@ test('browser: a sandboxed frame, whose origin is null, reads with a client that
   assert.match(await read(narrowKey), /^null TypeError/);
 });
 
-test('browser: a page can neither save nor read what is not for pages', async () => {
+test('browser: a page cannot call ingest, management, metrics and health', async () => {
   const page = await pageOn(stranger);
   for (const [path_, asked] of [
     ['/ingest/v2/x', { method: 'POST', headers: withKey(sourceKey), body: '{"type":"t","properties":{}}' }],

@@ -1,6 +1,6 @@
 /**
- * A cache before the front that keeps answers for a year stays true when the tags of all changes are purged. A random
- * history of changes; after each, every page through nginx equals the page from the front.
+ * A cache in front that stores answers for a year stays current if the tags of all changes are purged. After each change of a
+ * random history, every page through nginx equals the page from the front.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -19,7 +19,7 @@ import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from '../sup
 const steps = Number(process.env.MILLRACE_STEPS ?? 40);
 const pageNames = Array.from({ length: 8 }, (_, number) => `p${number}`);
 const authorNames = Array.from({ length: 4 }, (_, number) => `a${number}`);
-/** As many as one answer can name, but for a few: a page of all of them alone has narrow tags, with more beside it wide ones. */
+/** Just below the maximum that an answer can name: a page of only these has narrow tags, and a page with more has wide tags. */
 const citizens = Array.from({ length: 606 }, (_, number) => `c${number}`);
 
 const settings = 'public, s-maxage=31536000';
@@ -96,7 +96,7 @@ after(() => nginx?.stop());
 
 const urls = ['/0', '/1', '/2', '/3', '/4', 'https://www.example.com/0'];
 
-/** What is served under names, as the entities were saved last. */
+/** URLs, redirects and handles of each page, as last saved. */
 const namesOf = new Map<string, string[]>();
 
 function randomEntity(name: string) {
@@ -137,7 +137,7 @@ async function remove(originId: string): Promise<string> {
   return String(headers['x-service-version'] ?? '');
 }
 
-/** Changes one to three entities. @returns a version that shows it */
+/** Changes one or two entities. @returns a version that includes the change */
 async function change(): Promise<string> {
   const dice = random.fraction();
   if (dice < 0.15) return remove(random.pick(pageNames));
@@ -154,7 +154,7 @@ async function change(): Promise<string> {
   return save(names.map(randomEntity));
 }
 
-/** The bytes of every view, by its place `source:alias:originId`. */
+/** The stored bytes of every view, by `source:alias:originId`. */
 async function storedViews(): Promise<Map<string, string>> {
   const store = await system.store();
   const views = new Map<string, string>();
@@ -176,7 +176,7 @@ async function content(): Promise<Content> {
   return { views: await storedViews(), names: new Map(namesOf) };
 }
 
-/** The tags of all views whose bytes, URLs, handles or redirects differ: what a change feed reports. */
+/** The tags of all views whose bytes, URLs, handles or redirects differ, as the change feed reports them. */
 function tagsOfChanges(earlier: Content, later: Content): Set<string> {
   const tags = new Set<string>();
   for (const field of new Set([...earlier.views.keys(), ...later.views.keys()])) {
@@ -224,11 +224,11 @@ async function read(base: string, path: string, key: string, coding: string): Pr
   return { status: headers.get('x-cache-status'), control, text: await response.text() };
 }
 
-/** Keys of the answers that nginx must have kept. */
+/** Cache keys of the answers that nginx must have cached. */
 const kept = new Set<string>();
 let hits = 0;
 
-/** Each path with its own client and coding: all responses are equal, and nginx serves them unless it was purged. */
+/** Compares each path through nginx and from the front. Nginx must serve cached answers unless they were purged. */
 async function comparePages(): Promise<void> {
   const compare = async (path: string, at: number) => {
     const key = clients[at % 2]?.key ?? '';

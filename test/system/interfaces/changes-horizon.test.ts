@@ -1,4 +1,4 @@
-/** What the change log remembers for a time only: an offset from before is refused, by every way to follow. */
+/** The change log keeps history for a limited time. Every method of following rejects an older offset. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { keys } from '../../../src/store/keys.ts';
@@ -50,7 +50,7 @@ async function offsetAt(version: string): Promise<string> {
   return requireOk(await client.get('/changes/v1?since=now', { key: clientKey, version })).json.offset;
 }
 
-/** What the log keeps beside the views that are there. */
+/** Number of log entries besides those of existing views. */
 async function remembered(): Promise<number> {
   const store = await system.store();
   const counts = await Promise.all(
@@ -63,7 +63,7 @@ async function remembered(): Promise<number> {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-test('changes horizon: an offset before the horizon is refused, and one after it is not', async () => {
+test('changes horizon: an offset before the horizon is rejected, and a newer one is accepted', async () => {
   await save('stays', '/one');
   const old = await offsetAt(await save('goes', '/goes'));
   const live = new EventSource(`${system.url()}/changes/v1?since=${old}&live=sse`, {
@@ -109,13 +109,13 @@ test('changes horizon: an offset before the horizon is refused, and one after it
   live.close();
 });
 
-test('changes horizon: a copy does not contain removed history', async () => {
+test('changes horizon: a new copy contains no expired history', async () => {
   await until('all of it is forgotten', async () => (await remembered()) === 0);
   const [only, ...more] = await new FeedCopy().catchUp(client, clientKey);
   assert.deepEqual([only.urls, only.left.urls, more.length], [['/three'], [], 0]);
 });
 
-test('changes horizon: a receiver that was away for longer gets everything that exists', async () => {
+test('changes horizon: a receiver that was unavailable for longer receives all existing views', async () => {
   const count = receiver.received.length;
   await receiver.listen(port);
   requireOk(await manage(client, '/webhooks/copy/enable', { body: {} }));

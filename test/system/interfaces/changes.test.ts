@@ -84,10 +84,10 @@ before(async () => {
 const viewId = (originId: string, alias = 'page') =>
   formatViewId({ environmentId, sourceId, originId, alias });
 
-/** It covers all earlier writes. */
+/** Version of the last write, which covers all earlier ones. */
 let lastVersion: string | undefined;
 
-/** @returns the version of the writes */
+/** @returns the version of the write */
 async function save(...entities: readonly SourceEntity[]): Promise<string> {
   const answer = await clients[0].post('/ingest/v2', JSON.parse(JSON.stringify(entities)), {
     key: sourceKey,
@@ -124,7 +124,7 @@ async function toldSince(
   return requireOk(answer).json;
 }
 
-/** After everything that was saved. */
+/** The offset after all saves. */
 async function now(): Promise<string> {
   const { changes, offset, upToDate } = await toldSince('now', lastVersion);
   assert.deepEqual([changes, upToDate], [[], true]);
@@ -238,7 +238,7 @@ test('changes: the former URLs of a view are reported with it until they expire'
   });
 });
 
-test('changes: a view that wins or loses a URL because of another is reported', async () => {
+test('changes: a view that wins or loses a URL because of another view is reported', async () => {
   await save(page('early', 'Early', '/contested'));
   const offset = await now();
   const taken = await save(page('late', 'Late', '/contested'));
@@ -266,7 +266,7 @@ test('changes: a view that wins or loses a URL because of another is reported', 
   );
 });
 
-test('changes: redirects that a page hides are not served, and were', async () => {
+test('changes: redirects that a page hides are reported as dropped, and as served again when it is removed', async () => {
   const redirecting = (id: string) =>
     page(id, id, `/${id}`, { redirects: ['/hidden', 'https://x.test/hidden'] });
   await save(redirecting('r1'));
@@ -281,7 +281,7 @@ test('changes: redirects that a page hides are not served, and were', async () =
   assert.deepEqual([back.redirects.sort(), back.left], [['/hidden', 'https://x.test/hidden'], nowhere]);
 });
 
-test('changes: a redirect that a page hides, and another then overtakes, is reported', async () => {
+test('changes: a redirect that a page hides, and another view then claims, is reported as dropped', async () => {
   const redirecting = (id: string) => page(id, id, `/${id}`, { redirects: ['https://x.test/over'] });
   await save(redirecting('o1'));
   const offset = await now();
@@ -307,7 +307,7 @@ test('changes: a view that a lookup changes is reported, and intermediate states
   ]);
 });
 
-test('changes: the other places of a view are reported at any depth, while it is shown there', async () => {
+test('changes: the pages that show a view are reported at any depth, while they show it', async () => {
   await save(
     entityOf('shown', 'group', {}),
     page('over', 'Over', '/over', { properties: { group: 'shown', handle: 'over' } }),
@@ -350,7 +350,7 @@ test('changes: the other places of a view are reported at any depth, while it is
   assert.equal((await clients[0].get('/changes/v1?expand=all', { key: clientKey })).status, 422);
 });
 
-/** Each refers to all of them, so where one is shown are more references than a page follows. */
+/** Each refers to all of them, so that finding where one is shown takes more references than a page follows. */
 const knots = Array.from({ length: Math.ceil(Math.sqrt(shownReferencesMax)) + 1 }, (_, at) => `knot-${at}`);
 
 test('changes: a page that is expensive to expand ends early, and nothing is skipped', async () => {
@@ -380,7 +380,7 @@ test('changes: a page that is expensive to expand ends early, and nothing is ski
   events.close();
 });
 
-test('changes: the places of a view are computed once, for any number of offsets', async () => {
+test('changes: where a view is shown is computed once, for any number of offsets', async () => {
   const since = await now();
   const quiet = Array.from({ length: 32 }, (_, at) => page(`quiet-${at}`, 'Q', null));
   await save(...quiet);
@@ -424,7 +424,7 @@ test('changes: a view that was removed and created again within one poll is repo
   ]);
 });
 
-test('changes: invalid parameters, offsets and keys are refused', async () => {
+test('changes: invalid parameters, offsets and keys are rejected', async () => {
   const ask = (query: string, headers = {}, key = clientKey) =>
     clients[0].get(`/changes/v1?${query}`, { key, headers });
   for (const query of ['live=always', 'live=sse&live=sse', 'since=now&since=now']) {
@@ -446,7 +446,7 @@ test('changes: invalid parameters, offsets and keys are refused', async () => {
   assert.equal(ofEvents.status, 410);
 });
 
-test('changes: a long-poll waits for the first change, and returns what exists', async () => {
+test('changes: a long-poll waits for the first change, and returns existing changes', async () => {
   const offset = await now();
   const waiting = clients[1].get(`/changes/v1?since=${offset}&live=long-poll`, { key: clientKey });
   await until('the long-poll waits', async () => {
@@ -478,7 +478,7 @@ test('changes: a long-poll whose client has disconnected ends', async () => {
   await until('they wait', () => followers(20));
   client.abort();
   await ends;
-  // Its time would be over after 30 s.
+  // A long-poll would end by itself after 30 s.
   await until('none is followed', () => followers(0), 15_000);
 });
 
@@ -486,7 +486,7 @@ function follow(query: string, headers: Record<string, string> = {}, front = 'we
   return new EventSource(`${system.url(front)}/changes/v1${query}`, { 'X-Api-Key': clientKey, ...headers });
 }
 
-test('changes: events are sent as they happen, and after a broken connection from where it broke', async () => {
+test('changes: events are sent as they happen, and a new connection resumes after the last event', async () => {
   await save(page('evented', 'One', '/evented'));
   const offset = await now();
   const first = follow(`?since=${offset}&live=sse`);
@@ -550,7 +550,7 @@ test('changes: a complete copy can be read by events too, and a quiet stream sen
   events.close();
 });
 
-test('changes: a page has at most its maximum of changes, though entries of the log represent many', async () => {
+test('changes: a page has at most 1,000 changes, even if a log entry represents many', async () => {
   const since = await now();
   const version = await save(page('hides-0', 'H', '/moved-0'), page('hides-1', 'H', '/moved-1'));
   const told = new Set<string>();
@@ -570,7 +570,7 @@ function followAnswer(query: string): EventSource {
   });
 }
 
-test('changes: a live answer is sent now, and whenever it changes', async () => {
+test('changes: a live answer is sent immediately, and again whenever it changes', async () => {
   await save(
     entityOf('lived', 'group', {}),
     page('live', 'One', '/live', { properties: { group: 'lived' } }),
@@ -604,7 +604,7 @@ test('changes: a live answer is sent now, and whenever it changes', async () => 
   wrong.close();
 });
 
-test('changes: a follower that does not read is disconnected, and others are not affected', async () => {
+test('changes: a follower that does not read is disconnected, and others keep receiving', async () => {
   const idle = follow('?since=now&live=sse');
   const reading = follow('?since=now&live=sse');
   for (const one of [idle, reading]) await one.until(() => one.events.length > 0, 'the beginning');

@@ -1,6 +1,6 @@
 /**
- * The clients of the hosted service that work here unchanged: their requests, and the responses that they need. The rows run in
- * order on one platform, whose headers may also begin with `X-Enterspeed`.
+ * Clients of the hosted service that work unchanged: their requests, and the responses that they need. The rows run in order on
+ * one platform, which also accepts headers with the prefix `X-Enterspeed`.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -19,16 +19,16 @@ const viewId = (originId: string, alias: string) =>
 interface Row {
   readonly client: string;
   readonly sends: string;
-  /** Absent: the key of the interface. */
+  /** Defaults to the key of the interface. */
   readonly key?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Text is sent as it is. */
+  /** A string is sent unchanged. */
   readonly body?: Json | Buffer;
   readonly status: number;
   gets?(json: Answer['json'], answer: Answer): void | Promise<void>;
 }
 
-/** An entity as the connector for Umbraco 8 and later writes it. */
+/** An entity as the connector for Umbraco 8 and later sends it. */
 const inUpperCase: JsonObject = {
   id: 'article-1',
   type: 'article',
@@ -60,7 +60,7 @@ const inUpperCase: JsonObject = {
   },
 };
 
-/** The same entity as the connectors for Umbraco 7 and Sitecore write it. */
+/** The same entity as the connectors for Umbraco 7 and Sitecore send it. */
 const inLowerCase: JsonObject = {
   ...inUpperCase,
   properties: {
@@ -630,7 +630,7 @@ async function send({ client: who, sends, key, headers, body, status, gets }: Ro
 for (const row of [...ingest, ...reads])
   test(`clients: ${row.client}: ${row.sends} is ${row.status}`, () => send(row));
 
-test('clients: what the connectors sent is stored as plain JSON', async () => {
+test('clients: entities from connectors are stored as plain JSON', async () => {
   const entity = await stored('article-1');
   assert.deepEqual(
     [entity?.properties, entity?.url, entity?.redirects, entity?.originParentId],

@@ -78,7 +78,7 @@ test('query: a probable misspelling of a known member is an error, any other unk
   );
 });
 
-test('filters: notIn, notContains and exists are the exact opposites', async () => {
+test('filters: notIn and notContains match exactly what in and contains do not, and exists matches present values', async () => {
   assert.equal(await where('case', 'notIn', ['x', 'y']), 'cd');
   assert.equal(await where('case', 'notIn', ['x', 'y'], { caseInsensitive: true }), 'd');
   assert.equal(await where('case', 'notIn', ['x', null]), 'bc');

@@ -61,9 +61,9 @@ before(async () => {
 });
 after(() => system.stop());
 
-/** Token of the last write. */
+/** Version token of the last write. */
 let version = '';
-/** Tokens of the writes before it, by tenant: entities of one test are in several partitions. */
+/** Version tokens of earlier writes, with a key to read each, because entities of one test are in several partitions. */
 const earlier: { readonly key: string; readonly version: string }[] = [];
 const prefixOf = (tenant: string) => (tenant === 'acme' ? '' : `${tenant}-`);
 
@@ -92,7 +92,7 @@ async function remove(originId: string): Promise<void> {
   version = String(answer.headers['x-service-version']);
 }
 
-/** Reads what the writes left, at the front that did not take them. */
+/** Reads at the version of the writes, from the front that did not receive them. */
 async function get(query: Record<string, string>, options: RequestOptions = {}): Promise<Answer> {
   for (const { key, version: token } of earlier.splice(0)) await untilVisible(otherFront, key, [token]);
   return await otherFront.get(`/v2?${new URLSearchParams(query)}`, {
@@ -120,7 +120,7 @@ function titled(title: string, more: JsonObject = {}): { properties: JsonObject 
   return { properties: { title, ...more } };
 }
 
-test('formats: of two claims the latest is served, and when it is dropped the previous one', async () => {
+test('formats: of two claims the latest is served, and the previous one when it is dropped', async () => {
   await save('first', { url: '/claimed', ...titled('first', { handle: 'claimed' }) });
   assert.deepEqual([await titleAt('/claimed'), await titleOf('claimed')], ['first', 'first']);
   await save('second', { url: '/claimed/', ...titled('second', { handle: 'claimed' }) });
@@ -195,7 +195,7 @@ test('formats: relative routes answer on every hostname of a client, absolute on
   );
 });
 
-test('formats: a URL is found in any notation', async () => {
+test('formats: a URL is found in any encoding', async () => {
   await save('written', { url: '/Straße/a b/%7Euser', ...titled('written') });
   for (const url of [
     '/Straße/a b/~user',
@@ -232,7 +232,7 @@ test('formats: references follow any chain of views; a cycle is null, a missing 
   assert.equal(later.meta.missingViewReferences.length, 1);
 });
 
-test('formats: an answer of more than 10,000 references is refused, one of 10,000 is not', async () => {
+test('formats: an answer with more than 10,000 references is rejected, and one with 10,000 is not', async () => {
   await save('leaf', titled('leaf'));
   const leaves = Array.from({ length: 99 }, () => 'leaf');
   await save('branch', titled('branch', { related: leaves }));
@@ -279,7 +279,7 @@ test('formats: a body over 1 KiB is compressed as requested', async () => {
   }
 });
 
-test('formats: strings and names arrive as they were sent', async () => {
+test('formats: strings and names are delivered as they were sent', async () => {
   const body =
     '{"type":"page","properties":{"__proto__":{"constructor":1},"constructor":"c","toString":null,' +
     '"text":" A\\u030a \\u00c5 \\ud83d\\ude00 \\u0000 ","number":0.1,"deep":{"a-b":{"":[1.5e300,-0.5]}}}}';
@@ -322,7 +322,7 @@ test('formats: headers are read under every prefix, and a Type header makes the 
   });
 });
 
-test('formats: a type changes only by force, and the outputs of the old type are removed', async () => {
+test('formats: a type changes only with Force-Type, and the outputs of the old type are removed', async () => {
   await save('typed', { url: '/typed', ...titled('typed', { handle: 'typed' }) });
   const body = { type: 'raw', properties: { title: 'typed' } };
   const refused = await client.post('/ingest/v2/typed', body, { key: sourceKey });
@@ -438,7 +438,7 @@ test('formats: tenants with the same ids, handles and URLs never see each other'
   assert.equal(other.status, 404);
 });
 
-test('formats: a key of the wrong kind is 403, an unknown one 401, and neither reveals more', async () => {
+test('formats: a key of the wrong kind is 403, an unknown or missing one is 401', async () => {
   for (const [key, status] of [
     [sourceKey, 403],
     ['nonsense', 401],
@@ -473,7 +473,7 @@ test('formats: an entity of 5,242,880 bytes is accepted, one byte more is 413; s
   assert.ok(text.startsWith('HTTP/1.1 413 ') && text.includes('"errorCode":"s-1007"'), text);
 });
 
-test('formats: invalid JSON values are refused with a reason, and nothing is stored', async () => {
+test('formats: invalid JSON values are rejected with an error code, and nothing is stored', async () => {
   const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
   const bodies: [string, number][] = [
     [`{"type":"raw","properties":{"a":${deep(99)}}}`, 200],

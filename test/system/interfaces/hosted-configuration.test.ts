@@ -1,4 +1,4 @@
-/** A configuration as a hosted service has it: its folders and file names, and what its schemas say in JSON. */
+/** A configuration as a hosted service has it: its folders, file names and JSON schemas. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';

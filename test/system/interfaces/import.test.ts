@@ -85,7 +85,7 @@ function viewId(originId: string, alias: string): string {
   return formatViewId({ environmentId, sourceId, originId, alias });
 }
 
-test('import: the command imports a file, and every view equals its line', async () => {
+test('import: the command imports a file, and every view matches its line', async () => {
   assert.match(await imported(file, 'acme'), new RegExp(`${entities.length} changed, 0 unchanged, 0 failed`));
   await waitUntilSettled(await system.store());
   await checkAll(entities, 'acme');
@@ -160,7 +160,7 @@ test('import: a JSON array and joined files with byte order marks have the same 
   assert.match(await imported(joined, 'acme'), all);
 });
 
-test('import: rows of CSV become entities, and numbers stay as they are written', async () => {
+test('import: rows of CSV become entities, and numbers keep their digits', async () => {
   const csv = path.join(system.scratchDir, 'rows.csv');
   const text =
     'id,slug,name,author.name,author.born,big\n' +
@@ -181,7 +181,7 @@ test('import: rows of CSV become entities, and numbers stay as they are written'
   assert.deepEqual(second.properties, { name: 'Bé', author: { name: '', born: '' }, big: '' });
 });
 
-test('import: a number that cannot be represented exactly is refused, in an array too', async () => {
+test('import: a number in a JSON array that cannot be represented exactly is rejected', async () => {
   const array = path.join(system.scratchDir, 'big.json');
   await writeFile(array, '[{"originId": "big", "type": "section", "properties": {"n": 9007199254740993}}]');
   const command = importing(array, 'beta');
@@ -190,7 +190,7 @@ test('import: a number that cannot be represented exactly is refused, in an arra
   assert.match(command.output, /The first is line 1: .*9007199254740993.*Send it as a string/);
 });
 
-/** All originIds that a source has, as its own key lists them. */
+/** All originIds of a source, listed with its own key. */
 async function listed(tenant: string, type?: string): Promise<string[]> {
   const found: string[] = [];
   for (let after: string | null = ''; after !== null; ) {
@@ -202,7 +202,7 @@ async function listed(tenant: string, type?: string): Promise<string[]> {
   return found;
 }
 
-test('import --prune: entities missing from the file are deleted, if their types are named', async () => {
+test('import --prune: entities missing from the file are deleted, of all types or of the named ones', async () => {
   const dropped = [
     ...entities.filter(({ type }) => type === 'package').slice(0, 3),
     ...entities.filter(({ type }) => type === 'section').slice(0, 1),
@@ -253,7 +253,7 @@ test('import --prune: entities missing from the file are deleted, if their types
   assert.deepEqual(await listed('beta'), idsOf(kept).sort());
   assert.deepEqual(await listed('beta', 'no such type'), []);
 
-  // What another write of the same import has just brought is known to the list.
+  // The list is current: it already reflects what the previous import has deleted.
   await writeFile(broken, textOf(kept.slice(0, 1)));
   assert.match(
     await imported(broken, 'beta', ['--prune', '--yes']),

@@ -1,4 +1,4 @@
-/** A bulk body as large as it may be: the front holds it at most twice, and continues answering others. */
+/** A bulk body of the maximum size: the front holds it in memory at most twice, and keeps answering other requests. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -8,15 +8,15 @@ import type { Client } from '../support/client.ts';
 import { System } from '../support/processes/system.ts';
 import { siteFiles, sourceId, sourceKey } from '../support/site.ts';
 
-/** What reading one entity of 4 MB takes beside the bodies: two heaps, and buffers not yet collected. */
+/** Memory for reading one entity of 4 MB, besides the bodies: two heaps, and buffers not yet collected. */
 const workingBytes = 160 * 1024 * 1024;
 const sampleMs = 10;
 const pauseMs = 2;
 
-/** As large as the limits allow with MILLRACE_DATA=1, else half of it. */
+/** The maximum with MILLRACE_DATA=1, otherwise half of it. */
 const bodyBytes = process.env.MILLRACE_DATA === '1' ? bulkBodyBytesMax : bulkBodyBytesMax / 2;
 
-/** Nothing is built from the entities: what is measured is the front. */
+/** No views are built from the entities, so that only the front is measured. */
 const source = { id: sourceId, name: 'CMS', environments: ['production'], apiKeys: [sourceKey] };
 const files = siteFiles({ settings: { sourceGroups: [{ alias: 'cms', sources: [source] }] } });
 
@@ -24,14 +24,14 @@ let system: System;
 let client: Client;
 
 before(async () => {
-  // Node 24 lets the young generation of each heap take 128 MB unless configured otherwise, as `npm run web` does. This is Node
-  // 20's default.
+  // `npm run web` limits the young generation of each heap, which may take 128 MB by default in Node 24. This is the default of
+  // Node 20.
   system = await System.start({ jobs: 0, files, env: { NODE_OPTIONS: '--max-semi-space-size=16' } });
   client = system.client();
 });
 after(() => system.stop());
 
-/** A body of 50 entities; `bytes` in all. */
+/** A body of 50 entities, `bytes` long. */
 function bulkBody(name: string, bytes: number): Buffer {
   const count = 50;
   const entityBytes = Math.floor((bytes - count - 1) / count);
@@ -64,7 +64,7 @@ async function save(body: Buffer): Promise<void> {
   assert.deepEqual(answer.json.errors, {});
 }
 
-test('large bodies: a large bulk body is held at most twice, and others are answered meanwhile', {
+test('large bodies: a large bulk body is held at most twice, and other requests are answered', {
   skip: !existsSync('/proc/self/status'),
 }, async (context) => {
   const { pid } = system.process('web.1');
@@ -86,7 +86,7 @@ test('large bodies: a large bulk body is held at most twice, and others are answ
     const askedMs = performance.now();
     assert.equal((await client.get('/health/live')).status, 200);
     longestMs = Math.max(longestMs, performance.now() - askedMs);
-    // As one of many: asking without a pause would take the processor from what is measured.
+    // Pauses like one of many clients, because continuous requests would take processor time from the measured front.
     await sleep(pauseMs);
     answered += 1;
   }

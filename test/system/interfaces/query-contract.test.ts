@@ -64,7 +64,7 @@ const things: Readonly<Record<string, JsonObject>> = {
     ir: { gt: 5 },
     dr: { gte: 1 },
   },
-  // What does not fit its type is left out; the item stays.
+  // Values that do not match the type of their field are left out; the item stays.
   c: { kw: '*', tx: 'a*b', kws: ['*'], int: '5', lng: '12x', boo: 'true', dat: 'yesterday', ir: { x: 1 } },
   d: {},
   E: { kw: '\u{1F600}', tx: 'ﬁsh ２３ Σίσυφος' },
@@ -78,7 +78,7 @@ const tenant = new QueryTenant(
 );
 const ask = (body: Json, path?: string): Promise<Answer> => tenant.ask(body, path);
 
-/** The originIds of what is found, as one text. */
+/** The originIds of the results, joined into one string. */
 async function found(body: JsonObject): Promise<string> {
   const { status, json, text } = await ask(body);
   assert.equal(status, 200, `${JSON.stringify(body)}: ${text}`);
@@ -232,7 +232,7 @@ test('query contract: absent values sort last in both orders, lists by their sma
     [[{ field: 'kw', order: 'desc' }], 'E b a c d'],
     [[{ field: 'kws', order: 'desc' }], 'a b c E d'],
     [[{ field: 'boo' }], 'b a E c d'],
-    // 'yesterday' makes the field one of texts, which has no place for the number of b.
+    // 'yesterday' makes this a text field, which leaves out the number of b.
     [
       [
         { field: 'dat', order: 'desc' },
@@ -422,7 +422,7 @@ test('query contract: a multi-query without a valid query is 400 with the errors
   }
 });
 
-test('query contract: 10,000 items can be paged, and the window ends there', async () => {
+test('query contract: pages end at 10,000 items, and invalid pages are 400', async () => {
   for (const [page, pageSize, expected] of [
     [9, 1000, 200],
     [10, 1000, 400],

@@ -101,7 +101,7 @@ test('query refinements: statistics are exact over all items, dates are ISO stri
     mean: 2251799813685250.5,
     count: 4,
   });
-  // a and d are the same day, and c is a second before a year.
+  // a and d have the same day, and c is one second before the new year.
   assert.deepEqual((at as JsonObject).stats, {
     min: '2023-12-31T23:59:59.000Z',
     max: '2024-05-01T00:00:00.000Z',
@@ -299,7 +299,7 @@ test('query refinements: distinct items can be paged by page and by token, which
   assert.deepEqual((await good({ distinct: 'nope' }, groupPath)).totalResults, 4);
 });
 
-test('query refinements: places are found within a distance and within a box, over the date line too', async () => {
+test('query refinements: geo points are found within a distance and within a box, also across the date line', async () => {
   const found = async (operator: string, value: Json, field = 'where') => {
     const { results } = await good({
       filters: { and: [{ field, operator, value }] },
@@ -314,7 +314,7 @@ test('query refinements: places are found within a distance and within a box, ov
   assert.equal(await found('withinBox', { north: 48.2082, south: -10, west: 16.3738, east: 179 }), 'a c');
   assert.equal(await found('withinBox', { north: 0, south: -20, west: 178, east: -178 }), 'c');
   assert.equal(await found('withinBox', { north: 0, south: 0, west: 180, east: 180 }, 'stops'), 'c');
-  // What is out of range is left out of the item.
+  // Coordinates out of range are left out of the item.
   assert.equal(await found('equals', null), 'b d');
   assert.equal(await found('notEquals', null, 'stops'), 'c');
   const { results } = await good({
@@ -329,7 +329,7 @@ test('query refinements: places are found within a distance and within a box, ov
   );
 });
 
-test('query refinements: items are sorted by their distance, which is returned; those without a place are last', async () => {
+test('query refinements: items are sorted by their distance, which is returned; those without a geo point are last', async () => {
   const near = { lat: 48, lon: 16 };
   const rows = async (sort: Json, more: JsonObject = {}) => {
     const { results } = await good({ sort, ...more });
@@ -359,7 +359,7 @@ test('query refinements: items are sorted by their distance, which is returned; 
   assert.equal((await good({ sort: [{ field: 'nope', near }] }, groupPath)).results[0]._distance, null);
 });
 
-test('query refinements: errors in a place are reported with the other errors', async () => {
+test('query refinements: errors in a geo point are reported with the other errors', async () => {
   const value = { lat: 91, lon: 0, meters: -1 };
   const { status, json } = await ask({
     filters: {

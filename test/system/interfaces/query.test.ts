@@ -35,7 +35,7 @@ const random = Random.forTest('query');
 let system: System;
 let clients: Client[];
 let ledger: Ledger;
-/** What every index holds, by its path. */
+/** The expected items of every index, by its path. */
 const items = new Map<string, readonly IndexItem[]>();
 
 before(async () => {
@@ -56,7 +56,7 @@ before(async () => {
 });
 after(() => system.stop());
 
-/** The items that there should be. Only the times of their changes are taken from the answers. */
+/** The expected items. Only their update times are taken from the answers. */
 async function itemsAt(path: string): Promise<IndexItem[]> {
   const times = new Map<string, number>();
   for (let page = 0; page < 3; page += 1) {
@@ -156,7 +156,7 @@ test('query: a multi-query answers each of its queries as if alone', async () =>
   }
 });
 
-/** @param path of an index; all of it that matches, page by page */
+/** All matches of an index, read page by page with tokens. @param path of the index */
 async function allByToken(
   path: string,
   body: JsonObject,
@@ -173,7 +173,7 @@ async function allByToken(
   }
 }
 
-test('query: token paging returns every stable item once and in order, while others come and go', async () => {
+test('query: token paging returns every stable item once and in order, while others are added and removed', async () => {
   const body = {
     filters: { or: [{ field: 'count', operator: 'notEquals', value: 3 }] },
     sort: [{ field: 'size', order: 'desc' }, { field: 'name' }],
@@ -207,7 +207,7 @@ test('query: the last full page has a token, the page after it is empty and ends
   const pageSize = Array.from({ length: 200 }, (_, n) => 200 - n).find((size) => total % size === 0) ?? 1;
   let token: Json = null;
   for (let page = 0; page < total / pageSize; page += 1) {
-    // A page is ignored beside a token.
+    // `page` is ignored if there is a token.
     const pagination = { pageSize, nextPageToken: token, page: token === null ? 0 : 7 };
     const { json } = await ask(path, { ...body, pagination });
     assert.equal(json.results.length, pageSize);

@@ -1,4 +1,4 @@
-/** docs/reference/indexes-and-queries.md "Search" over HTTP: words of texts as people write them. */
+/** docs/reference/indexes-and-queries.md "Search" over HTTP: words in real-world texts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '../../../src/contract/json.ts';
@@ -136,7 +136,7 @@ test('real texts: foldAccents "de" and "da" expand umlauts', async () => {
   }
 });
 
-test('keep: characters that count as letters in one field, in texts, queries and highlights', async () => {
+test('keep: its characters count as letters of that field, in texts, queries and highlights', async () => {
   assert.equal(await found('c'), 'cpp csharp');
   assert.equal(await found('c', 'kept'), '');
   assert.equal(await found('C++', 'kept'), 'cpp');
@@ -169,7 +169,7 @@ test('html: tags are not words, entities are decoded, and highlights are of the 
   assert.equal(results[0].html, titles.markup, 'the value itself is as it was sent');
 });
 
-test('check: an invalid keep or format is an error with its path', async () => {
+test('check: an invalid keep or format is an error that names it', async () => {
   const index = (field: JsonObject): JsonObject => ({
     triggers: { cms: ['thing'] },
     properties: { a: '{p.title}' },

@@ -1,4 +1,4 @@
-/** docs/reference/http.md "References in an answer" over HTTP: to which depth, and what happens to too many. */
+/** docs/reference/http.md "References in an answer" over HTTP: their maximum depth, and what happens if there are too many. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../support/until.ts';
@@ -51,7 +51,7 @@ async function save(originId: string, properties: object): Promise<void> {
   assert.equal(status, 200, text);
 }
 
-/** A chain of four articles, and seven that list each other. */
+/** A chain of four articles, and seven that reference each other. */
 async function saveAll(): Promise<void> {
   for (const [originId, next] of [['a', 'b'], ['b', 'c'], ['c', 'd'], ['d']] as const) {
     await save(originId, { next });

@@ -14,7 +14,7 @@ import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from '../sup
 const removed = { client: 'client-key-that-goes', source: 'source-key-that-goes' };
 const schemas = { page: { triggers: { cms: ['page'] }, properties: { title: '{p.title}' } } };
 
-/** The site with the given keys beside those that stay. */
+/** The site with the given keys in addition to the permanent ones. */
 function filesWith(keys: { client: readonly string[]; source: readonly string[] }) {
   return siteFiles({
     tenant: 'removed-key',
@@ -48,7 +48,7 @@ before(async () => {
   fronts = system.fronts.map((name) => system.client(name, 4));
 });
 
-/** Statuses of a read and a write at every front, on connections that are kept. */
+/** Statuses of a write and three reads at every front, over keep-alive connections. */
 async function statuses(keys: { client: string; source: string }): Promise<number[][]> {
   const viewId = `gid://Environment/${environmentId}/Source/${sourceId}/Entity/p/View/page`;
   const entity: Json = [{ originId: 'p', type: 'page', properties: { title: 'P' } }];
@@ -56,7 +56,7 @@ async function statuses(keys: { client: string; source: string }): Promise<numbe
     fronts.map(async (front) => {
       const write = await front.post('/ingest/v2', entity, { key: keys.source });
       const cached = `/v2?id=${encodeURIComponent(viewId)}`;
-      // Otherwise a later follower could still receive the write.
+      // Reads at the version of the write, because otherwise a later follower could still receive the write.
       const version = write.headers['x-service-version'];
       const headers = typeof version === 'string' ? { 'X-Service-Min-Version': version } : {};
       const reads = [cached, cached, '/routes/v2'].map((one) =>
@@ -67,7 +67,7 @@ async function statuses(keys: { client: string; source: string }): Promise<numbe
   );
 }
 
-test('removed key: a key that apply removed works at no front once the command has ended', async () => {
+test('removed key: once apply has ended, no front accepts a key that it removed', async () => {
   const good = [200, 200, 200, 200];
   assert.deepEqual(await statuses(removed), [good, good]);
   const headers = { 'X-Api-Key': removed.client, Accept: 'text/event-stream' };

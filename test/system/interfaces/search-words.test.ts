@@ -1,6 +1,6 @@
 /**
- * docs/reference/indexes-and-queries.md "Words of a field" line by line, over HTTP: languages, folding and synonyms, and that a
- * change of them rebuilds the index.
+ * docs/reference/indexes-and-queries.md "Words of a field" line by line, over HTTP: languages, folding and synonyms, and that
+ * changing them rebuilds the index.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -47,7 +47,7 @@ const synonyms = [['tv', 'television set'], { from: 'iphone', to: ['apple phone'
 const tenant = new QueryTenant('words', partsWith(rules, synonyms), things);
 const ask = (body: JsonObject): Promise<Answer['json']> => tenant.good(body);
 
-/** originIds of what is found without typos, in order. */
+/** originIds of the results without typos, in order. */
 async function found(field: string, value: string, more: JsonObject = {}): Promise<string> {
   const { results } = await ask({ search: { field, value, fuzziness: 0, ...more } });
   return results.map(({ _originId }: JsonObject) => _originId).join(' ');
@@ -106,7 +106,7 @@ test('search words: matches by stem, folding or synonym are highlighted as whole
   assert.deepEqual(await shown('plain', 'tv'), ['a <em>tv</em>', '<em>television</em> <em>set</em>']);
 });
 
-test('search words: a change of these options rebuilds the index', async () => {
+test('search words: changing languages, folding and synonyms rebuilds the index', async () => {
   await tenant.apply(partsWith({ plain: { foldAccents: true } }, [['tv', 'iphone']]));
   const deadlineMs = performance.now() + 30_000;
   while ((await found('plain', 'tv')) !== 'i e')

@@ -1,6 +1,6 @@
 /**
  * docs/reference/indexes-and-queries.md "Search" and "Highlights" line by line, over HTTP: several fields, all words,
- * beginnings, fuzziness and highlights. The answers of two workers are those of one.
+ * prefixes, fuzziness and highlights. Two workers answer like one.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -45,7 +45,7 @@ const items = Object.entries(things).map(([originId, fields]) => {
   return { partition: 0, sourceId: 's', originId, updatedAtMs: 0, fields };
 });
 
-/** originIds of what a search finds, in order. The scores are those of a scan of all items. */
+/** originIds of the results of a search, in order. Results and scores must equal those of a scan of all items. */
 async function found(search: JsonObject): Promise<string> {
   const { totalResults, results } = await ask({ search });
   assert.equal(totalResults, results.length);
@@ -140,7 +140,7 @@ test('search: boost raises the score by a number or a date, and a token keeps th
   const now = { ...search, boost: [made] };
   const first = await ask({ search: now });
   const scoresOf = ({ results }: Answer['json']) => results.map(({ _score }: JsonObject) => _score);
-  // A millisecond may be too little to change a number of 53 bits.
+  // A millisecond may be too short to change a score of 53 bits.
   await until('no answer is kept that depends on the time', async () => {
     return !isDeepStrictEqual(scoresOf(await ask({ search: now })), scoresOf(first));
   });
@@ -201,7 +201,7 @@ test('search: highlights contain every matching word, complete, of the searched 
   );
 });
 
-test('search: a token is bound to each of these options', async () => {
+test('search: a token is bound to mode, prefix, fuzziness and fields', async () => {
   const search = { field: 'title', value: 'house', mode: 'all', prefix: true, fuzziness: 1 };
   const pagination = { pageSize: 1 };
   const { nextPageToken } = await ask({ search, pagination });

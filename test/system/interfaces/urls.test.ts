@@ -1,4 +1,4 @@
-/** docs/reference/configuration.md "URLs and domains" over HTTP: what no URL may have, and two encodings of one letter. */
+/** docs/reference/configuration.md "URLs and domains" over HTTP: forbidden URLs, query strings, and encodings of a letter. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../support/until.ts';
@@ -37,7 +37,7 @@ test('urls: an entity whose URL or redirect has a fragment, or begins with two s
   assert.equal(await titleAt('/'), 'home');
 });
 
-test('urls: such a URL from a schema is not a claim', async () => {
+test('urls: such a URL from a schema is not a claim, and is reported in the diagnostics', async () => {
   assert.equal(await save('given', { properties: { title: 'given', path: '/#given' } }), 200);
   assert.equal(await save('given-host', { properties: { title: 'given', path: '//host/x' } }), 200);
   assert.equal(await titleAt('/'), 'home');

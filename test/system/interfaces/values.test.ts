@@ -11,7 +11,7 @@ const big = '9007199254740993';
 const advice = /cannot represent exactly\. Send it as a string/;
 const raw = { 'X-Service-Type': 'thing' };
 
-/** JSON text, so that no number passes a double on its way. */
+/** JSON text, so that no number is converted to a double on the way. */
 const sent = (text: string) => Buffer.from(text);
 
 test('values: a number that a double cannot represent exactly is 422 on its property', async () => {
@@ -37,13 +37,13 @@ test('values: the error names the property with the number, even next to an exac
   assert.deepEqual(Object.keys(json.errors), ['properties.big']);
 });
 
-test('values: an exact number beyond 2^53, and every digit of a string, are stored', async () => {
+test('values: exact numbers beyond 2^53, and long strings of digits, are accepted', async () => {
   const body = sent(`{"a":9007199254740992,"b":1e23,"c":-18014398509481984,"d":"${big}"}`);
   const { status, text } = await tenant.send('POST', '/ingest/v2/a', body, raw);
   assert.equal(status, 200, text);
 });
 
-test('values: in a bulk request only the entity with the number is refused, in small bodies and in large ones', async () => {
+test('values: in a bulk request only the entity with the number is rejected, in small bodies and in large ones', async () => {
   const good = '{"originId":"good","type":"thing","properties":{"n":9007199254740992}}';
   for (const filler of ['', 'x'.repeat(100_000)]) {
     const bad = `{"originId":"bad","type":"thing","properties":{"filler":"${filler}","big":${big}}}`;
@@ -54,14 +54,14 @@ test('values: in a bulk request only the entity with the number is refused, in s
   }
 });
 
-test('values: a large body of one entity is refused like a small one', async () => {
+test('values: a large body of one entity is rejected like a small one', async () => {
   const body = sent(`{"filler":"${'x'.repeat(200_000)}","big":${big}}`);
   const { status, json } = await tenant.send('POST', '/ingest/v2/large', body, raw);
   assert.equal(status, 422);
   assert.match(json.errors['properties.big'], advice);
 });
 
-test('values: ingest v1 refuses the same numbers, also if they are strings of the type number', async () => {
+test('values: ingest v1 rejects the same numbers, also if they are strings of the type number', async () => {
   for (const value of [big, `"${big}"`]) {
     const body = sent(
       `{"id":"a","type":"thing","properties":{"list":{"type":"array","items":[{"type":"number","value":${value}}]}}}`,
@@ -75,7 +75,7 @@ test('values: ingest v1 refuses the same numbers, also if they are strings of th
   }
 });
 
-/** An entity, several and one of v1 that have no properties. */
+/** A single, a bulk and a v1 body without properties. */
 const single = { type: 'thing' };
 const bulk = [
   { originId: 'full', type: 'thing', properties: { title: 'y' } },
@@ -208,7 +208,7 @@ test('auto-indexed groups: a date field that receives another string becomes tex
   assert.deepEqual([late.status, late.json.errors], [400, ['Invalid nextPageToken']], 'its order is gone');
 });
 
-// Last, because its tenant takes the place of the other on the platform.
+// Last, because its tenant replaces the other one on the platform.
 describe('values: a source with propertiesOptional', () => {
   const optional = new QueryTenant(
     'optional',
@@ -233,7 +233,7 @@ describe('values: a source with propertiesOptional', () => {
     { full: { title: 'x' } },
   );
 
-  test('a body without properties has none', async () => {
+  test('a body without properties is accepted, and the entity has none', async () => {
     assert.equal((await optional.send('POST', '/ingest/v2/single', single)).status, 200);
     const saved = await optional.send('POST', '/ingest/v2', bulk);
     assert.deepEqual(saved.json.changedSourceEntities, ['full', 'bare']);

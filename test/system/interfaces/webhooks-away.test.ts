@@ -1,5 +1,5 @@
 /**
- * A webhook whose receiver is away while its views go on changing, and answers slowly when it is back:
+ * A webhook whose receiver is unavailable while its views keep changing, and slow after it returns:
  * `MILLRACE_SECONDS=60 npm test -- test/system/interfaces/webhooks-away.test.ts` makes 50,000 changes in a minute.
  */
 import assert from 'node:assert/strict';
@@ -21,7 +21,7 @@ import { clientKey, siteFiles, sourceKey } from '../support/site.ts';
 const awaySeconds = testSeconds(4);
 const isLong = awaySeconds >= 60;
 const savesPerSecond = 17;
-// A short run has as many changes of each entity, and as many requests, for less than half of the work.
+// A short run makes as many changes per entity and as many requests, with less than half of the work.
 const entitiesPerSave = isLong ? 50 : 20;
 const batchSize = entitiesPerSave * 2;
 const entities = Math.min(5_000, awaySeconds * entitiesPerSave * 2);
@@ -59,7 +59,7 @@ after(async () => {
   receiver.close();
 });
 
-/** A change of a page is identified by its URL, which has the number of the change. */
+/** The URL of a page contains the number of the change, which identifies it. */
 function page(originId: string): SourceEntity {
   serial += 1;
   return entityOf(originId, 'page', { title: `T ${serial}` }, { url: `/${originId}/${serial}` });
@@ -67,7 +67,7 @@ function page(originId: string): SourceEntity {
 
 const anyId = () => `p${random.below(entities)}`;
 
-/** @returns how long the save took, in ms */
+/** @returns the duration of the save, in ms */
 async function save(): Promise<number> {
   const ids = new Set(Array.from({ length: entitiesPerSave }, anyId));
   const startMs = performance.now();
@@ -78,7 +78,7 @@ async function save(): Promise<number> {
   return performance.now() - startMs;
 }
 
-/** @returns median of the saves, in ms */
+/** @returns the median duration of the saves, in ms */
 async function saveFor(seconds: number): Promise<number> {
   const took: number[] = [];
   const startMs = performance.now();
@@ -128,7 +128,7 @@ function received(): { readonly copy: FeedCopy; readonly ids: ReadonlySet<string
   return { copy, ids, count };
 }
 
-test('webhooks away: a receiver gets the latest of everything, in order, though its sender is killed', async (context) => {
+test('webhooks away: a receiver gets the latest state of everything, in order, even if the sender is killed', async (context) => {
   const usualMs = await saveFor(awaySeconds / 4);
   await until('nothing waits', async () => (await standing()).behind === 0);
   receiver.close();

@@ -176,11 +176,11 @@ test('webhooks: the format of the hosted service is one change per request', asy
   for (const one of received) verified(one, secret);
 });
 
-test('webhooks: changes are batched until a request is full or its time is over', async () => {
+test('webhooks: changes are batched until a request is full or the batch time is over', async () => {
   await until('nothing waits', async () => (await standing('gathered')).behind === 0);
   const before = receiver.at('/gathered').length;
   for (const originId of ['a', 'b', 'c']) await save(originId, 'Together', 'note');
-  // A request that is full does not wait until its time is over.
+  // A full request is sent without waiting for the end of the batch time.
   const [full] = await receiver.count('/filled', 1, (webhookBatchSecondsMax / 2) * 1_000);
   assert.equal(changesIn([full as Received]).length, 3);
   await save('d', 'Alone');
@@ -257,7 +257,7 @@ test('webhooks: 410 disables; enable resumes; replay sets the cursor', async () 
 
 test('webhooks: the trace of a save or delete is sent with its change, and no other', async () => {
   const trace = (digit: number) => `00-0af7651916cd43dd8448eb211c80319c-b7ad6b716920333${digit}-01`;
-  /** The header of the request with the next change of an entity. */
+  /** The `traceparent` header of the request with the next change of an entity. */
   const passedOn = async (originId: string, act: () => Promise<unknown>) => {
     const ofEntity = () =>
       receiver.at('/all').filter((one) => changesIn([one]).some((change) => change.originId === originId));
@@ -285,7 +285,7 @@ test('webhooks: the trace of a save or delete is sent with its change, and no ot
   assert.equal(await passedOn('bulk', remove), trace(4));
 });
 
-test('webhooks: a test is sent once and reported', async () => {
+test('webhooks: a test is sent, and the status of the receiver is reported', async () => {
   receiver.answer = (response) => response.writeHead(418).end();
   const { status, json } = await manage(client, '/webhooks/all/test', { body: {} });
   assert.equal(status, 200, JSON.stringify(json));
@@ -307,7 +307,7 @@ test('webhooks: a test is sent once and reported', async () => {
   assert.equal((await manage(client, '/webhooks/nobody/replay', { body: { since: 'now' } })).status, 404);
 });
 
-/** In any writing: JSON and base64 keep these letters. */
+/** JSON and base64 encodings keep these letters. */
 const hiddenTexts = [secret, nextSecret, headerValue].map((text) => text.replace('whsec_', ''));
 
 function assertHidden(text: string, where: string): void {
@@ -333,7 +333,7 @@ test('webhooks: secrets and header values are stored and never shown', async () 
     JSON.stringify(refused.json),
     /webhooks\[0\]\.secret\[0\].*webhooks\[0\]\.headers\.Authorization/s,
   );
-  // Another one begins where it was put in.
+  // A new webhook starts at the time when it was added.
   const more = JSON.parse(documents['tenant.json'] ?? '') as { webhooks: unknown[] };
   more.webhooks.push(hook('added'), hook('private', { url: `http://127.1.1.1.nip.invalid:${port}/private` }));
   const added = await put({ ...documents, 'tenant.json': JSON.stringify(more) });
@@ -381,7 +381,7 @@ test('webhooks: no answer, log, backup or command shows a secret', async (contex
   assertHidden(system.outputs(), 'a log');
 });
 
-test('webhooks: check warns of rejected receivers, and shows no secret', async () => {
+test('webhooks: check warns about rejected receivers, and shows no secret', async () => {
   const env = system.environment() as Record<string, string>;
   const check = (words: string[], more: Record<string, string>) =>
     runCommand('check', words, { env: { ...env, ...more } });

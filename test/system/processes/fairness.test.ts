@@ -1,4 +1,4 @@
-/** No tenant waits for an import, neither another tenant's nor its own (docs/promises.md "Load and outages"). */
+/** Imports delay neither other tenants nor single saves of their own tenant (docs/promises.md "Load and outages"). */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -19,21 +19,21 @@ const bootstrap = fileURLToPath(new URL('../../../src/cli/bootstrap.mjs', import
 const pages = 5_000;
 const importRequests = 64;
 /**
- * Of what all requests of the import together bring: it begins with 400, and workers that look up so much do far less than
- * that in the 100 ms that they may be behind.
+ * Maximum number of unprocessed entities of the import. It starts with 400, and workers with so many lookups process far fewer in
+ * the 100 ms that they may lag.
  */
 const unprocessedMax = 1_000;
 /**
- * Of the time that the import takes from its first entity on, in the median. docs/promises.md has milliseconds, for a machine that
- * has time; here tests run beside each other, on how many cores is not known. Without a bound on how far the import runs ahead
- * a save would be seen when all of the import is.
+ * Maximum share of the import's duration, as a median. docs/promises.md has milliseconds, for an idle machine; tests run in
+ * parallel, on an unknown number of cores. Without a bound on how far the import runs ahead, a save would only become visible at
+ * the end of the import.
  */
 const [savedShareMax, seenShareMax] = [0.1, 0.2];
-/** More than the requests of the import, fewer than those of the flood. */
+/** More than the concurrent requests of the import, and fewer than those of the flood. */
 const backlogMax = 100;
 const floodConnections = 120;
 
-/** A view that is dear to make: each of its entries is a lookup of its own. */
+/** A view that is expensive to build: each of its entries is a separate lookup. */
 const dear = {
   page: {
     triggers: { cms: ['page'] },
@@ -65,7 +65,7 @@ const rude = { tenant: 'rude', source: `rude-${sourceKey}`, client: `rude-${clie
 const quiet = { tenant: 'quiet', source: `quiet-${sourceKey}`, client: `quiet-${clientKey}` };
 
 function page(number: number, title: string): SourceEntity {
-  // Pages of the import are in no group that pages look up, so none of them causes work for another.
+  // No page looks up the groups of imported pages, so that none of these causes work for another.
   const groups = Array.from({ length: 3 }, (_, index) => `g${(number + index) % 40}`);
   return entityOf(`p${number}`, 'page', { title, group: `of ${number}`, groups, text: 'x'.repeat(300) });
 }
@@ -88,7 +88,7 @@ before(async () => {
 });
 after(() => system.stop());
 
-/** Entities of the rude tenant that were accepted and nothing was built from yet. */
+/** Number of accepted entities of the rude tenant that are not yet processed. */
 async function unprocessed(): Promise<number> {
   const store = await system.store();
   const counts = await Promise.all(
@@ -100,7 +100,7 @@ async function unprocessed(): Promise<number> {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** A single save, read with its version. @returns milliseconds until it was answered, and until it was read */
+/** Saves an entity and reads it with its version. @returns milliseconds until the save was answered, and until it was read */
 async function saveAndRead(
   { source, client: key }: typeof quiet,
   number: number,
@@ -122,7 +122,7 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-test('fairness: an import stays close to its workers, and single saves of others and its own are soon readable', async (context) => {
+test('fairness: an import stays close to its workers, and single saves of all tenants are soon readable', async (context) => {
   const file = path.join(system.scratchDir, 'pages.ndjson');
   const lines = Array.from({ length: pages }, (_, number) => `${JSON.stringify(page(number, 'imported'))}\n`);
   await writeFile(file, lines.join(''));
@@ -167,7 +167,7 @@ test('fairness: an import stays close to its workers, and single saves of others
   assert.ok(savedMs <= savedShareMax * importMs && seenMs <= seenShareMax * importMs, figures);
 });
 
-test('fairness: a tenant that floods is refused, and nobody else is', async () => {
+test('fairness: a tenant that floods is rejected, and no other tenant is', async () => {
   let isOver = false;
   const counts = new Map<number, number>();
   const flood = async (connection: number) => {
@@ -181,7 +181,7 @@ test('fairness: a tenant that floods is refused, and nobody else is', async () =
       counts.set(answer.status, (counts.get(answer.status) ?? 0) + 1);
     }
   };
-  // Over its own connections, or it would wait in the queue of the flood's.
+  // Uses its own connections, or its requests would queue after those of the flood.
   const other = system.client('web.1');
   const save = async () => {
     try {

@@ -8,14 +8,14 @@ import { Platform } from '../../cli/support/platform.ts';
 import { oneRedisOnly, System } from '../support/processes/system.ts';
 import { siteFiles } from '../support/site.ts';
 
-/** What an idle platform may append to Redis' file in a second (issue: idle costs nothing). */
+/** Maximum that an idle platform may append to Redis' file per second. */
 const bytesPerSecondMax = 1_000;
-/** So that what is renewed every few seconds counts as often as it should. */
+/** Long enough to count what is renewed every few seconds. */
 const idleMs = 12_000;
-/** Jobs, layouts and the first statistics come to rest. */
+/** Until jobs, layouts and the first statistics are done. */
 const settleMs = 4_000;
 
-/** The append-only file of Redis. */
+/** Path of the append-only file of Redis. */
 function appendedFile(folder: string): string {
   const appended = readdirSync(path.join(folder, 'appendonlydir')).filter((name) =>
     name.endsWith('.incr.aof'),
@@ -24,7 +24,7 @@ function appendedFile(folder: string): string {
   return path.join(folder, 'appendonlydir', appended[0] ?? '');
 }
 
-/** Commands appended while idle, by name and key, and their bytes. */
+/** Commands appended while idle, with their key, and the total bytes. */
 async function appendedWhileIdle(folder: string): Promise<{ bytes: number; commands: string[] }> {
   await sleep(settleMs);
   const file = appendedFile(folder);
@@ -70,7 +70,7 @@ test(
   },
 );
 
-test('idle: neither do the processes of npm start', async (context) => {
+test('idle: the processes of npm start append almost nothing to the file of Redis', async (context) => {
   const dataDir = await temporaryFolder(context);
   const platform = await Platform.start(context, { DATA_DIR: dataDir, PARTITIONS: '16' });
   await platform.ready();

@@ -42,7 +42,7 @@ async function scrape(headers: Record<string, string>): Promise<{ status: number
   return { status: response.status, text: await response.text() };
 }
 
-/** With the metrics of all processes in it. */
+/** The metrics, once they include those of all processes. */
 async function wholeText(): Promise<string> {
   let text = '';
   await until('every process has told its figures', async () => {
@@ -121,7 +121,7 @@ test('metrics: promtool accepts the alert rules', withPromtool, () => {
 });
 
 test('metrics: the reference has a row for every metric, and for no other', async () => {
-  // Those of `prom-client` itself differ between versions of Node.
+  // The metrics of `prom-client` itself differ between versions of Node.
   const families = [...parsePrometheusText(await wholeText())]
     .filter(([name]) => !/^millrace_(?:nodejs|process)_/.test(name))
     .map(([name, { type, help }]) => [`\`${name}\``, type, help]);

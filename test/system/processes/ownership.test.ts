@@ -157,7 +157,7 @@ test('ownership: views stay correct and complete while one worker is killed and 
     await writing;
   }
 
-  // Nothing moves now, so whatever the worker that wakes up still does in the name of its old leases would show.
+  // Nothing else changes now, so that a write of the resumed worker under its old leases would be detected.
   await waitUntilSettled(store);
   const before = await contentDigests(store);
   await system.kill('worker.2', 'SIGCONT');
@@ -181,7 +181,7 @@ test('ownership: views stay correct and complete while one worker is killed and 
   );
   for (const front of clients) assert.deepEqual(await viewDifferences(front, clientKey, targets, fresh), []);
 
-  // Once more in a way that knows nothing of schemas.
+  // Checks again without evaluating schemas.
   for (const [originId, { type, url, properties }] of entities) {
     if (type === 'topic') continue;
     const asked = `/v2?handle=page-${originId}${url === null ? '' : `&url=${url}`}`;

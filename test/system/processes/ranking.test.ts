@@ -1,5 +1,5 @@
 /**
- * Searches over HTTP: three workers with shards of their own, and three that hold copies, answer byte for byte as one worker does.
+ * Searches over HTTP: three workers, with and without shard copies, answer byte for byte like one worker.
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -54,7 +54,7 @@ after(async () => {
   for (const system of started) await system.stop();
 });
 
-/** The texts of all pages of each search. */
+/** The response bodies of all pages of each search. */
 async function answersOf(options: Omit<SystemOptions, 'files'>): Promise<string[]> {
   const system = await System.start({ ...options, jobs: 0, partitions, files });
   started.push(system);
@@ -76,11 +76,11 @@ async function answersOf(options: Omit<SystemOptions, 'files'>): Promise<string[
       const pagination: JsonObject = { pageSize: 40, nextPageToken: token };
       const body = { search, pagination, highlight: { length: 60 }, facets: [{ field: 'sold', size: 3 }] };
       const { status, text: answer, json } = await ask(body);
-      // A busy machine responds so, and a client retries.
+      // A busy machine may answer 503, and clients retry.
       if (status === 503) continue;
       assert.equal(status, 200, answer);
       [token, isFirst] = [json.nextPageToken, false];
-      // Tokens are signed with each store's own secret, and entities were saved at other times.
+      // Tokens are signed with the secret of each store, and the entities were saved at other times.
       answers.push(answer.replace(/"nextPageToken":"[^"]+"/, '').replace(/"_updatedAt":"[^"]+"/g, ''));
     }
   }

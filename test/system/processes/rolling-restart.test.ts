@@ -1,8 +1,7 @@
 /**
- * Processes are restarted one after the other (docs/guide/upgrading.md "A rolling restart of one version"), and fronts are
- * killed and frozen, behind nginx as it is documented (docs/operations/nginx.conf), under load. nginx asks another front when
- * a connection breaks. That a front that stops breaks none is shown by `test/http/uws/closing.test.ts`: here nginx would hide
- * it.
+ * Under load, processes are restarted one by one (docs/guide/upgrading.md "A rolling restart of one version"), and fronts are
+ * killed and frozen, behind nginx with the documented configuration (docs/operations/nginx.conf). Nginx retries at another front
+ * if a connection breaks, so this test cannot show that a stopping front breaks none: `test/http/uws/closing.test.ts` does.
  */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -14,9 +13,9 @@ import { until } from '../../support/until.ts';
 import { System } from '../support/processes/system.ts';
 import { clientKey, siteFiles, sourceKey } from '../support/site.ts';
 
-/** Each kind of request has as many lanes. */
+/** Concurrent lanes per kind of request. */
 const lanesOfKind = 4;
-/** Of a lane, between an answer and its next request. Processes that start need the processors more than further reads do. */
+/** Pause of a lane between a response and its next request, which leaves the processors to starting processes. */
 const pauseMs = 120;
 const slowMs = 2_000;
 const rounds = Number(process.env.MILLRACE_ROUNDS ?? 2);
@@ -39,7 +38,7 @@ let nginx: Nginx;
 let firstVersion = '';
 
 before(async () => {
-  // A worker waits for half of it until another one has started, which takes long on a busy machine.
+  // A stopping worker waits up to half of this for another one to start, which is slow on a busy machine.
   const env = { DRAIN_SECONDS: '25' };
   system = await System.start({ web: 2, workers: 2, jobs: 1, files, env });
   const conf = await readFile(new URL('../../../docs/operations/nginx.conf', import.meta.url), 'utf8');
@@ -75,21 +74,21 @@ type Kind = 'query' | 'query at a version' | 'page at a version';
 
 const kinds: readonly Kind[] = ['query', 'query at a version', 'page at a version'];
 
-/** The requests and their results, in chronological order. */
+/** Sends the requests, and records failures and a timeline. */
 class Load {
   asked = 0;
   answered = 0;
   slowestMs = 0;
   /** Answers that took longer than `slowMs`. */
   slow = 0;
-  /** Of the last save. */
+  /** Version of the last save. */
   version = firstVersion;
   rank = 1;
   readonly failures: string[] = [];
   readonly #startMs = performance.now();
   readonly #steps: string[] = [];
 
-  /** No two queries are the same, so none is answered by a front's cache. */
+  /** Each query is unique, so that no front answers it from its cache. */
   async ask(kind: Kind): Promise<void> {
     this.asked += 1;
     const { version, rank } = this;
@@ -120,7 +119,7 @@ class Load {
     this.step(`${kind}: ${what} after ${Math.round(performance.now() - askedMs)} ms`);
   }
 
-  /** Saves as a client does that tries again: what was taken is not lost. */
+  /** Saves like a client that retries: only acknowledged saves count. */
   async save(): Promise<void> {
     const rank = this.rank + 1;
     const version = await save(rank).catch((error: Error) => {
@@ -136,7 +135,7 @@ class Load {
     this.#steps.push(`${Math.round(performance.now() - this.#startMs)} ms: ${what}`);
   }
 
-  /** Fails when a query failed, with the steps and the errors of nginx. A refused connection does not cause a wait. */
+  /** Fails if a read failed, with the timeline and the errors of nginx. Refused connections are left out, as they cost no time. */
   async end(context: TestContext): Promise<void> {
     const perSecond = Math.round(this.answered / ((performance.now() - this.#startMs) / 1000));
     context.diagnostic(
@@ -149,7 +148,7 @@ class Load {
   }
 }
 
-/** As in the guide: the next one only once every front is ready without a fault, and lists the process. */
+/** Follows the guide: waits until the process is listed and every front is ready without `degraded`. */
 async function restart(name: string): Promise<void> {
   await system.restart(name);
   await until(`${name} is listed`, async () => {
@@ -167,7 +166,7 @@ async function restart(name: string): Promise<void> {
   }
 }
 
-/** @param act what happens while reads come from all lanes, and saves from one */
+/** @param act runs while reads come from all lanes, and saves from one */
 async function underLoad(
   context: TestContext,
   act: (load: Load) => Promise<void>,
@@ -237,7 +236,7 @@ test('rolling restart: a front that hangs fails no read behind nginx, and soon g
     load.step('web.1 is frozen');
     await frozen.signal('SIGSTOP');
     const { answered } = load;
-    // Each lane waits at most once; nginx asks the other front for all of them after its timeout.
+    // Each lane waits at most once, because nginx sends all requests to the other front after its timeout.
     await until('nginx leaves the front out', () => load.answered > answered + 500);
     load.slow = 0;
     const later = load.answered;

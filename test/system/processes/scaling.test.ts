@@ -59,7 +59,7 @@ test('scaling: workers are added and removed without a failed query', async (con
   try {
     await system.add('worker.2');
     const isRunning = () => system.process('worker.2').outputOfThisLife.includes('running');
-    // Node may take long to start on a busy machine, which does not count here.
+    // Node may start slowly on a busy machine, which does not count here.
     await until('the new worker runs', isRunning);
     const addedMs = performance.now();
     await until('it has taken over its part', async () => (await owns('worker.2')) >= 4, takeoverMs);

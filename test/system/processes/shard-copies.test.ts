@@ -1,7 +1,7 @@
 /**
- * With shard copies no query fails while workers die, are paused or are restarted, nor while all of the platform is restarted
- * process by process behind a load balancer: a connection that breaks is tried at the other front, and nothing else is tried
- * again. Answers are whole, and never older than what was given or acknowledged before.
+ * With shard copies, no query fails while workers are killed, paused or restarted, or while the whole platform is restarted
+ * process by process behind a load balancer. Only requests on broken connections are retried, at the other front. Answers are
+ * complete, and never older than what was shown or acknowledged before.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -22,9 +22,9 @@ import { clientKey, siteFiles, sourceId, sourceKey } from '../support/site.ts';
 const partitions = 8;
 const [itemCount, ranks] = [1_000, 50];
 const connections = 6;
-/** Of a reader, between an answer and its next query: processes that start need the processors too. */
+/** Pause of a reader between a response and its next query, which leaves the processors to starting processes. */
 const restMs = 40;
-/** Longer than a lease, and longer than a heartbeat is waited for. */
+/** Longer than a lease, and longer than the heartbeat timeout. */
 const pauseMs = 5_000;
 
 const files = siteFiles({
@@ -43,7 +43,7 @@ const files = siteFiles({
 let system: System;
 let balancer: Balancer;
 
-/** Sends a request to one of the fronts, and to the other one when a connection breaks. */
+/** Sends a request to one of the fronts, and retries at the other one if the connection breaks. */
 class Balancer {
   readonly #clients: readonly Client[];
   #turn = 0;
@@ -55,7 +55,7 @@ class Balancer {
     this.#clients = of.fronts.map((name) => of.client(name, connections));
   }
 
-  /** @returns with the number of the front that answered */
+  /** @returns the response, and the index of the front */
   async query(body: Json, headers: Readonly<Record<string, string>> = {}): Promise<[Answer, number]> {
     return await this.#send((client) => client.post('/v1/things', body, { key: clientKey, headers }));
   }
@@ -82,7 +82,7 @@ class Balancer {
   }
 }
 
-/** Readers of known totals and a writer that reads its own writes, until they are stopped. */
+/** Readers that know the right results, and a writer that reads its own writes, until stopped. */
 class Load {
   asked = 0;
   written = 0;
@@ -115,7 +115,7 @@ class Load {
     }
   }
 
-  /** No two queries are the same, so none is answered by a front's cache. */
+  /** Each query is unique, so that no front answers it from its cache. */
   async #read(reader: number): Promise<void> {
     this.asked += 1;
     const rank = this.asked % ranks;
@@ -135,7 +135,7 @@ class Load {
     await sleep(restMs);
   }
 
-  /** What a front has shown it does not take back. */
+  /** A front must not show an older value than before. */
   async #watch(): Promise<void> {
     const [{ status, json, text }, front] = await balancer.query(counterQuery);
     const value = json.results?.[0]?.value ?? -1;
@@ -163,7 +163,7 @@ class Load {
 const counterQuery: Json = { filters: { and: [{ field: 'rank', operator: 'equals', value: -1 }] } };
 
 before(async () => {
-  // Too long for a socket in the file system: fronts reach workers over TCP, as on several machines.
+  // Too long for the path of a Unix socket, so that fronts reach workers over TCP, as on several machines.
   const longFolder = mkdtempSync(path.join(tmpdir(), `millrace-${'x'.repeat(120)}`));
   after(() => rmSync(longFolder, { recursive: true, force: true }));
   const env = { SHARD_COPIES: '2', LEASE_SECONDS: '2', MIN_VERSION_WAIT_SECONDS: '30', TMPDIR: longFolder };
@@ -189,7 +189,7 @@ before(async () => {
 });
 after(() => system.stop());
 
-/** Every running worker holds its copies, and reports them. */
+/** Waits until every running worker holds its copies and reports them. */
 async function untilCopied(): Promise<void> {
   const store = await system.store();
   const pids = new Set(system.workers.map((name) => system.process(name).pid));
@@ -201,7 +201,7 @@ async function untilCopied(): Promise<void> {
   });
 }
 
-/** As in `docs/guide/upgrading.md`: it runs, and every front is ready without `degraded`. */
+/** As in `docs/guide/upgrading.md`: waits until the process runs, and every front is ready without `degraded`. */
 async function untilRunning(name: string): Promise<void> {
   const isWorker = name.startsWith('worker');
   await until(`${name} runs`, () => {

@@ -1,6 +1,6 @@
 /**
- * A worker that starts from a snapshot answers as one that reads every item: whatever changed while it was down, and however it
- * ended.
+ * A worker that starts from a snapshot answers like one that reads every item, whatever changed while it was down and however it
+ * stopped.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
@@ -20,8 +20,8 @@ import { clientKey, siteFiles, sourceKey } from '../support/site.ts';
 const random = Random.forTest('snapshots');
 const words = ['river', 'mill', 'wheel', 'stone', 'bridge', 'water'];
 /**
- * By shard copies: one of them is to be killed while it writes, so its snapshots are larger. A copy may lag when its worker is
- * stopped, and must have enough items for a snapshot even then.
+ * Number of items by shard copies. With one copy, a worker is killed while it writes, so its snapshots must be larger. A copy
+ * may lag when its worker is stopped, and must have enough items for a snapshot even then.
  */
 const itemCounts: ReadonlyMap<number, number> = new Map([
   [1, 3 * snapshotItemsMin],
@@ -32,7 +32,7 @@ const rounds = 2;
 const killsMax = 20;
 const size: Json = { type: 'number', value: '{p.size}' };
 const files = filesWith({});
-/** The index has another field, so all its shards are rebuilt. */
+/** The same site with another index field, so that all shards are rebuilt. */
 const otherFiles = filesWith({ again: size });
 
 function filesWith(more: Readonly<Record<string, Json>>): ConfigFiles {
@@ -86,7 +86,7 @@ class Site {
     await this.#save(Array.from({ length: 100 }, (_, number) => `added-${this.#changes}-${number}`));
   }
 
-  /** Takes the tenant out of the configuration, removes all that is stored of it, and has it back with other items. */
+  /** Removes the tenant from the configuration, purges its data, and adds it again with other items. */
   async purge(): Promise<void> {
     await this.system.apply(siteFiles({ tenant: 'other', keyPrefix: 'other-' }));
     const purged = await runCommand('purge', ['--yes'], { env: this.system.environment() });
@@ -107,7 +107,7 @@ class Site {
     await waitUntilSettled(store);
   }
 
-  /** The partitions of each worker, as text, in an order that does not depend on the workers. */
+  /** The partitions of each worker as strings, in an order that does not depend on the workers. */
   async ownedPartitions(): Promise<string[]> {
     const owned = new Map<string | null, number[]>();
     for (const [partition, { workerId }] of (await readOwners(await this.system.store())).entries())
@@ -115,7 +115,7 @@ class Site {
     return [...owned.values()].map((partitions) => partitions.join(' ')).sort();
   }
 
-  /** Its answers are those of a scan of all items. */
+  /** Search results must equal those of a scan of all items. */
   async assertAnswers(): Promise<void> {
     for (const word of words) {
       const expected = [...this.#model]
@@ -190,7 +190,7 @@ for (const copies of [1, 2]) {
   });
 }
 
-test('snapshots: after all workers stopped, entities saved meanwhile are found', async () => {
+test('snapshots: entities saved while all workers are stopped are found after their restart', async () => {
   const site = await siteWith(1);
   const { system } = site;
   for (const name of system.workers) await system.kill(name, 'SIGTERM');
@@ -229,7 +229,7 @@ test('snapshots: an index that is reconfigured while a worker is down, and while
   await site.assertAnswers();
 });
 
-test('snapshots: a worker that is killed while it writes leaves no file that is loaded', async () => {
+test('snapshots: a worker that is killed while it writes a snapshot answers like a scan after its restart', async () => {
   const site = await siteWith(1);
   const { system } = site;
   let wasWriting = false;

@@ -37,7 +37,7 @@ async function deliver(url: string, version = ''): Promise<JsonObject | null> {
   return JSON.parse(await response.text()).route;
 }
 
-/** The status of the running processes. */
+/** The running processes, from the status endpoint. */
 async function processesOf(url: string): Promise<{ readonly role: string; readonly pid: number }[]> {
   const response = await fetch(`${url}/management/v1/status`, { headers: { 'X-Api-Key': managementKey } });
   assert.equal(response.status, 200);
@@ -48,7 +48,7 @@ async function rolesOf(url: string): Promise<string[]> {
   return (await processesOf(url)).map(({ role }) => role).sort();
 }
 
-/** Every process of an `npm start`, however deep; `/proc`, because a small system has no `ps`. */
+/** All descendants of an `npm start`. Reads `/proc`, because minimal systems have no `ps`. */
 function descendants(pid: number): number[] {
   const children = readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry) && parentOf(entry) === pid)
@@ -58,14 +58,14 @@ function descendants(pid: number): number[] {
 
 function parentOf(pid: string): number | null {
   try {
-    // The name in parentheses may hold anything; the state and the parent's id follow the last one.
+    // The name in parentheses may contain any character; the state and the parent id follow the last parenthesis.
     return Number(/.*\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]);
   } catch {
     return null;
   }
 }
 
-test('start: ingested entities are served, and still are after Ctrl-C and another start', async (context) => {
+test('start: ingested entities are served, also after Ctrl-C and another start', async (context) => {
   const dataDir = await temporaryFolder(context);
   const first = await Platform.start(context, { DATA_DIR: dataDir });
   await first.ready();
@@ -111,7 +111,7 @@ test('start: if npm start itself is killed, no process remains, and the next sta
   const [pid, ...others] = new Set((await processesOf(small.url)).map(({ pid }) => pid));
   assert.ok(pid !== undefined && others.length === 0, 'all roles are one process');
 
-  await context.test('that process saves, shows and finds, and has all three roles', async () => {
+  await context.test('that process has all roles, and saves, delivers and queries', async () => {
     assert.deepEqual(await rolesOf(small.url), ['jobs', 'web', 'worker']);
     const saved = await ingest(small.url, 'Mu');
     assert.deepEqual(await deliver(small.url, saved), {
@@ -130,7 +130,7 @@ test('start: if npm start itself is killed, no process remains, and the next sta
     assert.deepEqual(ready, { status: 200, waitingFor: [] });
   });
 
-  await context.test('killed right after a save, it comes back and has lost nothing', async () => {
+  await context.test('killed right after a save, it is restarted and has lost nothing', async () => {
     const saved = await ingest(small.url, 'Lemuria');
     process.kill(pid, 'SIGKILL');
     await until('another process serves', async () => {
@@ -159,7 +159,7 @@ test('start: a platform of two fronts serves, accepts an import and reloads its 
   const platform = await Platform.start(context, { WEB: '2' });
   await platform.ready();
 
-  await context.test('two fronts share the port', async () => {
+  await context.test('every new connection to the shared port is answered', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () =>
         fetch(`${platform.url}/health/live`, { headers: { Connection: 'close' } }),
@@ -186,7 +186,7 @@ test('start: a platform of two fronts serves, accepts an import and reloads its 
     },
   );
 
-  await context.test('SIGHUP reads the configuration again without a restart', async () => {
+  await context.test('SIGHUP reloads the configuration without a restart', async () => {
     platform.process.kill('SIGHUP');
     await until('it is told', () => platform.output.includes('the configuration was reloaded and is active'));
   });

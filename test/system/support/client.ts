@@ -1,4 +1,4 @@
-/** An HTTP client that believes nothing: every answer is checked against the document that the front itself serves. */
+/** An HTTP client that checks every answer against the OpenAPI document that the front serves. */
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/contract/json.ts';
@@ -7,10 +7,10 @@ import { shapeMistakes } from './shape-check.ts';
 
 export interface RequestOptions {
   readonly key?: string;
-  /** Sent as JSON, unless it is text or bytes. */
+  /** Sent as JSON, unless it is a string or bytes. */
   readonly body?: Json | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of writes that the response must show. Like a client, the request is retried while they are not visible. */
+  /** Version that the response must show. The request is retried until it does, as clients do. */
   readonly version?: string;
   readonly timeoutMs?: number;
 }
@@ -23,13 +23,13 @@ export interface Answer {
   readonly json: any;
 }
 
-/** The front did not answer: it is not there, or went away in the middle. */
+/** The front did not answer: it is not running, or the connection broke. */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
 
   /** False if nothing listened, so that the request was certainly not accepted. */
   readonly mayBeTaken: boolean;
-  /** The connection had served before, and may have been closed before the request came. */
+  /** The connection was reused, and may have been closed before the request arrived. */
   readonly onIdleConnection: boolean;
 
   constructor(message: string, facts: { readonly mayBeTaken: boolean; readonly onIdleConnection: boolean }) {
@@ -57,7 +57,7 @@ export class Client {
     this.#agent.destroy();
   }
 
-  /** @throws NoAnswerError; Error when the answer is not as documented */
+  /** @throws NoAnswerError; Error if the answer is not as documented */
   async call(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
     this.#document ??= this.#exchange('GET', '/openapi.json', {}).then(({ json }) => json as JsonObject);
     const document = await this.#document.catch((error: unknown) => {
@@ -86,8 +86,8 @@ export class Client {
   }
 
   /**
-   * A front closes connections that were idle for a while; a request that meets this on its way is sent once more, on a
-   * connection of its own: several may have been closed that this process has not heard of yet.
+   * Fronts close idle connections. A request that meets this is sent once more, on a new connection, because others may have been
+   * closed too without this process knowing yet.
    */
   async #exchange(method: string, path: string, options: RequestOptions): Promise<Answer> {
     try {
@@ -167,7 +167,7 @@ export class Client {
   }
 }
 
-/** The operation that serves a path; one with fewer parameters goes first, as in the front. */
+/** The operation that serves a path; one with fewer parameters takes precedence, as in the front. */
 function operationOf(document: JsonObject, method: string, pathname: string): JsonObject | null {
   const paths = getObject(document, 'paths') ?? {};
   const matching = Object.keys(paths)

@@ -1,19 +1,19 @@
-/** Reads every view over HTTP and compares it with the one that should be there. */
+/** Reads every view over HTTP and compares it with the expected one. */
 import assert from 'node:assert/strict';
 import { formatViewId, type ViewRef } from '../../../src/contract/ids.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import type { Client } from './client.ts';
 import { keyPath, type Missing, render, type Tree } from './tenant/render.ts';
 
-/** Views of one request: each may pull in many others. */
+/** Views per request, because each may include many others. */
 const viewsPerRequest = 40;
 
 export interface ExpectedViews {
-  /** Null: the view does not exist. */
+  /** Null if the view must not exist. */
   treeOf(target: ViewRef): Tree | null;
 }
 
-/** Every view that differs, in words; the first few of them. */
+/** Describes the first few views that differ. */
 export async function viewDifferences(
   client: Client,
   key: string,

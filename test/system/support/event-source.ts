@@ -1,4 +1,4 @@
-/** Server-sent events of a front, read as they come (the HTML standard, "Server-sent events"). */
+/** Server-sent events of a front, read as they arrive (the HTML standard, "Server-sent events"). */
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { neverMs } from '../../support/until.ts';
 
@@ -10,7 +10,7 @@ export interface SentEvent {
 
 export class EventSource {
   readonly events: SentEvent[] = [];
-  /** Comments, as text after the colon. */
+  /** Number of comments. */
   comments = 0;
   status = 0;
   contentType = '';
@@ -39,7 +39,7 @@ export class EventSource {
     return this.events.at(-1)?.id ?? '';
   }
 
-  /** Stops taking bytes from the connection. */
+  /** Stops reading from the connection. */
   pause(): void {
     this.#response?.pause();
   }
@@ -52,7 +52,7 @@ export class EventSource {
     this.#request.destroy();
   }
 
-  /** Resolves when the condition holds of what has come, or the stream has ended. @throws Error after a while */
+  /** Resolves once the condition holds. @throws Error after the timeout, or if the stream ends before */
   async until(isMet: () => boolean, what: string, timeoutMs = neverMs): Promise<void> {
     const deadlineMs = performance.now() + timeoutMs;
     while (!isMet()) {
@@ -72,7 +72,7 @@ export class EventSource {
 
   #take(text: string): void {
     this.#text += text;
-    // An event of megabytes comes in very many pieces, and each search makes one text of them.
+    // A large event arrives in many chunks, and each search would flatten the concatenated string.
     if (!text.includes('\n')) return;
     for (let end = this.#text.indexOf('\n\n'); end >= 0; end = this.#text.indexOf('\n\n')) {
       this.#block(this.#text.slice(0, end));

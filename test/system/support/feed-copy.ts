@@ -1,4 +1,4 @@
-/** A copy of an environment that knows nothing but its feed of changes. */
+/** A copy of an environment that is built only from its change feed. */
 import type { Answer, Client } from './client.ts';
 
 export interface CopiedView {
@@ -9,7 +9,7 @@ export interface CopiedView {
   readonly redirects: readonly string[];
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a change as it came, which tests look into.
+// biome-ignore lint/suspicious/noExplicitAny: a received change, whose members tests inspect.
 export type ToldChange = any;
 
 export class FeedCopy {

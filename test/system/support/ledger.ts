@@ -1,6 +1,6 @@
 /**
- * Sends writes and tracks the expected state of every entity, as far as the responses say. A write without an
- * answer may have happened or not; then both states are possible until the next write of that entity is answered.
+ * Sends writes and tracks the state of every entity according to the responses. A write without an answer may have been stored
+ * or not, so both states are possible until the next write of that entity is answered.
  */
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
@@ -19,7 +19,7 @@ export interface LedgerOptions {
 
 export class Ledger {
   readonly #possible = new Map<string, State[]>();
-  /** Tokens of the answers since they were taken last. */
+  /** Version tokens of the answers since the last `takeVersions`. */
   #versions: string[] = [];
   answered = 0;
   unanswered = 0;
@@ -35,12 +35,12 @@ export class Ledger {
     return [...this.#possible.keys()];
   }
 
-  /** The states that an entity may be in; null: it is not there. */
+  /** The states that an entity may have; null if it does not exist. */
   possible(originId: string): readonly State[] {
     return this.#possible.get(originId) ?? [null];
   }
 
-  /** The one state of every entity that is there. @throws Error while a write is without an answer */
+  /** The state of every existing entity. @throws Error if an entity may have several states */
   entities(): Map<string, SourceEntity> {
     const entities = new Map<string, SourceEntity>();
     for (const [originId, states] of this.#possible) {
@@ -57,7 +57,7 @@ export class Ledger {
     return versions;
   }
 
-  /** In bulk, of any type. @returns whether it was answered 200 */
+  /** Saves in bulk, and may change types. @returns whether the answer was 200 */
   async save(client: Client, entities: readonly SourceEntity[]): Promise<boolean> {
     const states = entities.map((entity) => [entity.originId, entity] as const);
     const answer = await this.#ask(states, () =>
@@ -100,7 +100,7 @@ export class Ledger {
     for (const [originId, state] of states) this.#sent(originId, state);
     try {
       const answer = await send();
-      // It may have been accepted though Redis did not answer in time.
+      // It may have been accepted although Redis did not reply in time.
       if (answer.status === 503) {
         this.unanswered += 1;
         return null;
@@ -119,7 +119,7 @@ export class Ledger {
     }
   }
 
-  /** Reports in which of the possible states an entity was found. */
+  /** Records in which of the possible states an entity was found. */
   found(originId: string, state: State): void {
     this.#acknowledged(originId, state);
   }
@@ -144,7 +144,7 @@ function bodyOf({ times, ...entity }: SourceEntity): JsonObject {
   return { ...body, publishAt: momentText(publishAt), unpublishAt: momentText(unpublishAt) };
 }
 
-/** Waits until a front shows everything of these versions, as a client does: by asking again after each 503. */
+/** Waits until a front shows all writes of these versions, like a client that retries after each 503. */
 export async function untilVisible(client: Client, key: string, versions: readonly string[]): Promise<void> {
   for (const version of versions) {
     await until('the writes are visible', async () => {

@@ -2,10 +2,10 @@ import type { Json } from '../../../src/contract/json.ts';
 import type { Answer, Client } from './client.ts';
 import { managementKey } from './site.ts';
 
-/** Settings of a tenant that lets `managementKey` do everything. */
+/** Settings of a tenant in which `managementKey` may do everything. */
 export const managed = { managementClients: [{ name: 'ci', apiKeys: [managementKey] }] };
 
-/** An answer of the management interface. @param options a `body` is posted; without one the place is read */
+/** Calls the management interface. @param options with a `body` it is a POST, otherwise a GET */
 export function manage(
   client: Client,
   place: string,

@@ -1,7 +1,7 @@
 /**
- * A real nginx as a cache before one front, configured as docs/guide/caches.md says. nginx cannot purge by tag itself. What
- * a CDN does with tags is done here in the way of cache purgers for nginx: the files of the cache are read, each begins with
- * the head of its answer, and the file of an answer that has one of the tags is deleted.
+ * A real nginx as a cache before one front, configured as docs/guide/caches.md says. Nginx cannot purge by tag, as a CDN does, so
+ * this works like cache purgers for nginx: each file of the cache begins with the head of its answer, and files whose head has
+ * one of the tags are deleted.
  */
 import assert from 'node:assert/strict';
 import { readdir, readFile, unlink } from 'node:fs/promises';
@@ -14,7 +14,7 @@ const tagLine = /^(?:cache-tag|surrogate-key): (.*)$/gim;
 export class NginxCache {
   private constructor(private readonly nginx: Nginx) {}
 
-  /** A running nginx, to be stopped by the caller. */
+  /** Starts nginx. The caller stops it. */
   static async start(frontUrl: string): Promise<NginxCache> {
     return new NginxCache(await Nginx.start((address, folder) => siteBefore(frontUrl, address, folder)));
   }
@@ -23,9 +23,9 @@ export class NginxCache {
     return this.nginx.url;
   }
 
-  /** Drops the answers that have one of the tags. @returns their keys in the cache: `<path>|<API key>` */
+  /** Deletes the answers that have one of the tags. @returns their cache keys: `<path>|<API key>` */
   async purge(tags: ReadonlySet<string>): Promise<Set<string>> {
-    // The one worker does one thing after the other: once it has answered, the files of earlier answers are in place.
+    // The single worker processes requests in order, so that after this answer the files of earlier ones exist.
     assert.equal((await fetch(`${this.url}/ping`)).status, 204);
     const purged = new Set<string>();
     for (const file of await this.#files()) {
@@ -50,7 +50,7 @@ export class NginxCache {
   }
 }
 
-/** The key of a kept answer, and the tags that its head names. */
+/** The cache key and the tags of a cached answer. */
 function keptAnswer(file: Buffer): { readonly key: string; readonly tags: readonly string[] } {
   const text = file.toString('latin1');
   const [, key = ''] = /\nKEY: (.*)\n/.exec(text) ?? [];
@@ -58,7 +58,7 @@ function keptAnswer(file: Buffer): { readonly key: string; readonly tags: readon
   return { key, tags: [...head.matchAll(tagLine)].flatMap(([, tags = '']) => tags.trim().split(/[ ,]/)) };
 }
 
-/** The lines of the guide, with places of the test's own. */
+/** The configuration of the guide, with the paths and addresses of the test. */
 function siteBefore(frontUrl: string, address: string, folder: string): string {
   const [, documented = ''] = /```nginx\n(.*?)```/s.exec(textOf('docs/guide/caches.md')) ?? [];
   const site = documented

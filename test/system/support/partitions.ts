@@ -1,10 +1,10 @@
-/** Ownership, and the content of the store, as the test sees it in Redis. */
+/** Ownership and content of the store, read from Redis. */
 import { createHash } from 'node:crypto';
 import { Cluster } from 'ioredis';
 import { readOwners } from '../../../src/store/ownership/owners.ts';
 import type { Store } from '../../../src/store/store.ts';
 
-/** Partitions that a worker process owns by a lease that holds. Worker ids carry the process id. */
+/** Partitions that a worker process owns by a valid lease. Worker ids contain the process id. */
 export async function partitionsOf(store: Store, pid: number): Promise<number[]> {
   const owners = await readOwners(store);
   return owners.flatMap(({ workerId, holds }, partition) =>
@@ -12,7 +12,7 @@ export async function partitionsOf(store: Store, pid: number): Promise<number[]>
   );
 }
 
-/** True when the lease of every partition is held by one of these processes. */
+/** True if the lease of every partition is held by one of these processes. */
 export async function isSpreadOver(store: Store, pids: readonly number[]): Promise<boolean> {
   const owned = await Promise.all(pids.map((pid) => partitionsOf(store, pid)));
   return owned.flat().length === store.partitions.count;

@@ -1,4 +1,4 @@
-/** The tenant of one test file, whose entities of the type `thing` the index `things` holds. It is on the shared platform. */
+/** The tenant of one test file on the shared platform. Its index `things` has its entities of the type `thing`. */
 import assert from 'node:assert/strict';
 import { before } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
@@ -13,11 +13,11 @@ type QueryParts = Pick<SiteParts, 'schemas' | 'indexes' | 'settings'>;
 
 export class QueryTenant {
   #platform: { readonly system: System; readonly client: Client } | null = null;
-  /** Of the last write. A front may learn of it later than Redis. */
+  /** Version of the last write, which a front may receive later than Redis. */
   #version: string | undefined;
 
   /**
-   * Made as the file is loaded. The platform is there while its tests run.
+   * Must be created while the file is loaded. The platform is available while the tests of the file run.
    * @param things their properties by originId
    */
   constructor(
@@ -80,7 +80,7 @@ export class QueryTenant {
     await waitUntilSettled(await this.#running.system.store());
   }
 
-  /** The JSON of an answer that must be a good one. */
+  /** The JSON of the answer to a query that must succeed. */
   async good(body: Json, path?: string): Promise<Answer['json']> {
     const { status, json, text } = await this.ask(body, path);
     assert.equal(status, 200, `${JSON.stringify(body)}: ${text}`);
@@ -88,7 +88,7 @@ export class QueryTenant {
   }
 }
 
-/** An index of all entities of the type `thing`. @param fieldTypes name of a field and of a property -> its type */
+/** An index of all entities of the type `thing`. @param fieldTypes types by the common name of field and property */
 export function indexOfTypes(fieldTypes: Readonly<Record<string, string>>): Json {
   const fields = Object.entries(fieldTypes);
   return {

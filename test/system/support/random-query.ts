@@ -1,4 +1,4 @@
-/** Random things to index, and random valid queries over them; values come from small sets, so that they meet. */
+/** Random things to index, and random valid queries over them. Values come from small sets, so that queries match. */
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import type { Random } from './random.ts';
@@ -18,7 +18,7 @@ export const indexTypes: ReadonlyMap<string, FieldType> = new Map<string, FieldT
   ['extra', 'object'],
 ]);
 
-/** What auto-indexing makes of the same properties. */
+/** The types that auto-indexing gives the same properties. */
 export const autoTypes: ReadonlyMap<string, FieldType> = new Map<string, FieldType>([
   ['name', 'keywordText'],
   ['title', 'keywordText'],

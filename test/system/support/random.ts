@@ -1,6 +1,6 @@
 import { runs } from '../../support/runs.ts';
 
-/** Random choices that a seed repeats. */
+/** Random choices that can be reproduced from a seed. */
 export class Random {
   #state: number;
 
@@ -8,7 +8,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** With the seed of MILLRACE_SEED, else one of its own; printed, so that a failure can be tried again. */
+  /** Uses MILLRACE_SEED, or else a random seed, and prints it so that a failure can be reproduced. */
   static forTest(name: string): Random {
     const given = process.env.MILLRACE_SEED;
     const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
@@ -43,7 +43,7 @@ export class Random {
     return thing;
   }
 
-  /** Each with the same chance to be there, in their order. */
+  /** Includes each thing with the same probability, in their order. */
   some<T>(things: readonly T[], probability = 0.5): T[] {
     return things.filter(() => this.chance(probability));
   }
@@ -61,8 +61,8 @@ export class Random {
 }
 
 /**
- * How much a random test does: so many turns, multiplied by MILLRACE_RUNS, or as many as there is time for in MILLRACE_SECONDS.
- * Were seconds the usual measure, an idle machine would do nothing else in them, and a busy one little.
+ * How much a random test does: a number of turns, multiplied by MILLRACE_RUNS, or as many as fit into MILLRACE_SECONDS. Turns are
+ * the default, because a busy machine would do few of them in a given time.
  * @returns a function that counts a turn and returns whether there is another
  */
 export function testTurns(usual: number): () => boolean {
@@ -75,7 +75,7 @@ export function testTurns(usual: number): () => boolean {
   };
 }
 
-/** How long a test continues: seconds of MILLRACE_SECONDS, else those given. */
+/** How long a test continues: MILLRACE_SECONDS, or else the given seconds. */
 export function testSeconds(usual: number): number {
   return Number(process.env.MILLRACE_SECONDS ?? usual);
 }

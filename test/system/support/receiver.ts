@@ -19,7 +19,7 @@ const yes: Answering = (response) => response.writeHead(204).end();
 
 export const webhookSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
-/** Settings of a platform that may send to a receiver here. */
+/** Settings of a platform that may send to this receiver. */
 export const receiverEnvironment = { WEBHOOK_ALLOW: '127.0.0.0/8' };
 
 /**
@@ -66,7 +66,7 @@ export class Receiver {
     return this.received.filter((one) => one.path === path);
   }
 
-  /** Waits for so many requests to a path. */
+  /** Waits until a path has received this number of requests. */
   async count(path: string, count: number, timeoutMs = neverMs): Promise<Received[]> {
     await until(`${count} requests to ${path}`, () => this.at(path).length >= count, timeoutMs);
     return this.at(path);

@@ -1,4 +1,4 @@
-/** Checks JSON against the schemas of an OpenAPI document; a way of its own, which shares no code with the front. */
+/** Checks JSON against the schemas of an OpenAPI document, and shares no code with the front. */
 import { isJsonObject, type Json, type JsonObject } from '../../../src/contract/json.ts';
 
 const known = new Set([
@@ -26,8 +26,8 @@ const known = new Set([
 ]);
 
 /**
- * What is wrong with a value, each mistake with its place.
- * @param document where `$ref` points to @throws Error for a keyword that is not checked here
+ * The errors of a value, each with its position.
+ * @param document the document that `$ref` refers to @throws Error for a keyword that is not checked here
  */
 export function shapeMistakes(document: JsonObject, schema: JsonObject, value: Json, place = '$'): string[] {
   for (const keyword of Object.keys(schema)) {

@@ -14,14 +14,14 @@ export function viewIdOf(originId: string, alias = 'page'): string {
 
 export interface SiteParts {
   readonly tenant?: string;
-  /** In front of the keys, which no two tenants may share. */
+  /** Prefix of the keys, which must differ between tenants. */
   readonly keyPrefix?: string;
   readonly schemas?: Readonly<Record<string, Json>>;
   readonly partials?: Readonly<Record<string, Json>>;
   readonly indexes?: Readonly<Record<string, Json>>;
-  /** Files of JavaScript and TypeScript by their paths in the tenant's folder. */
+  /** JavaScript and TypeScript files by their paths in the tenant's folder. */
   readonly code?: Readonly<Record<string, string>>;
-  /** Members of `tenant.json` in place of the usual ones. */
+  /** Members of `tenant.json` that replace the usual ones. */
   readonly settings?: JsonObject;
 }
 

@@ -4,14 +4,14 @@ import { readPublished } from '../../../src/store/configuration/published-config
 import { verify } from '../../../src/verify/verification.ts';
 import type { System } from './processes/system.ts';
 
-/** The active configuration, with the lookups that code has requested meanwhile. */
+/** The active configuration, including lookups that code has requested. */
 async function activeConfiguration(system: System): Promise<Configuration> {
   const published = await readPublished(await system.store());
   const loaded = published === null ? null : loadConfiguration(published.documents, 'stored');
   return loaded?.ok === true ? loaded.configuration : system.configuration;
 }
 
-/** What `npm run verify` would report, in its words. What changes at every look is reported too: nothing should. */
+/** The differences that `npm run verify` would report. Entities that do not settle are reported too, as all of them should. */
 export async function differencesFoundByVerify(system: System): Promise<string[]> {
   const differences: string[] = [];
   const { unsettled } = await verify({

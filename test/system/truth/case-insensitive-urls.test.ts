@@ -1,4 +1,4 @@
-/** `urls.caseInsensitive`: what it means, and that readers notice nothing while it changes. */
+/** `urls.caseInsensitive`: its meaning, and that readers notice no interruption while it changes. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
@@ -37,7 +37,7 @@ before(async () => {
   }
   await save(page('older', '/About-Us', { redirects: ['/Old-Page'] }));
   await save(page('newer', '/about-us'));
-  // A later change of the entity, which does not make its claim younger.
+  // A later change of the entity does not make its claim younger.
   await save(page('older', '/About-Us', { redirects: ['/Old-Page'], properties: { name: 'older', n: 2 } }));
   await save(page('dane', '/Ærø/Færge'), page('host', 'https://www.example.com/On-Host'));
   await save(page('handle', null, { properties: { name: 'handle', Handle: 'Main-Menu' } }));
@@ -85,7 +85,7 @@ async function routes(at = 0): Promise<{ url: string; redirect: string | null }[
 const urlsOfRoutes = async () =>
   (await routes()).map(({ url }) => url).filter((url) => !url.startsWith('/Stay/'));
 
-/** Reads without a pause until stopped. @returns what a reader should not have seen */
+/** Reads continuously until stopped. @returns responses that a reader must not see */
 function watch(): () => Promise<string[]> {
   const seen: string[] = [];
   let isOver = false;
@@ -150,7 +150,7 @@ test('case-insensitive URLs: without the setting paths are compared exactly', as
   assert.deepEqual(await urlsOfRoutes(), listedRoutes);
 });
 
-test('case-insensitive URLs: switched on, paths are compared in lower case, the later claim is served, and no reader missed a page', async () => {
+test('case-insensitive URLs: when switched on, paths are compared in lower case, the later claim is served, and no reader misses a page', async () => {
   const stop = watch();
   await system.apply(files(true));
   assert.deepEqual(await stop(), []);
@@ -183,7 +183,7 @@ test('case-insensitive URLs: claims win by age, whatever their case', async () =
   assert.deepEqual(await differencesFoundByVerify(system), []);
 });
 
-test('case-insensitive URLs: switched off again everything is as before, and no reader missed a page', async () => {
+test('case-insensitive URLs: when switched off again, everything is as before, and no reader misses a page', async () => {
   const stop = watch();
   await system.apply(files(false));
   assert.deepEqual(await stop(), []);
@@ -193,7 +193,7 @@ test('case-insensitive URLs: switched off again everything is as before, and no 
   assert.deepEqual(await differencesFoundByVerify(system), []);
 });
 
-test('case-insensitive URLs: a worker and the jobs process that die during a conversion lose no claim; it can be reversed', async () => {
+test('case-insensitive URLs: a worker and the jobs process killed during a conversion lose no claim, and it can be reversed', async () => {
   const generation = await system.publish(files(true));
   await Promise.all([system.kill('worker.1'), system.kill('jobs.1')]);
   await Promise.all([system.restart('worker.1'), system.restart('jobs.1')]);

@@ -1,6 +1,6 @@
 /**
- * The cities of the world, loaded over HTTP, and queries taken from their own data: every answer is compared with a
- * scan of the file. With MILLRACE_DATA=1 the whole file and more of everything.
+ * The cities of the world, loaded over HTTP, and queries derived from their data: every answer is compared with a scan of the
+ * file. MILLRACE_DATA=1 uses the whole file and more queries.
  */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
@@ -86,7 +86,7 @@ async function saveAll(all: readonly SourceEntity[]): Promise<void> {
   await Promise.all(sending);
 }
 
-/** The only thing about an item that is taken from the answers: when it was changed. */
+/** Update times, the only property of an item that is taken from the answers. */
 async function changeTimes(): Promise<Map<string, number>> {
   const times = new Map<string, number>();
   for await (const { results } of pagesByToken('/v1/cities', {}, 1_000)) {
@@ -120,7 +120,7 @@ async function* pagesByToken(
   } while (nextPageToken !== null);
 }
 
-/** As far as pages by number reach. */
+/** Pages by number, up to the end of their window. */
 async function* pagesByNumber(
   path: string,
   body: JsonObject,
@@ -172,7 +172,7 @@ test(`cities: random queries over ${dataSetName}: total, order, facets and every
     const about = `seed ${random.seed}, query ${run}, ${path} ${JSON.stringify(body)}`;
     const expected = naiveQuery(items, types, body);
     const pageSize = random.pick(expected.total > 1_000 ? [1_000] : [50, 100, 333]);
-    // All the way through the largest results would take most of the time.
+    // Reading the largest results completely would take most of the time.
     const listing = random.chance(expected.total > 20_000 ? 0.1 : 0.5)
       ? pagesByToken(path, body, pageSize)
       : pagesByNumber(path, body, pageSize);
@@ -188,7 +188,7 @@ test(`cities: random queries over ${dataSetName}: total, order, facets and every
   context.diagnostic(`${queryCount} queries, ${pages} pages, seed ${random.seed}`);
 });
 
-/** Others that come, stay for a few turns, and go. */
+/** Entities that are added, stay for a few turns, and are deleted. */
 class Guests {
   saved = 0;
   #gone = 0;
@@ -215,7 +215,7 @@ class Guests {
   }
 }
 
-test(`cities: token paging through all of ${dataSetName} while ${guestCount} others come and go`, async (context) => {
+test(`cities: token paging through all of ${dataSetName} while ${guestCount} others are added and removed`, async (context) => {
   for (const { path, types, items } of targets) {
     const body = { sort: [{ field: 'timezone', order: 'desc' }, { field: 'population' }] };
     const guests = new Guests();
@@ -227,7 +227,7 @@ test(`cities: token paging through all of ${dataSetName} while ${guestCount} oth
         if (_originId.startsWith('guest')) guestsSeen += 1;
         else visited.push(_originId);
       }
-      // All of them come within the first 100 pages, one after the other.
+      // All of them are added gradually within the first 100 pages.
       const wanted = (guestCount * visited.length * 1.5) / entities.length;
       while (guests.saved < Math.min(wanted, guestCount)) await guests.turn();
     }

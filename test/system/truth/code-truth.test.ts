@@ -1,4 +1,4 @@
-/** The same random mappings in JSON and as code: what they make must be the same, byte for byte. */
+/** The same random mappings in JSON and in code: their results must be equal, byte for byte. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,7 +20,7 @@ import { differencesFoundByVerify } from '../support/verify.ts';
 const originIds = Array.from({ length: 20 }, (_, number) => `e${number}`);
 const roundMs = 4_000;
 
-/** One tenant, as JSON or as code, with the books of its sources. */
+/** One tenant, in JSON or in code, with the ledgers of its sources. */
 class Site {
   readonly ledgers: readonly Ledger[];
 
@@ -48,7 +48,7 @@ class Site {
   }
 }
 
-/** Code above all, some of it mixed with JSON. */
+/** Mostly code, mixed with some JSON. */
 function mixed(random: Random): LanguageOf {
   const chosen = new Map<string, ReturnType<LanguageOf>>();
   return (alias) => {
@@ -58,7 +58,7 @@ function mixed(random: Random): LanguageOf {
   };
 }
 
-test('code truth: a mapping has the same results in JSON and in code, whatever is killed meanwhile', async (context) => {
+test('code truth: a mapping has the same results in JSON and in code, whichever processes are killed', async (context) => {
   const random = Random.forTest('code truth');
   const tenant = new RandomTenant('plain', random);
   const plain = new Site(tenant, undefined);
@@ -91,7 +91,7 @@ test('code truth: a mapping has the same results in JSON and in code, whatever i
   }
 });
 
-/** One writer, so that both tenants see all changes in the same order. */
+/** Uses one writer, so that both tenants see all changes in the same order. */
 async function writeAndKill(
   random: Random,
   system: System,
@@ -121,7 +121,7 @@ async function writeAndKill(
   }
 }
 
-/** Ends workers, or the processes in which they run code. */
+/** Stops or kills workers, or kills the processes in which they run code. */
 async function killing(random: Random, system: System, goesOn: () => boolean): Promise<void> {
   for (;;) {
     await sleep(random.between(200, 1_200));
@@ -140,7 +140,7 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended meanwhile.
+    // It has already exited.
   }
 }
 
@@ -171,7 +171,7 @@ async function differencesBetween(client: Client, plain: Site, code: Site): Prom
       const [views, codeViews] = await textsOf('/v2', body);
       if (views !== codeViews) differences.push(`views are ${codeViews}, in JSON ${views}`.slice(0, 3_000));
     }
-    // The times when a URL was claimed differ: no two writes are concurrent.
+    // Claim times differ, because the writes of the two tenants are sequential.
     const [routes, codeRoutes] = (await textsOf('/routes/v2', null)).map(routesIn);
     if (routes !== codeRoutes) differences.push(`routes are ${codeRoutes}, in JSON ${routes}`);
     for (const site of [plain, code]) {
@@ -195,7 +195,7 @@ async function textOf(client: Client, key: string, path: string, body: Json | nu
   return answer.text;
 }
 
-/** URLs, and which of them redirect. */
+/** URLs, each with whether it redirects. */
 function routesIn(text: string): string {
   const { results }: { results: { url: string; redirect: string | null }[] } = JSON.parse(text);
   return results.map(({ url, redirect }) => `${url}${redirect === null ? '' : ' redirects'}`).join(', ');

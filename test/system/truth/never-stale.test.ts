@@ -1,5 +1,5 @@
 /**
- * Reads and writes that race, each read checked against everything that the reader may rely on. By hand:
+ * Racing reads and writes: each read is checked against everything that the reader may rely on. For a long run:
  * `MILLRACE_RACES=100000 npm test -- test/system/truth/never-stale.test.ts`.
  */
 import assert from 'node:assert/strict';
@@ -13,7 +13,7 @@ import type { System } from '../support/processes/system.ts';
 import { Random } from '../support/random.ts';
 import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from '../support/site.ts';
 
-/** Reads and writes together. */
+/** Total number of reads and writes. */
 const races = Number(process.env.MILLRACE_RACES ?? 4_000);
 const pageCount = 12;
 const writers = 3;
@@ -53,10 +53,10 @@ before(async () => {
   system = await sharedPlatform(files);
 });
 
-/** Page -> count. */
+/** Counts by page. */
 type Counts = Map<string, number>;
 
-/** What was acknowledged, and what each front has shown. Counts only rise, so the least that a read may show is one of these. */
+/** What was acknowledged, and what each front has shown. Counts only rise, so the minimum of a read is one of these. */
 const acknowledged: Counts = new Map(names.map((name) => [name, 0]));
 const shown = new Map<string, Counts>();
 
@@ -76,13 +76,13 @@ async function write(client: Client, name: string): Promise<{ version: string; c
   return { version: String(headers['x-service-version']), count };
 }
 
-/** The page that refers to this one, and a view of it. */
+/** A query for the page that refers to this one, with its view. */
 function listAround(name: string): JsonObject {
   const filters = { and: [{ field: 'next', operator: 'equals', value: name }] };
   return { filters, aliases: random.pick([['page'], ['teaser', 'page']]) };
 }
 
-/** A way to request a page: each has its own entry in the front's cache, or none. */
+/** Requests a page in a random way. Each way has its own entry in the front's cache, or none. */
 function ask(client: Client, name: string, headers: Record<string, string>): Promise<Answer> {
   const viewId = formatViewId({ environmentId, sourceId, originId: name, alias: 'page' });
   const options = { key: clientKey, headers };
@@ -114,7 +114,7 @@ interface Written {
   readonly count: number;
 }
 
-/** Reads a page at a front, which must show everything that the front has shown before, and everything that the version covers. */
+/** Reads a page at a front. It must show at least what the front has shown before, and what the version covers. */
 async function readAndCheck(front: string, client: Client, name: string, written?: Written): Promise<void> {
   const ofFront = shown.get(front) ?? new Map<string, number>();
   shown.set(front, ofFront);

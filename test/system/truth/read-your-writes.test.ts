@@ -276,7 +276,7 @@ async function query(client: Client, version: string | null, titles: readonly Js
   return answer;
 }
 
-test('read your writes: a read with the token of a write, or after a visible write, shows all its effects', async (context) => {
+test('read your writes: a read with the version of a write, or after a visible write, shows all its effects', async (context) => {
   const groups = Array.from({ length: 6 }, (_, number) => new IsolatedGroup(`c${number}`));
   await Promise.all(groups.map((group) => group.start()));
   const hasTurn = testTurns(60);
@@ -293,7 +293,7 @@ test('read your writes: a read with the token of a write, or after a visible wri
   context.diagnostic(`${writes} writes, ${visibleWrites} of them waited, seed ${random.seed}`);
 });
 
-test('read your writes: a cached response without a URL or handle is not used for the token of its claim', async (context) => {
+test('read your writes: a cached response without a URL or handle is not used for the version that adds it', async (context) => {
   const [writer, reader] = clients;
   assert.ok(writer && reader);
   const hasTurn = testTurns(150);

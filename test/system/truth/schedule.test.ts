@@ -1,4 +1,4 @@
-/** Scheduled publishing over HTTP. It needs processes: moments come while workers are there, and while none is. */
+/** Scheduled publishing over HTTP. It needs processes: times become due while workers run, and while none does. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { formatEntityId } from '../../../src/contract/ids.ts';
@@ -48,7 +48,7 @@ const siteOf = (port: number) =>
 
 const previewId = '5f7de6a4-1c6b-4a1e-8a0c-3d1e0f6b9c22';
 const [draftsKey, previewKey] = ['source-key-of-the-drafts', 'client-key-of-the-preview'];
-/** Another tenant, with a source and an environment for drafts, as the guide "Drafts and previews" has them. */
+/** Another tenant, with a source and an environment for drafts, as in the guide "Drafts and previews". */
 const studio = siteFiles({
   tenant: 'studio',
   keyPrefix: 'studio-',
@@ -102,8 +102,8 @@ const iso = (ms: number) => new Date(ms).toISOString();
 const hourMs = 3_600_000;
 
 /**
- * Tries something that must be done before a moment. On a slow machine the moment comes first; then with a later one.
- * @param isBefore does it, and returns false when the moment had come
+ * Does something that must finish before a moment. If a slow machine was late, repeats it with a later moment.
+ * @param isBefore returns false if the moment had already passed
  * @returns the moment
  */
 async function momentAfter(isBefore: (atMs: number) => Promise<boolean>): Promise<number> {
@@ -120,7 +120,7 @@ async function save(...entities: readonly JsonObject[]): Promise<Answer> {
   return answer;
 }
 
-/** Saves. @returns the version of it */
+/** Saves entities. @returns the version of the save */
 async function saved(...entities: readonly JsonObject[]): Promise<string> {
   return String((await save(...entities)).headers['x-service-version']);
 }
@@ -129,7 +129,7 @@ function page(originId: string, properties: JsonObject, rest: JsonObject = {}): 
   return { originId, type: 'page', properties: { title: originId, ...properties }, ...rest };
 }
 
-/** The view at a URL or under a handle; null: none. */
+/** The view at a URL or under a handle, or null. */
 async function delivered(place: string, version?: string, key = clientKey): Promise<JsonObject | null> {
   const { json, status, text } = await client.get(`/v2?${place}`, {
     key,
@@ -141,7 +141,7 @@ async function delivered(place: string, version?: string, key = clientKey): Prom
 
 const entity = async (originId: string) => (await manage(client, `/entities/cms/${originId}`)).json;
 
-test('schedule: an invalid or too early time is an error of its member', async () => {
+test('schedule: an invalid time, or an end before the start, is an error of its member', async () => {
   const single = async (body: JsonObject, headers: Record<string, string> = {}) =>
     await client.post('/ingest/v2/refused', body, { key: sourceKey, headers });
   const simplified = { type: 'page', properties: {} };
@@ -185,7 +185,7 @@ test('schedule: times are compared as instants, and a save without them clears t
   assert.equal((await entity('same')).publishAt, '2099-01-04T09:00:00.000Z');
 });
 
-test('schedule: an entity is visible to management only, then to everybody, then to management only', async () => {
+test('schedule: an entity is visible to management only, then to everyone, then to management only', async () => {
   await save(
     { originId: 'news', type: 'list', properties: {} },
     page('first', { next: 'timed' }, { url: '/first' }),
@@ -273,7 +273,7 @@ test('schedule: an entity is visible to management only, then to everybody, then
   assert.deepEqual(await differencesFoundByVerify(system), []);
 });
 
-/** Everything that can show the page /offer or its redirect, as it is now. */
+/** Everything that can show the page /offer or its redirect, in its current state. */
 async function shownOfOffer(version: string) {
   const access = { key: clientKey, version };
   const search = { search: { field: 'title', value: 'offer' } };
@@ -409,7 +409,7 @@ test('schedule: however often the times of an entity change, it has one pending 
   await client.call('DELETE', '/ingest/v2', { key: sourceKey, body: { originIds: wanted as string[] } });
 });
 
-test('schedule: what becomes due while no worker runs is processed at start, and claims have the age of their times', async () => {
+test('schedule: times that become due while no worker runs are processed at startup, and claims have the age of their times', async () => {
   await save(page('before', { handle: 'prize' }));
   const both = await momentAfter(async (atMs) => {
     if (!system.process('worker.1').isRunning) await system.restart('worker.1');
@@ -425,7 +425,7 @@ test('schedule: what becomes due while no worker runs is processed at start, and
   await system.restart('worker.1');
   await until('due is published', async () => (await delivered('handle=prize'))?.title === 'due');
   await until('gone is over', async () => (await delivered('handle=gone')) === null);
-  // The later moment wins, whatever was saved last.
+  // The later publication time wins, whichever entity was saved last.
   await save(page('before', { handle: 'prize', changed: true }));
   await save(late);
   assert.deepEqual(await differencesFoundByVerify(system), []);
@@ -464,7 +464,7 @@ test('schedule: verify finds unpublished entities that are due', async () => {
 });
 
 test(
-  'schedule: processes end with one line once a newer version has upgraded the store',
+  'schedule: processes exit with an error once a newer version has upgraded the store',
   oneRedisOnly,
   async () => {
     const { client: redis } = await system.store();

@@ -1,6 +1,6 @@
 /**
- * What fronts depend on: every write that requests can see is announced in the changes of its partition, because cached answers
- * would otherwise stay.
+ * Every write that requests can see must be announced in the changes of its partition, because fronts would otherwise keep
+ * stale answers in their caches.
  */
 import assert from 'node:assert/strict';
 import { unpackServed } from '../../../../src/store/claims/claim-records.ts';
@@ -19,18 +19,18 @@ import type { Keyspace } from '../redis/keyspace.ts';
 const visibleParts = new Set(['views', 'items', 'claims']);
 
 export class Announcements {
-  /** Fields of each key as they were at the last check. */
+  /** Fields of each key at the last check. */
   readonly #seen = new Map<string, ReadonlyMap<string, string>>();
   readonly #readTo = new Map<string, number>();
 
   constructor(
     private readonly keyspace: Keyspace,
     private readonly tags: readonly string[],
-    /** False: claims that moved with a commit are announced in the partition of that. */
+    /** False if claims that a commit changes are announced in the partition of the commit. */
     private readonly claimsAreApart: boolean,
   ) {}
 
-  /** Of the keys written since the last check. @throws AssertionError */
+  /** Checks the keys written since the last check. @throws AssertionError */
   check(): void {
     const announced = new Map(this.tags.map((tag) => [tag, this.#announced(tag)]));
     for (const key of this.keyspace.written) {

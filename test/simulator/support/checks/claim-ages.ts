@@ -1,5 +1,5 @@
 /**
- * Since when pages have their URLs, according to the order of the requests: of two pages with the same URL the later one is
+ * Tracks since when pages have their URLs, by the order of the requests: of two pages with the same URL, the later one must be
  * served.
  */
 import type { SourceEntity } from '../../../../src/contract/entity.ts';
@@ -7,11 +7,11 @@ import type { SourceEntity } from '../../../../src/contract/entity.ts';
 /** Positions in the order of all requests. */
 export interface Since {
   readonly first: number;
-  /** Later than `first` if it is not exactly known. */
+  /** Greater than `first` if the position is not exactly known. */
   readonly last: number;
 }
 
-/** No request has as many entities. */
+/** Greater than the number of entities in any request. */
 const perRequest = 10;
 
 export class ClaimAges {
@@ -20,7 +20,7 @@ export class ClaimAges {
   #sent = 0;
   #isExact = true;
 
-  /** @param isExact false if a part of it may have been done before the rest */
+  /** @param isExact false if parts of the request may have been processed before the rest */
   beginRequest(isExact: boolean): void {
     this.#requests += 1;
     this.#sent = 0;
@@ -30,7 +30,7 @@ export class ClaimAges {
   save(before: SourceEntity | undefined, { originId, url, type, times }: SourceEntity): void {
     this.#sent += 1;
     if (times !== undefined || before?.times !== undefined) {
-      // It depends on a moment, which has no place in the order of requests.
+      // The age depends on a publication time, which has no position in the order of requests.
       this.#since.set(originId, { first: 0, last: Number.POSITIVE_INFINITY });
       return;
     }
@@ -40,7 +40,7 @@ export class ClaimAges {
       : { first: begin, last: begin + perRequest - 1 };
     const known = this.#since.get(originId);
     if (before === undefined || known === undefined || before.url !== url) this.#since.set(originId, now);
-    // What was no page meanwhile may have been one again before anybody looked.
+    // An entity that was not a page in between may have become one again before that was processed.
     else if (before.type !== type) this.#since.set(originId, { first: known.first, last: now.last });
   }
 

@@ -1,8 +1,7 @@
 /**
- * What must hold of every partition after every single script (design promises 3 and 4), read from the keys themselves:
- * epochs, fences, checkpoints and commits never go back, a checkpoint never passes the stream, an owner works when all older
- * ones are fenced everywhere, a fenced owner never writes, and a commit announces all invalidations that were
- * sent for it.
+ * What must hold for every partition after every script (design promises 3 and 4), read from the keys themselves: epochs,
+ * fences, checkpoints and commits never go back; a checkpoint never exceeds the stream; an owner works only after all older
+ * ones are fenced everywhere; a fenced owner never writes; a commit announces all invalidations that were sent for it.
  */
 import assert from 'node:assert/strict';
 import { unpack } from '../../../../src/store/codec/pack.ts';
@@ -23,7 +22,7 @@ interface OwnerState {
 
 /** Scripts that write to a partition on behalf of another one's owner. */
 const outsideScripts = new Set(['claim', 'invalidate', 'register', 'touch']);
-/** The owner in whose name jobs send invalidations. */
+/** The partition that jobs name when they send invalidations. */
 const noPartition = '-1';
 /** An invalidation that an owner sent to a partition. */
 interface SentInvalidation {
@@ -34,7 +33,7 @@ interface SentInvalidation {
 export function fencingCheck(keyspace: Keyspace, tags: readonly string[]): FencingCheck {
   const known = new Map<string, OwnerState>();
   const fences = new Map<string, number>();
-  /** By partition and epoch of the owner that has not committed since. */
+  /** Invalidations by partition and epoch of the owner that sent them, until its next commit. */
   const invalidations = new Map<string, SentInvalidation[]>();
 
   const fenceOf = (tag: string, partition: string): number =>
@@ -144,13 +143,13 @@ export function fencingCheck(keyspace: Keyspace, tags: readonly string[]): Fenci
   };
 }
 
-/** Partitions whose commits a call holds; the first words of each are the key of its owner and its epoch. */
+/** Partitions that a call commits; the first words of each are the key of its owner and the epoch. */
 function commitsOf(packed: string): (readonly [tag: string, epoch: string])[] {
   const commits = unpack<[owner: string, epoch: string][]>(Buffer.from(packed, 'latin1'));
   return commits.map(([owner, epoch]) => [tagOf(owner), epoch]);
 }
 
-/** Tags of the partitions whose claims a call holds; the first word of each group is its fence. */
+/** Tags of the partitions whose claims a call contains; the first word of each group is the key of its fence. */
 function claimTags(packed: string): string[] {
   const groups = unpack<[fence: string][]>(Buffer.from(packed, 'latin1'));
   return groups.map(([fence]) => tagOf(fence));

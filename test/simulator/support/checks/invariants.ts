@@ -71,14 +71,14 @@ export class StoreCheck {
     private readonly keyspace: Keyspace,
     partitions: Partitions,
     private readonly writes: Pick<Writes, 'worlds' | 'changed' | 'ages'>,
-    /** No claim changes with a commit. */
+    /** True if no claim changes with a commit. */
     isLikeCluster: boolean,
   ) {
     this.#store = instantStore(keyspace, partitions);
     this.#announcements = new Announcements(keyspace, partitions.tags, isLikeCluster);
   }
 
-  /** Call it while nothing happens. @param site as last published @throws AssertionError */
+  /** Must be called while nothing runs. @param site the last published one @throws AssertionError */
   async check(site: Site): Promise<void> {
     const { keyspace, writes } = this;
     const changed = new Set<string>(this.#site === site ? writes.changed : writes.worlds.keys());
@@ -96,7 +96,7 @@ export class StoreCheck {
   }
 }
 
-/** Of keys that belong to a tenant. */
+/** The tenant of a key that belongs to one. */
 function tenantOf(key: string): string {
   return key.split(':', 3)[2] ?? '';
 }
@@ -126,10 +126,10 @@ async function checkTenant(
   );
 }
 
-/** The lists of names of a source in a partition, by their digests. */
+/** The lists of names of a source in a partition, by digest. */
 type NameLists = ReadonlyMap<string, string>;
 
-/** Most of the store is unchanged since the last check. */
+/** Caches decoded values, because most of the store is unchanged since the last check. */
 class Decoded<T> {
   readonly #known = new Map<string, T>();
 
@@ -213,7 +213,7 @@ async function checkClaims(store: Store, tenant: string, expected: readonly stri
   checkEqual(await storedRoutes(store, tenant, environmentId), listed.sort(), `routes of ${tenant}`);
 }
 
-/** Claims that answer on a path: the first of each host, but no redirect where a page answers on every host. */
+/** Claims that are served on a path: the first of each host, but no redirect if a page is served on every host. */
 function servedOf(claims: readonly Claim[]): Claim[] {
   const isPageEverywhere = claims.some(({ host, kind }) => host === null && kind === 'page');
   return firstsOf(claims).filter(({ kind }) => kind === 'page' || !isPageEverywhere);
@@ -223,7 +223,7 @@ function firstsOf(claims: readonly Claim[]): Claim[] {
   return claims.filter(({ host }, at) => claims.findIndex((other) => other.host === host) === at);
 }
 
-/** What is served follows from the order of all claims; fields with several are listed as conflicts. */
+/** What is served must follow from the order of all claims, and fields with several must be listed as conflicts. */
 async function checkClaimOrder(
   store: Store,
   keyspace: Keyspace,
@@ -247,7 +247,7 @@ async function checkClaimOrder(
   checkEqual(sorted(new Map(listed)), sorted(clashes), `clashes of ${tenant}`);
 }
 
-/** A page before a redirect, the latest claim before older ones; ids break ties. */
+/** Pages before redirects, later claims before older ones; ids break ties. */
 function byPrecedence(a: Claim, b: Claim): number {
   const byText = (x: string, y: string) => (x === y ? 0 : x < y ? -1 : 1);
   return (
@@ -260,7 +260,7 @@ function byPrecedence(a: Claim, b: Claim): number {
   );
 }
 
-/** Of two pages with the same URL, the one that got it later is first. */
+/** Of two pages with the same URL, the one that got it later must be first. */
 function checkAges(claims: readonly Claim[], ages: ClaimAges | undefined, what: string): void {
   const pages = claims.filter(({ kind, view }) => kind === 'page' && view.alias === 'page');
   for (let at = 1; at < pages.length; at += 1) {
@@ -274,8 +274,8 @@ function checkAges(claims: readonly Claim[], ages: ClaimAges | undefined, what: 
 }
 
 /**
- * A partition that is not served, or whose shard in memory differs from Redis; null if there is none. While ownership moves,
- * check again.
+ * Describes a partition that is not served, or whose shard in memory differs from Redis; null if there is none. Must be
+ * repeated while ownership moves.
  */
 export function checkMemory(
   keyspace: Keyspace,

@@ -1,6 +1,6 @@
 /**
- * Invariants after every script that changes the lookup layouts: their version never decreases, an old layout that is kept is
- * not replaced by another, and every worker that owns something reads a layout that is kept.
+ * Invariants after every script that changes the lookup layouts: their version never decreases, a former layout that is still
+ * stored is not replaced, and every worker that owns a partition reads a stored layout.
  */
 import assert from 'node:assert/strict';
 import type { Configuration } from '../../../../src/config/configuration.ts';
@@ -17,14 +17,14 @@ export interface LayoutReader {
   readonly current: Configuration;
 }
 
-/** Source field -> id of a layout. */
+/** Layout ids by source field. */
 type LayoutIds = ReadonlyMap<string, string>;
 
 const changing = new Set(['fill', 'retire', 'publish']);
 
 export class LayoutsCheck {
   #version = 0;
-  /** Those that lookups read, and those kept in addition. */
+  /** Layouts that lookups read, and former layouts that are still stored. */
   #whole: LayoutIds = new Map();
   #former: LayoutIds = new Map();
 
@@ -54,7 +54,7 @@ export class LayoutsCheck {
     this.#former = former;
   }
 
-  /** When no work is left. @throws AssertionError */
+  /** To be called when no work is left. @throws AssertionError */
   checkSettled(generation: number): void {
     for (const [field, value] of this.keyspace.hash(keys.layouts)) {
       assert.ok(!field.startsWith('b|'), `${field} is still kept`);

@@ -18,7 +18,7 @@ export class LeaseCheck {
     private readonly nowMs: () => number,
   ) {}
 
-  /** The owner of a partition changed, or is gone, for a reason outside of the scripts. */
+  /** To be called if the owner of a partition was changed or removed without a script. */
   forget(tag: string): void {
     this.#known.delete(tag);
   }

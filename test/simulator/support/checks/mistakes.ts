@@ -5,9 +5,9 @@ import type { Fault } from '../faults.ts';
 export interface Mistake {
   /** The source of a script with the bug. */
   alter(script: string, source: string): string;
-  /** First seed of the search: one that found the bug soon with the code of that time. */
+  /** First seed of the search, which found the bug quickly at the time when it was chosen. */
   readonly seed: number;
-  /** The scenario that finds it. */
+  /** The faults of the schedules that find it. */
   readonly faults: readonly [Fault, ...Fault[]];
 }
 
@@ -27,7 +27,7 @@ return 1`;
 const ofOwners = new Set(['commit', 'intend']);
 const outside = new Set(['claim', 'invalidate', 'register', 'touch']);
 const ofClaims = new Set(['claim', 'commit']);
-/** Sources of scripts after `parts/ordered-lists.lua`. */
+/** Whether a script includes `parts/ordered-lists.lua`. */
 const changesLists = (source: string) => source.includes('function orderedList(');
 
 export const mistakes: Readonly<Record<string, Mistake>> = {

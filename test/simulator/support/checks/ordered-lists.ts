@@ -29,7 +29,7 @@ export function checkLists(
   assert.deepEqual(waiting.sort(), [...schedulesOf(partitions, worlds)].sort(), 'schedules');
 }
 
-/** The strings of a list in order. @param leaves from which its own are removed */
+/** The strings of a list in order. @param leaves the leaves of the list are removed from it */
 function takeTexts(keyspace: Keyspace, list: string, leaves: Set<string>): string[] {
   const bounds = keyspace
     .sortedSet(list)
@@ -51,7 +51,7 @@ function takeTexts(keyspace: Keyspace, list: string, leaves: Set<string>): strin
   });
 }
 
-/** The lists of the directory with their originIds in order, according to the entities. */
+/** The lists of the directory, with their originIds in order, computed from the entities. */
 function directoryOf(partitions: Partitions, worlds: ReadonlyMap<string, World>): Map<string, string[]> {
   const lists = new Map<string, string[]>();
   for (const [tenant, world] of worlds) {
@@ -66,7 +66,7 @@ function directoryOf(partitions: Partitions, worlds: ReadonlyMap<string, World>)
   return lists;
 }
 
-/** The schedules, each with its strings in order, according to the times of the entities. */
+/** The schedules, with their strings in order, computed from the times of the entities. */
 function schedulesOf(partitions: Partitions, worlds: ReadonlyMap<string, World>): Map<string, string[]> {
   const lists = new Map<string, string[]>();
   for (const [tenant, world] of worlds) {

@@ -1,6 +1,6 @@
 /**
  * Compiles a Lua script to a JavaScript function, for the subset of Lua that `src/store/scripts` uses; anything else is
- * rejected at compile time. So the scripts themselves run in the simulator, not a copy of them.
+ * rejected at compile time. So the simulator runs the scripts themselves, not a copy of them.
  */
 import luaparse, { type Chunk, type Expression, type FunctionDeclaration, type Statement } from 'luaparse';
 import * as runtime from './table.ts';
@@ -75,7 +75,7 @@ function parametersAndBody({ parameters, body }: FunctionDeclaration): string {
   return `(${names.join(', ')}) { let $left; ${block(body)}\nreturn []; }`;
 }
 
-/** `for … in ipairs(t)` and `pairs(t)`, the only kinds. */
+/** `for … in ipairs(t)` and `pairs(t)`, the only supported kinds. */
 function genericFor(names: readonly string[], iterators: readonly Expression[], body: string): string {
   const [iterator] = iterators;
   if (iterator?.type !== 'CallExpression' || iterator.base.type !== 'Identifier') throw refused('iterator');

@@ -1,4 +1,4 @@
-/** The functions of Lua, and those that Redis provides to scripts, as far as our scripts use them. */
+/** The functions of Lua, and those that Redis provides to scripts, limited to what the scripts use. */
 
 import { packLua, unpackLua } from './messages.ts';
 import { isTrue, LuaError, type LuaFunction, LuaTable, type LuaValue, numberOf, textOf } from './table.ts';
@@ -77,7 +77,7 @@ function partOf(text: string, from: number, to: number): string {
   return text.slice(first, to < 0 ? text.length + to + 1 : to);
 }
 
-/** The only pattern in use: text, and a group of hexadecimal digits. */
+/** The only pattern in use: a literal prefix, and a group of hexadecimal digits. */
 function patternOf(pattern: string): RegExp {
   if (!/^[\w:]*\(%x\+\)$/.test(pattern))
     throw new LuaError(`the simulator does not know the pattern ${pattern}`);

@@ -1,13 +1,13 @@
-/** Identifies the script of the store for a source. */
+/** Identifies scripts of the store by their source. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Scripts of the store by file name, each after the part that its head names; one byte per character, as Redis sees them. */
+/** Scripts of the store by file name, each after the part that its head names; one byte per character, as Redis receives them. */
 export function scriptTexts(): ReadonlyMap<string, string> {
   return new Map([...scriptNames].map(([text, name]) => [name, partOf(text) + text]));
 }
 
-/** The part that a script names, after the parts that this one names. */
+/** The part that a script names, preceded by the part that this one names. */
 function partOf(text: string): string {
   const [, part] = /[Aa]fter\s+`(parts\/[\w-]+\.lua)`/.exec(text) ?? [];
   if (part === undefined) return '';
@@ -17,8 +17,8 @@ function partOf(text: string): string {
 
 const scriptFolder = new URL('../../../../src/store/scripts/', import.meta.url);
 /**
- * One byte per character, as Redis sees them; keyed by the source below the first line, before which the store may insert
- * something.
+ * Names of scripts by the source below the first line, before which the store may insert something; one byte per character, as
+ * Redis receives them.
  */
 const scriptNames = new Map(
   readdirSync(scriptFolder, { recursive: true, encoding: 'utf8' })
@@ -37,7 +37,7 @@ function readScript(file: string): string {
 
 const namesBySource = new Map<string, string>();
 
-/** @returns '' for a source that is not of the store. */
+/** @returns the name of a script, or '' if it is not one of the store */
 export function scriptName(source: string): string {
   const known = namesBySource.get(source);
   if (known !== undefined) return known;

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 /** Constants of `parts/ordered-lists.lua`, with their values in the simulator. */
 export const leafMax = 2;
 const smallLeaf = 1;
-/** Bytes. URLs with a host are longer, other strings are not. */
+/** In bytes. URLs with a host are longer, other strings are not. */
 export const longText = 16;
 
 const constants = Object.entries({ leafMax, smallLeaf, longText });
 
-/** A script that follows that part, with small leaves; any other unchanged. */
+/** The source with small leaves if it includes that part, otherwise unchanged. */
 export function withSmallLeaves(source: string): string {
   if (!source.includes('function orderedList(')) return source;
   return constants.reduce((text, [name, value]) => {

@@ -36,7 +36,7 @@ export class LuaTable {
     }
   }
 
-  /** Values that were stored further on now follow. */
+  /** Appends a value, and moves later values that were stored outside of the list. */
   #append(value: LuaValue): void {
     this.list.push(value);
     if (this.#others === null) return;
@@ -101,7 +101,7 @@ export function setMember(owner: LuaValue, key: LuaValue, value: LuaValue): void
   owner.set(key, value);
 }
 
-/** What is called; it takes its values as JavaScript gives them. */
+/** The function to call. */
 export function functionOf(callee: LuaValue): LuaFunction {
   if (typeof callee === 'function') return callee;
   throw new LuaError(`attempt to call a ${typeof callee} value`);

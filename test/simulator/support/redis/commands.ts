@@ -173,7 +173,7 @@ function integerOf(word: string): number {
   return Number(word);
 }
 
-/** Of a sorted set whose scores are equal; limits as `[a` and `(a`, and `-` and `+`. */
+/** Members of a sorted set with equal scores; limits are `[a` or `(a`, or `-` and `+`. */
 function membersBetween(space: Keyspace, key: string, from: string, to: string): string[] {
   const [low, high] = [from.slice(1), to.slice(1)];
   const members = space

@@ -1,6 +1,6 @@
 /**
- * The store as a check reads it: straight from the simulated Redis, so that nothing happens meanwhile. It has the reading
- * commands that checks use, and no others.
+ * A store for checks, which reads directly from the simulated Redis, so that nothing else happens in between. It has only the
+ * reading commands that checks use.
  */
 import type { Command } from 'ioredis';
 import type { Partitions } from '../../../../src/store/keys.ts';
@@ -30,7 +30,7 @@ export function instantStore(keyspace: Keyspace, partitions: Partitions): Store 
         return value === undefined ? null : bytesOf(value);
       });
     },
-    /** A scan, or the script that returns the id of the Redis process: here it is always the same one. */
+    /** A scan, or the script that returns the id of the Redis process, which is constant here. */
     sendCommand: async ({ name, args }: Command) =>
       name === 'HSCAN'
         ? [bytesOf('0'), [...keyspace.hash(String(args[0]))].flat().map(bytesOf)]
@@ -53,7 +53,7 @@ function bytesOf(text: string): Buffer {
   return Buffer.from(text, 'latin1');
 }
 
-/** One byte a character to text. */
+/** Decodes a string with one byte per character. */
 function textOf(text: string): string {
   return bytesOf(text).toString();
 }

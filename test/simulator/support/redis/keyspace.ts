@@ -21,9 +21,9 @@ const wrongType = 'WRONGTYPE Operation against a key holding the wrong kind of v
 export class Keyspace {
   readonly #values = new Map<string, Value>();
   readonly #endsMs = new Map<string, number>();
-  /** Streams with new entries since it was last emptied. */
+  /** Streams with new entries since this was last cleared. */
   readonly grown = new Set<string>();
-  /** Keys that were written since it was last emptied. */
+  /** Keys that were written since this was last cleared. */
   readonly written = new Set<string>();
 
   constructor(private readonly nowMs: () => number) {}
@@ -67,7 +67,7 @@ export class Keyspace {
     return value;
   }
 
-  /** Copies a list with its expiry, unless there is none or the target exists. @returns whether it did */
+  /** Copies a list with its expiry, unless it is empty or the target exists. @returns whether it did */
   copyList(from: string, to: string): boolean {
     const list = this.list(from);
     if (list.length === 0 || this.has(to)) return false;
@@ -77,7 +77,7 @@ export class Keyspace {
     return true;
   }
 
-  /** Undefined if there is none: a stream may be empty, other keys may not. */
+  /** Undefined if the key does not exist. Unlike other values, a stream may be empty. */
   stream(key: string): Stream | undefined {
     const value = this.#value(key);
     if (value !== undefined && !(value instanceof Stream)) throw new ErrorReply(wrongType);

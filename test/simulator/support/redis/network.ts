@@ -1,6 +1,6 @@
 /**
- * The network between the simulated processes and Redis. Each process connects to a host name of its own, so a fault can
- * affect one process alone: its connections break, data in flight arrives or is lost, or all data is delayed, as for a
+ * The network between the simulated processes and Redis. Each process connects to its own host name, so that a fault can
+ * affect a single process: its connections break, data in flight arrives or is lost, or all data is delayed, as for a
  * paused process.
  */
 import { EventEmitter } from 'node:events';
@@ -80,7 +80,7 @@ export class Network {
     this.#calmFromMs = Math.max(this.#calmFromMs, untilMs);
   }
 
-  /** As `stall`, for one connection of the process, so that data on its other connections overtakes. */
+  /** Like `stall`, for one connection of the process, so that data on its other connections arrives first. */
   stallOneLink(host: string, forMs: number): void {
     const links = [...(this.#links.get(host) ?? [])];
     const untilMs = this.clock.nowMs + forMs;
@@ -123,7 +123,7 @@ class Link extends EventEmitter {
   #service: Service | null = null;
   /** Data in flight to Redis, in order. */
   readonly #sent: Words[][] = [];
-  /** When the last of it was sent. */
+  /** When the last data was sent. */
   #sentAtMs = 0;
   #sentUntilMs = 0;
   #receivedUntilMs = 0;
@@ -192,7 +192,7 @@ class Link extends EventEmitter {
     });
   }
 
-  /** Some of the data in flight to Redis still arrives, in order. No reply comes back. */
+  /** Some of the data in flight to Redis still arrives, in order. No reply is received. */
   break(): void {
     const arriving = this.#sent.splice(0, this.cable.dice.below(this.#sent.length + 1));
     this.#sent.length = 0;

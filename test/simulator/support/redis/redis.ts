@@ -222,7 +222,7 @@ export class SimulatedRedis {
     return found.length === 0 ? null : found;
   }
 
-  /** The reply for one stream, in a list; null when there are no entries after the id. */
+  /** The reply for one stream, in a list; null if there are no entries after the id. */
   #entriesAfter(key: string, afterId: string, count: number): Reply[] | null {
     const all = this.keyspace.stream(key)?.entries ?? [];
     const from = placeOf(afterId);

@@ -2,12 +2,12 @@
 
 export type Reply = null | number | string | Status | ErrorReply | readonly Reply[];
 
-/** A text that is a status has no bytes of its own. */
+/** A status reply, as opposed to a string. */
 export class Status {
   constructor(readonly text: string) {}
 }
 
-/** An error as a command answers it. */
+/** An error reply of a command. */
 export class ErrorReply extends Error {
   override readonly name = 'ErrorReply';
 }

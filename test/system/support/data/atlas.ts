@@ -1,4 +1,4 @@
-/** The demo's own configuration, and some of its places: what the README's calls are about. */
+/** The demo's own configuration, and those of its places that the README requests. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,13 +7,13 @@ import type { ConfigFiles } from '../processes/system.ts';
 
 const configFolder = fileURLToPath(new URL('../../../../config/', import.meta.url));
 
-/** @param addTo changes `tenant.json` before it is used @param tenant in place of the demo's own name */
+/** @param addTo changes `tenant.json` before it is used @param tenant replaces the demo's own name */
 export function atlasFiles(addTo: (tenant: TenantFile) => void = () => {}, tenant = 'atlas'): ConfigFiles {
   const names = readdirSync(configFolder, { recursive: true, encoding: 'utf8' }).filter((name) =>
     /^tenants\/.*\.(?:json|ts)$/.test(name),
   );
   const textOf = (name: string) => readFileSync(path.join(configFolder, name), 'utf8');
-  // Schemas in TypeScript are texts as they are.
+  // Schemas in TypeScript are strings.
   const files = Object.fromEntries(
     names.map((name) => [name, name.endsWith('.json') ? JSON.parse(textOf(name)) : textOf(name)]),
   );

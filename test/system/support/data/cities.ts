@@ -1,4 +1,4 @@
-/** Cities of the world to query: of the demo, or, where it is at hand, of the large data set. */
+/** Cities of the world to query: those of the demo, or of the large data set if it exists. */
 import { createReadStream, existsSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -14,7 +14,7 @@ const largeFile = fileURLToPath(new URL('../../../../../shared/data/cities.ndjso
 /** Enabled with MILLRACE_DATA=1. */
 export const hasLargeFile = process.env.MILLRACE_DATA === '1' && existsSync(largeFile);
 
-/** @param most of the demo; of the large data set it is all */
+/** @param most maximum number of cities of the demo; the large data set is read completely */
 export async function cities(most: number): Promise<SourceEntity[]> {
   const found: SourceEntity[] = [];
   if (hasLargeFile) {
@@ -82,7 +82,7 @@ export const cityIndex: Json = {
   },
 };
 
-/** What the index holds of a city, computed without the mapping language. */
+/** The index fields of a city, computed without the mapping language. */
 export function cityIndexFields({ properties: p }: SourceEntity): JsonObject {
   const altitude = p.altitude ?? p.elevation ?? null;
   return present({
@@ -103,7 +103,7 @@ export function cityIndexFields({ properties: p }: SourceEntity): JsonObject {
   });
 }
 
-/** What auto-indexing holds of a city: its properties that are not null. */
+/** The auto-indexed fields of a city: its properties that are not null. */
 export function cityAutoFields({ properties }: SourceEntity): JsonObject {
   return present(properties);
 }
@@ -112,7 +112,7 @@ function present(fields: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }
 
-/** The types that auto-indexing determines; in this data the first value of a property is like all others. */
+/** The types that auto-indexing determines; in this data, all values of a property have the same type. */
 export function cityAutoTypes(all: readonly SourceEntity[]): ReadonlyMap<string, FieldType> {
   const types = new Map<string, FieldType>();
   for (const entity of all) {

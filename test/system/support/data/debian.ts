@@ -17,7 +17,7 @@ export interface CatalogueSize {
   readonly packages: number;
 }
 
-/** In an order in which nothing that is referred to comes first. */
+/** In random order, so that references may come before their targets. */
 export function catalogue(random: Random, size: CatalogueSize): SourceEntity[] {
   const sentence = (length: number) => Array.from({ length }, () => random.pick(words)).join(' ');
   const one = (kind: string, count: number) => `${kind}:${random.below(count)}`;
@@ -69,10 +69,10 @@ export function catalogue(random: Random, size: CatalogueSize): SourceEntity[] {
   return random.shuffled(entities);
 }
 
-/** Types of a catalogue and of the real files, by the name of the schema that shows all of an entity. */
+/** The entity types of the catalogue and of the real files, all of which the schema `whole` shows. */
 const types = ['section', 'maintainer', 'sourcePackage', 'package', 'continent', 'country', 'region', 'city'];
 
-/** `whole` shows an entity as it is; `page` what is around it. */
+/** `whole` shows an entity unchanged, and `page` shows its related entities. */
 const schemas: NonNullable<SiteParts['schemas']> = {
   whole: {
     triggers: { cms: types },

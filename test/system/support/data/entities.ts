@@ -1,4 +1,4 @@
-/** Source entities as a test knows them: by source, then by originId. */
+/** Source entities of a test, by source and originId. */
 import type { SourceEntity, StoredEntity } from '../../../../src/contract/entity.ts';
 import type { JsonObject } from '../../../../src/contract/json.ts';
 

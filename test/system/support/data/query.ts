@@ -1,4 +1,4 @@
-/** Random valid queries over data as it is: their values, words and pieces are taken from the items themselves. */
+/** Random valid queries over given data: their values, words and substrings come from the items. */
 import type { Json, JsonObject } from '../../../../src/contract/json.ts';
 import type { FieldType } from '../../../../src/search/fields/field-type.ts';
 import type { IndexItem } from '../../../../src/search/shard/doc-table.ts';
@@ -15,7 +15,7 @@ const builtInTypes = [
   ['_updatedAt', 'date'],
 ] as const;
 
-/** Filters, search, sort and facets; how it is paged is left to the caller. */
+/** Filters, search, sort and facets; paging is left to the caller. */
 export function dataQuery(random: Random, options: DataQueryOptions): JsonObject {
   const types = [...options.types];
   const sortable = types.filter(([, type]) => !/object|Range/.test(type)).map(([field]) => field);
@@ -64,7 +64,7 @@ function condition(random: Random, options: DataQueryOptions): JsonObject {
   return { field, operator, value: flipped(random, written), caseInsensitive: true };
 }
 
-/** A value that some item has in the field; now and then one near it, or null. */
+/** A value of the field in a random item; sometimes a value near it, or null. */
 function someValue(random: Random, { items, types }: DataQueryOptions, field: string): Json {
   if (random.chance(0.05)) return null;
   const item = random.pick(items);
@@ -80,7 +80,7 @@ function flipped(random: Random, text: string): string {
   return random.chance(0.5) ? text.toUpperCase() : text.toLowerCase();
 }
 
-/** The text with some of its pieces replaced by stars. */
+/** The text, or a pattern with wildcards for some of its parts. */
 function pattern(random: Random, text: string): string {
   const characters = [...text];
   const from = random.below(characters.length);

@@ -1,4 +1,4 @@
-/** Processes that a process has started. */
+/** Child processes of a process. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Ids of child processes whose command line contains a string, from Linux' `/proc`. */
@@ -18,7 +18,7 @@ function commandOf(pid: string): string {
   return readProcess(pid, 'cmdline').replaceAll('\0', ' ');
 }
 
-/** Empty for a process that is gone meanwhile. */
+/** Empty if the process has exited. */
 function readProcess(pid: string, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1');

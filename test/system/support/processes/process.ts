@@ -1,4 +1,4 @@
-/** A process of the system under test: started, killed, stopped, paused and started again; gone with the test. */
+/** A process of the system under test, which can be killed, stopped, paused and restarted. It ends with the test. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -31,13 +31,13 @@ export interface ProcessEnd {
 }
 
 export class SystemProcess {
-  /** What it wrote since the test began, over all its lives; the last of it. */
+  /** The end of its output, over all its runs. */
   output = '';
-  /** What it wrote since it was started last. */
+  /** The end of its output since its last start. */
   outputOfThisLife = '';
   #child: ChildProcess | null = null;
   #ended: Promise<ProcessEnd> = Promise.resolve({ code: 0, signal: null });
-  /** A signal that may end it was sent by the test. */
+  /** The test has sent a signal that may end it. */
   #isEndExpected = false;
   /** Unexpected exits. */
   readonly surprises: string[] = [];
@@ -55,7 +55,7 @@ export class SystemProcess {
     return this.#child?.pid ?? 0;
   }
 
-  /** Its standard input stays open while this process lives, which tells it that it is still wanted. */
+  /** Its standard input stays open while this process runs, so that it exits after this process has died. */
   start(): void {
     if (this.#child !== null) throw new Error(`${this.name} runs already`);
     const { program, words, env } = this.command();
@@ -82,13 +82,13 @@ export class SystemProcess {
     });
   }
 
-  /** Resolves when it ends by itself, as a command does. */
+  /** Waits until it exits by itself, as a command does. */
   async ended(): Promise<ProcessEnd> {
     this.#isEndExpected = true;
     return await this.#ended;
   }
 
-  /** Sends a signal; one that ends the process is waited for. */
+  /** Sends a signal, and waits for the exit if the signal ends the process. */
   async signal(signal: NodeJS.Signals): Promise<ProcessEnd | null> {
     const isPause = signal === 'SIGSTOP' || signal === 'SIGCONT' || signal === 'SIGHUP';
     if (!isPause) this.#isEndExpected = true;
@@ -96,7 +96,7 @@ export class SystemProcess {
     return isPause ? null : await this.#ended;
   }
 
-  /** As an operator does; what does not end in time is killed and counts as a surprise. */
+  /** Sends SIGTERM, like an operator. A process that does not exit in time is killed, which counts as a surprise. */
   async stop(): Promise<ProcessEnd> {
     this.#isEndExpected = true;
     const child = this.#child;

@@ -1,4 +1,4 @@
-/** What one reader among few feels, measured in a process of its own: a test that is busy itself would time itself. */
+/** Latencies of a reader, measured in a separate process, because a busy test would measure its own delays. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ export class Reader {
     this.#child = fork(program, [key, ...urls], { execArgv: [...typeScriptWords] });
   }
 
-  /** @returns milliseconds of each answer. @throws Error when one was not 200, which the process has printed */
+  /** @returns the latencies in ms. @throws Error if an answer was not 200; the process prints which */
   async read(forMs: number): Promise<readonly number[]> {
     const ended = once(this.#child, 'exit').then(() => {
       throw new Error('the reader ended');

@@ -1,4 +1,4 @@
-/** A Redis that keeps everything it acknowledged, and survives being killed. */
+/** A Redis that persists all writes that it acknowledges, so that it can be killed and restarted. */
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { ownPort } from '../../../support/own-port.ts';
@@ -9,17 +9,17 @@ import { SystemProcess } from './process.ts';
 import { SyncedFile } from './synced-file.ts';
 
 export interface RedisOptions {
-  /** When its file is synced to the disk; absent: as `APPEND_FSYNC` says, or always. */
+  /** When its file is synced to the disk. Defaults to `APPEND_FSYNC`, or else to always. */
   readonly appendFsync?: 'always' | 'everysec';
-  /** Follow what of its file is on the disk, so that its power can be cut. */
+  /** Track which part of its file is on the disk, so that a power cut can be simulated. */
   readonly hasPowerCuts?: boolean;
-  /** Port at which the primary answers that it is a replica of. */
+  /** Port of the primary that it replicates. */
   readonly replicaOf?: number;
 }
 
 /**
- * Ends Redis when its standard input does, for whoever started it is gone then. `exec` keeps the process id. A limit of its
- * files (`prlimit --fsize`) is an error of its writes, as a full disk is, and does not end it.
+ * Ends Redis when its standard input closes, because the process that started it is gone then. `exec` keeps the process id.
+ * With a limit on file sizes (`prlimit --fsize`) its writes fail, as on a full disk, but it does not end.
  */
 export const tiedRedisServer = `
 trap '' XFSZ
@@ -34,7 +34,7 @@ export class RedisServer {
 
   private constructor(
     readonly port: number,
-    /** Where it has its files. */
+    /** Folder of its files. */
     readonly dir: string,
     { appendFsync, hasPowerCuts = false, replicaOf }: RedisOptions,
   ) {
@@ -44,7 +44,7 @@ export class RedisServer {
     words.push('--bind', '127.0.0.1', '--save', '', '--dir', dir);
     words.push('--appendonly', 'yes', '--appendfsync', appendFsync ?? process.env.APPEND_FSYNC ?? 'always');
     if (replicaOf !== undefined) words.push('--replicaof', `127.0.0.1 ${replicaOf}`);
-    // The primary waits before it sends all of it, for others that may come.
+    // Otherwise the primary delays a full sync, to wait for more replicas.
     words.push('--repl-diskless-sync-delay', '0');
     if (hasPowerCuts) words.push('--auto-aof-rewrite-percentage', '0');
     this.process = new SystemProcess('redis', () => ({
@@ -54,7 +54,7 @@ export class RedisServer {
     }));
   }
 
-  /** The caller stops it. */
+  /** Starts a Redis, which the caller stops. */
   static async start(options: RedisOptions = {}): Promise<RedisServer> {
     const server = new RedisServer(await ownPort(), await redisFolder(), options);
     await server.start();
@@ -67,7 +67,7 @@ export class RedisServer {
     await rm(this.dir, { recursive: true, force: true });
   }
 
-  /** Kills it, and takes from its file what the disk need not have. @returns how many bytes */
+  /** Kills it, and truncates its file to what was synced. @returns the number of bytes removed */
   async cutPower(): Promise<number> {
     if (this.#file === null) throw new Error('this Redis was started without hasPowerCuts');
     const follower = this.#file.followerOf(this.process.pid);

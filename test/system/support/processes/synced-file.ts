@@ -1,7 +1,7 @@
 /**
- * What a power cut would leave of a file: the bytes that were written before the last sync that came back. Of what was
- * written later the kernel may have put nothing on the disk. The system calls of the process that writes it are followed
- * with `strace`; a cut is played by killing that process and cutting the file to what was synced.
+ * What a power cut would leave of a file: the bytes that were written before the last completed sync, because the kernel may not
+ * have stored later ones. `strace` records the system calls of the process that writes the file. A cut is simulated by killing
+ * that process and truncating the file to what was synced.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync, truncateSync } from 'node:fs';
@@ -25,19 +25,19 @@ export class SyncedFile {
     private readonly traceFile: string,
   ) {}
 
-  /** Words before the command of the process that writes the file. It keeps its place as a child; strace ends with it. */
+  /** Prefix for the command of the process that writes the file. That process stays the direct child, and strace ends with it. */
   get commandPrefix(): readonly string[] {
     const calls = 'trace=write,pwrite64,fdatasync,fsync';
     const output = ['-q', '-s', '0', '-e', calls, '-e', 'signal=none', '-P', this.file, '-o', this.traceFile];
     return ['strace', '-D', '-f', ...output];
   }
 
-  /** Whoever follows the process, to be asked for while it lives. */
+  /** Process id of the strace that traces a process, which must be running. */
   followerOf(pid: number): number {
     return Number(/^TracerPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
   }
 
-  /** To be called once the process was killed. @returns how many bytes of the file the cut took */
+  /** To be called after the process was killed. @returns the number of bytes removed from the file */
   async cut(follower: number): Promise<number> {
     await until('strace has told everything', () => !isAlive(follower));
     const lost = unsyncedBytes(readFileSync(this.traceFile, 'utf8').split('\n'));
@@ -46,11 +46,11 @@ export class SyncedFile {
   }
 }
 
-/** Bytes that were written, or begun to be, since the last sync that came back had begun. Lines in the order of events. */
+/** Bytes written, or being written, since the start of the last completed sync. @param lines in chronological order */
 export function unsyncedBytes(lines: readonly string[]): number {
   let written = 0;
   let synced = 0;
-  /** Thread -> bytes written when its sync began, or size of the write that it is in. */
+  /** By thread: bytes written when its sync began, and the size of its write in progress. */
   const syncing = new Map<string, number>();
   const writing = new Map<string, number>();
   for (const line of lines) {

@@ -1,6 +1,6 @@
 /**
- * The whole platform in real processes: a Redis of its own, fronts, workers and jobs over one configuration folder. With
- * `MILLRACE_STORE=cluster` it has a Redis Cluster of its own: `MILLRACE_STORE=cluster npm test -- test/system/truth/truth.test.ts`.
+ * The whole platform in real processes: its own Redis, fronts, workers and jobs over one configuration folder. With
+ * `MILLRACE_STORE=cluster` it has its own Redis Cluster: `MILLRACE_STORE=cluster npm test -- test/system/truth/truth.test.ts`.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -24,37 +24,37 @@ import { Client } from '../client.ts';
 import { SystemProcess } from './process.ts';
 import { type RedisOptions, RedisServer } from './redis-server.ts';
 
-/** Path relative to the configuration folder -> content. */
+/** Content by path relative to the configuration folder. */
 export type ConfigFiles = Readonly<Record<string, Json>>;
 
 export interface SystemOptions {
-  /** Processes of each kind; absent: one. */
+  /** Number of processes of each role. Defaults to 1. */
   readonly web?: number;
   readonly workers?: number;
   readonly jobs?: number;
-  /** Absent: 4. */
+  /** Defaults to 4. */
   readonly partitions?: number;
   readonly files: ConfigFiles;
-  /** A cluster to work on, which the test starts and stops; else a Redis of the system's own. */
+  /** A cluster to use, which the test starts and stops. By default, the system has its own Redis. */
   readonly cluster?: ClusterPlace;
-  /** Of the system's own Redis. */
+  /** Options of the system's own Redis. */
   readonly redis?: RedisOptions;
   readonly env?: Readonly<Record<string, string>>;
-  /** Each front listens on a loopback address of its own, as on several hosts; where all of 127.0.0.0/8 is loopback. */
+  /** Each front listens on its own loopback address, as on several hosts. Requires that all of 127.0.0.0/8 is loopback. */
   readonly hosts?: 'several';
   /** Called with the port of the system's own Redis before anything connects to it, and awaited. */
   onRedis?(port: number): void | Promise<void>;
-  /** Where a store of the test's own is, if not at the system's own Redis. */
+  /** Address for the test's own store, if it is not that of the system's own Redis. */
   readonly storeUrl?: string;
 }
 
 interface ClusterPlace {
   readonly address: RedisAddress;
-  /** As `REDIS_CLUSTER` is written. */
+  /** In the format of `REDIS_CLUSTER`. */
   readonly seeds: string;
 }
 
-/** What a system starts for itself; neither when the test has a cluster for it. */
+/** What a system starts for itself; both are null if the test provides a cluster. */
 interface OwnStore {
   readonly redis: RedisServer | null;
   readonly cluster: RedisCluster | null;
@@ -62,7 +62,7 @@ interface OwnStore {
 
 const isOnCluster = process.env.MILLRACE_STORE === 'cluster';
 
-/** Options of a test that does something to the one Redis itself. */
+/** Options of a test that manipulates the single Redis itself. */
 export const oneRedisOnly = { skip: isOnCluster && 'it is about the one Redis' };
 
 export type Role = 'web' | 'worker' | 'jobs';
@@ -73,11 +73,11 @@ const entryPoints: Readonly<Record<Role, string>> = {
   worker: 'workers/partition.ts',
   jobs: 'workers/jobs.ts',
 };
-/** A front logs it. */
+/** Log message of a front that accepts connections. */
 const listening = 'web is listening';
-/** A front that was ready once reports this only in its faults. */
+/** A front that was ready once reports these only as `degraded`. */
 const isIncomplete = /no owner|no worker is running|an index is loading|is being reloaded|only in part/;
-/** Mistakes of our own that a log would show. */
+/** Internal errors in a log. */
 const bugPattern = /\b(TypeError|RangeError|ReferenceError|SyntaxError|AssertionError)\b.*/;
 
 export class System {
@@ -94,7 +94,7 @@ export class System {
     private readonly folder: string,
   ) {}
 
-  /** Started and ready. The caller stops it; if that fails the processes end with this one. */
+  /** Starts a system and waits until it is ready. The caller stops it; if that fails, the processes end with this one. */
   static async start(options: SystemOptions): Promise<System> {
     const folder = await mkdtemp(path.join(tmpdir(), 'millrace-system-'));
     const own = await startStore(options);
@@ -131,24 +131,24 @@ export class System {
     return path.join(this.folder, 'config');
   }
 
-  /** Where the system's own Redis has its files. */
+  /** Folder of the system's own Redis. */
   get redisDir(): string {
     return this.redis.dir;
   }
 
-  /** Where workers keep their snapshots. */
+  /** Folder of the workers' snapshots. */
   get snapshotDir(): string {
     return path.join(this.folder, 'data', 'shards');
   }
 
-  /** A folder for files of the test's own. */
+  /** A folder for the test's own files. */
   get scratchDir(): string {
     const dir = path.join(this.folder, 'scratch');
     mkdirSync(dir, { recursive: true });
     return dir;
   }
 
-  /** What the last `apply` made the active one. */
+  /** The configuration that was published last. */
   get configuration(): Configuration {
     if (this.#configuration === null) throw new Error('nothing is configured yet');
     return this.#configuration;
@@ -178,7 +178,7 @@ export class System {
     };
   }
 
-  /** The test's own store, shared by all callers: files that share a platform call concurrently, and `stop` closes one. */
+  /** The test's own store, shared by all callers, because files that share a platform call concurrently and `stop` closes one. */
   store(): Promise<Store> {
     const url = this.options.storeUrl ?? this.own.redis?.url ?? '';
     const address = this.#cluster?.address ?? { kind: 'single' as const, url };
@@ -205,14 +205,14 @@ export class System {
     return found;
   }
 
-  /** Sends a signal to a process, `redis` included, and waits for its end if it ends it. Of a cluster all nodes end. */
+  /** Sends a signal to a process, also to `redis`, and waits for its end if the signal ends it. Kills all nodes of a cluster. */
   async kill(name: string, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     if (name === 'redis' && this.own.cluster !== null) await this.own.cluster.kill();
     else await this.process(name).signal(signal);
   }
 
   /**
-   * Kills every process at the same time, and truncates Redis' file to what the disk must have. @returns bytes that were
+   * Kills every process at the same time, and truncates Redis' file to what was synced. @returns number of bytes that were
    * removed
    */
   async cutPower(): Promise<number> {
@@ -232,7 +232,7 @@ export class System {
     else this.process(name).start();
   }
 
-  /** Waits until every front that runs is ready, every partition has an owner and every index is loaded. */
+  /** Waits until every running front is ready, every partition has an owner and every index is loaded. */
   async ready(timeoutMs = neverMs): Promise<void> {
     let last = '';
     try {
@@ -255,7 +255,7 @@ export class System {
   }
 
   async #waitingFor(name: string): Promise<string> {
-    // A request to a front that is not there costs more than all that the front does to be there.
+    // Requests to a front that does not listen yet cost more than its whole startup.
     if (!this.process(name).outputOfThisLife.includes(listening)) return `${name} listens`;
     try {
       const response = await fetch(`${this.url(name)}/health/ready`, { signal: AbortSignal.timeout(2_000) });
@@ -276,14 +276,14 @@ export class System {
     return this.options.hosts === 'several' ? `127.0.0.${1 + Number(name.split('.')[1])}` : '127.0.0.1';
   }
 
-  /** A client of one front; each has connections of its own. @param connections at most; requests wait for one */
+  /** A client of one front, with its own connections. @param connections maximum; further requests wait */
   client(name = 'web.1', connections = 8): Client {
     const client = new Client(() => this.url(name), this.#secrets(), connections);
     this.#clients.push(client);
     return client;
   }
 
-  /** What no answer may show: keys, and where the program lies. */
+  /** Strings that no answer may contain: keys, and paths of the program. */
   #secrets(): string[] {
     const keys = Object.values(this.#files).flatMap((json) => [
       ...JSON.stringify(json).matchAll(/"apiKeys":(\[[^\]]*\])/g),
@@ -292,7 +292,7 @@ export class System {
   }
 
   /**
-   * Makes a configuration the active one, as `npm run apply` does, and waits until every process runs it and
+   * Activates a configuration, as `npm run apply` does, and waits until every process runs it and
    * everything that it changes is rebuilt.
    */
   async apply(files: ConfigFiles): Promise<void> {
@@ -300,7 +300,7 @@ export class System {
     await this.rebuilt(generation);
   }
 
-  /** Makes a configuration the active one and waits for nothing. @returns its generation */
+  /** Activates a configuration without waiting. @returns its generation */
   async publish(files: ConfigFiles): Promise<number> {
     const configuration = await this.#writeConfiguration(files);
     const { configDir } = this;
@@ -344,7 +344,7 @@ export class System {
     for (const [file, json] of Object.entries(files)) {
       const place = path.join(this.configDir, file);
       mkdirSync(path.dirname(place), { recursive: true });
-      // Schemas in JavaScript are texts as they are.
+      // Schemas in JavaScript are strings, which are written unchanged.
       const isCode = typeof json === 'string' && /\.(?:js|ts)$/.test(file);
       writeFileSync(place, isCode ? json : JSON.stringify(json));
     }
@@ -353,7 +353,7 @@ export class System {
     return outcome.configuration;
   }
 
-  /** The last of what every process wrote. */
+  /** The end of the output of every process. */
   outputs(characters = 3_000): string {
     return [...this.#processes.values()]
       .map(({ name, output }) => `--- ${name}\n${output.slice(-characters)}`)
@@ -375,7 +375,7 @@ export class System {
   }
 
   /**
-   * Ends everything: fronts, workers and jobs like an operator, then Redis. @throws Error if a process exited by itself, did
+   * Stops everything: fronts, workers and jobs like an operator, then Redis. @throws Error if a process exited by itself, did
    * not end on request, or logged an internal error
    */
   async stop(): Promise<void> {

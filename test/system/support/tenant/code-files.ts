@@ -1,13 +1,13 @@
-/** Random schemas as files of JavaScript and TypeScript. */
+/** Random schemas as JavaScript and TypeScript files. */
 import type { RandomSchema } from './expected.ts';
 import type { Piece } from './scene.ts';
 
 export type Language = 'json' | 'js' | 'ts';
 
-/** Where `valuesModule` is in the tenant's folder. */
+/** Path of `valuesModule` in the tenant's folder. */
 export const valuesFile = 'lib/values.ts';
 
-/** What the pieces use: what the mapping language has built in. @param groupsOfSources source id -> source group */
+/** Functions for the pieces that the mapping language has built in. @param groupsOfSources source groups by source id */
 export function valuesModule(groupsOfSources: Readonly<Record<string, string>>): string {
   return `type Value = unknown;
 const groups: Record<string, string> = ${JSON.stringify(groupsOfSources)};

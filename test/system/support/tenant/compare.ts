@@ -1,4 +1,4 @@
-/** Reads claims, routes and index items of a tenant over HTTP and compares them with those that should be there. */
+/** Reads claims, routes and index items of a tenant over HTTP and compares them with the expected ones. */
 import assert from 'node:assert/strict';
 import { isJsonObject, type Json } from '../../../../src/contract/json.ts';
 import type { Answer, Client } from '../client.ts';
@@ -83,7 +83,7 @@ export async function routeDifferences(access: Access, expected: ExpectedTenant)
   });
 }
 
-/** Items of the index `things`: each there once, with the fields that it should have. */
+/** Items of the index `things`: each must exist once, with the expected fields. */
 export async function itemDifferences(access: Access, expected: ExpectedTenant): Promise<string[]> {
   const { client, key, environmentId } = access;
   const { json }: Answer = await client.post('/v1/things', { pagination: { pageSize: 1000 } }, { key });
@@ -103,7 +103,7 @@ export async function itemDifferences(access: Access, expected: ExpectedTenant):
   return differences.slice(0, 5);
 }
 
-/** Absent, null and an empty list are the same: nothing to be found by. */
+/** Absent values, null and empty lists are equal, because no query distinguishes them. */
 function normal(item: object): string {
   const members = Object.entries(item)
     .filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0))

@@ -1,4 +1,4 @@
-/** What the random schemas of a tenant make of a world of entities. */
+/** The views, items and claims that the random schemas of a tenant produce from entities. */
 import type { ViewRef } from '../../../../src/contract/ids.ts';
 import type { JsonObject } from '../../../../src/contract/json.ts';
 import type { World } from '../data/entities.ts';
@@ -14,20 +14,20 @@ export interface TenantSource {
 
 export interface RandomSchema {
   readonly triggers: Readonly<Record<string, readonly string[]>>;
-  /** Null: the entity's own. A text with the originId otherwise. */
+  /** `own`: the URL of the entity; `made`: a URL with its originId; null: no URL. */
   readonly url: 'own' | 'made' | null;
   readonly handles: boolean;
   readonly body: Piece & { readonly json: JsonObject };
 }
 
-/** A URL or handle that a view claims; redirects have where they go to. */
+/** A URL or handle that a view claims; `to` is the target of a redirect. */
 export interface NaiveClaim {
   readonly at: string;
   readonly to: string | null;
   readonly view: ViewRef;
 }
 
-/** What the schemas make of a world of entities. */
+/** Computes what the schemas of a tenant produce from entities. */
 export class ExpectedTenant {
   readonly #placed = new Map<string, Placed[]>();
 
@@ -85,7 +85,7 @@ export class ExpectedTenant {
     return source.id;
   }
 
-  /** originId -> item, by source. */
+  /** Items by source id and originId. */
   items(environmentId: string): Map<string, Tree> {
     const items = new Map<string, Tree>();
     const { index } = this;
@@ -100,7 +100,7 @@ export class ExpectedTenant {
     return items;
   }
 
-  /** Entities of an auto-indexed type. */
+  /** originIds of the entities of an auto-indexed type. */
   ofType(environmentId: string, group: string, type: string): string[] {
     const sourceId = this.#sourceIn(group, environmentId);
     return (this.#placed.get(sourceId) ?? [])

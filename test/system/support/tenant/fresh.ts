@@ -1,4 +1,4 @@
-/** Views recomputed with the compiled schemas from the source entities alone, in one process and from memory. */
+/** Views recomputed with the compiled schemas from only the source entities, in one process and in memory. */
 
 import type { Tenant } from '../../../../src/config/configuration.ts';
 import type { StoredEntity } from '../../../../src/contract/entity.ts';
@@ -21,7 +21,7 @@ export class FreshViews {
     private readonly world: World,
   ) {}
 
-  /** Null when the entity makes no such view in that environment. */
+  /** Null if the entity has no such view in that environment. */
   treeOf = (target: ViewRef): Tree | null => {
     const key = JSON.stringify([target.environmentId, target.sourceId, target.alias, target.originId]);
     const known = this.#trees.get(key);

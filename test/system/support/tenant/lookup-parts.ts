@@ -1,4 +1,4 @@
-/** Random `$lookup`s with their meaning: every entity of the source is looked at. */
+/** Random `$lookup`s, each with a naive implementation that checks every entity of the source. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Json, JsonObject } from '../../../../src/contract/json.ts';
 import type { Random } from '../random.ts';
@@ -19,7 +19,7 @@ import {
 
 export interface Lookup {
   readonly json: JsonObject;
-  /** Expressions of JavaScript: whether anything is asked at all, and the builder. */
+  /** JavaScript expressions: whether the lookup runs at all, and its builder. */
   readonly code: { readonly whenAsked: string; readonly builder: string };
   find(scene: Scene): Placed[];
 }
@@ -28,7 +28,7 @@ interface Condition {
   holds(placed: Placed, scene: Scene): boolean;
 }
 
-/** @param topMax null: any number of results */
+/** @param topMax maximum number of results; null for a random maximum or none */
 export function lookupOf(
   random: Random,
   subject: Subject,
@@ -56,7 +56,7 @@ export function lookupOf(
   };
 }
 
-/** @param filter a template of JavaScript, without its marks */
+/** @param filter the content of a JavaScript template literal */
 function builderOf(
   random: Random,
   filter: string,
@@ -138,9 +138,9 @@ function compareTexts(a: string, b: string): number {
 
 interface Form {
   readonly json: JsonObject;
-  /** An expression of JavaScript: whether anything can match. */
+  /** A JavaScript expression: whether anything can match. */
   readonly whenAsked: string;
-  /** The filter as a template of JavaScript, without its marks. */
+  /** The filter as the content of a JavaScript template literal. */
   readonly code: string;
   readonly condition: Condition;
 }
@@ -197,7 +197,7 @@ function filterForm(random: Random, subject: Subject): Form {
 
 interface Filter extends Condition {
   readonly text: string;
-  /** As `Form.code`. */
+  /** Like `Form.code`. */
   readonly code: string;
 }
 
@@ -240,7 +240,7 @@ function literalHole(random: Random): Hole {
   return { text, code: JSON.stringify(value), value: () => value };
 }
 
-/** A value within a filter of code: put in when it is run, or written out. */
+/** A value in a filter of code: interpolated at run time, or written as a literal. */
 function operandCode(random: Random, { text, code }: Hole): string {
   return text.startsWith('{') || random.chance(0.5) ? `\${literal(${code})}` : text;
 }

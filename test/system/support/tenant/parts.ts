@@ -1,6 +1,5 @@
 /**
- * Random pieces of schemas, each with its meaning beside it: what it makes of the entities, written as plainly as can
- * be and without a line of `src/schemas`.
+ * Random pieces of schemas, each with a naive implementation of its result, which uses no code of `src/schemas`.
  */
 import type { JsonObject } from '../../../../src/contract/json.ts';
 import type { Random } from '../random.ts';
@@ -18,12 +17,12 @@ import {
 
 /** What the pieces of a schema may refer to. */
 export interface PieceLimits {
-  /** Schemas that references may name: those below, so that trees of views end. */
+  /** Schemas that references may name: only later ones, so that trees of views are finite. */
   readonly aliases: readonly string[];
   readonly groups: readonly string[];
-  /** Lookups inside the items of lookups that are still allowed. */
+  /** How many more levels of lookups may be nested in the items of lookups. */
   readonly depth: number;
-  /** References and partials multiply; one of each kind is allowed in a schema. */
+  /** References and partials multiply, so a schema may have one of each kind. */
   readonly mayRefer: boolean;
   readonly mayUsePartials: boolean;
 }
@@ -59,7 +58,7 @@ function textPiece(random: Random, subject: Subject): Piece {
 
 const numberText = /^-?\d+(\.\d+)?$/;
 
-/** Rank is whole, half, or the text of such a number, so that rounding to even is easy to say. */
+/** Ranks are whole or half numbers, or such numbers as strings, which keeps rounding half to even simple. */
 function numberPiece(random: Random, subject: Subject): Piece {
   const hole = randomHole(random, subject, ['rank', 'group']);
   const fallback = random.chance(0.5) ? 7.5 : null;
@@ -163,7 +162,7 @@ function lookupPiece(random: Random, subject: Subject, limits: PieceLimits): Pie
   };
 }
 
-/** Code makes lists of promises in several ways. */
+/** Code resolves lists of promises in several ways. */
 function eachOf(random: Random, lookup: Lookup, { code }: Piece): string {
   const { whenAsked, builder } = lookup.code;
   const found = `(${whenAsked} ? await ${builder} : [])`;

@@ -1,4 +1,4 @@
-/** A tenant with random schemas, and what they make of its entities. */
+/** A tenant with random schemas, and the expected results of these. */
 import type { SourceEntity } from '../../../../src/contract/entity.ts';
 import type { Json, JsonObject } from '../../../../src/contract/json.ts';
 import type { World } from '../data/entities.ts';
@@ -26,7 +26,7 @@ export const environments = [
 const viewAliases = ['s0', 's1', 's2', 's3'];
 const groups = ['main', 'side'];
 
-/** The schemas of a tenant; its twins have the same. */
+/** The schemas of a tenant, which its twins share. */
 interface Mappings {
   readonly schemas: Map<string, RandomSchema>;
   readonly partials: Map<string, Piece>;
@@ -34,7 +34,7 @@ interface Mappings {
   isAutoIndexed: boolean;
 }
 
-/** The language that a schema is written in. */
+/** The language of a schema. */
 export type LanguageOf = (alias: string) => Language;
 
 const inJson: LanguageOf = () => 'json';
@@ -50,7 +50,7 @@ export class RandomTenant {
     this.#mappings = mappings ?? this.#randomMappings();
   }
 
-  /** A tenant of another name that has the same schemas, now and after every edit. */
+  /** A tenant with another name, which always has the same schemas, also after edits. */
   twin(alias: string): RandomTenant {
     return new RandomTenant(alias, this.random, this.#mappings);
   }
@@ -92,7 +92,7 @@ export class RandomTenant {
     return `client-key-of-${this.alias}-${environmentId}`;
   }
 
-  /** One edit of the schemas, in words. */
+  /** Makes one random edit of the schemas. @returns its description */
   edit(): string {
     const { random } = this;
     const alias = random.pick(viewAliases);
@@ -133,7 +133,7 @@ export class RandomTenant {
     }
   }
 
-  /** Schemas in JavaScript are texts. */
+  /** Schemas in JavaScript are strings. */
   files(languageOf: LanguageOf = inJson): Record<string, Json> {
     const folder = `tenants/${this.alias}`;
     const { schemas, partials, index } = this.#mappings;
@@ -214,7 +214,7 @@ export class RandomTenant {
     };
   }
 
-  /** Views that refer to each other in circles. */
+  /** Views that refer to each other in cycles. */
   #chain(): RandomSchema {
     return {
       triggers: { main: types, side: types },

@@ -1,8 +1,8 @@
-/** Delivery written down plainly: a view is a tree with references in it, and each is replaced by the view it means. */
+/** A naive implementation of delivery: a view is a tree, and each reference in it is replaced by its view. */
 import { formatViewId, type ViewRef } from '../../../../src/contract/ids.ts';
 import { type Json, type JsonObject, setOwn } from '../../../../src/contract/json.ts';
 
-/** A place in a tree where another view belongs. */
+/** A position in a tree at which another view is inserted. */
 export class Reference {
   constructor(readonly target: ViewRef) {}
 }
@@ -14,7 +14,7 @@ export interface Missing {
   readonly viewId: string;
 }
 
-/** A view as it is delivered; what it misses is added to `missing`. */
+/** A view as it is delivered. Its missing references are added to `missing`. */
 export function render(
   id: string,
   tree: Tree,

@@ -1,25 +1,25 @@
-/** What random pieces of schemas are made from and computed with. */
+/** Types and helpers for random pieces of schemas. */
 import type { SourceEntity } from '../../../../src/contract/entity.ts';
 import type { Json } from '../../../../src/contract/json.ts';
 import type { Random } from '../random.ts';
 import type { Tree } from './render.ts';
 
-/** An entity with the source that it is in. */
+/** An entity with its source. */
 export interface Placed {
   readonly sourceId: string;
   readonly entity: SourceEntity;
 }
 
-/** What a piece is computed from. */
+/** The context in which a piece is computed. */
 export interface Scene {
-  /** The entity that the view is of. */
+  /** The entity of the view. */
   readonly asking: Placed;
   readonly environmentId: string;
   /** The entity passed to the partial or schema that contains the piece. */
   readonly root: Placed;
   /** The matched entity of the lookup around the piece. */
   readonly item: Placed | null;
-  /** Source that a source group means in the environment. */
+  /** The source of a source group in the environment. */
   source(group: string): string;
   entities(sourceId: string): readonly Placed[];
   partial(alias: string): Piece | null;
@@ -27,12 +27,12 @@ export interface Scene {
 
 export interface Piece {
   readonly json: Json;
-  /** The same as an expression of JavaScript, with `entity`, `item` and `context` and what `values.ts` exports. */
+  /** The same as a JavaScript expression, which may use `entity`, `item`, `context` and the exports of `values.ts`. */
   readonly code: string;
   compute(scene: Scene): Tree;
 }
 
-/** The entity that holes read: `p.name` of the one around, or `item.p.name` of a lookup's. */
+/** The entity that holes read: that of the schema (`p.name`), or the matched one of a lookup (`item.p.name`). */
 export interface Subject {
   readonly prefix: '' | 'item.';
   readonly code: 'entity' | 'item';
@@ -50,7 +50,7 @@ export const names = ['n0', 'n1', 'n2', 'n10', 'it’s', "o'clock", 'ünder', ''
 export const groupValues: readonly Json[] = ['g1', 'g2', 9, '9', true, 'true', 2.5];
 export const types = ['a', 'b', 'c'];
 
-/** A value of the properties; null when it is not there. */
+/** The value of a property, or null if it does not exist. */
 export function property({ entity }: Placed, name: string): Json {
   return Object.hasOwn(entity.properties, name) ? (entity.properties[name] ?? null) : null;
 }
@@ -59,7 +59,7 @@ export function scalarText(value: Json): string | null {
   return value === null || typeof value === 'object' ? null : String(value);
 }
 
-/** A hole that reads one value, and that value. */
+/** A placeholder for one value, and that value. */
 export interface Hole {
   readonly text: string;
   readonly code: string;
