@@ -157,6 +157,7 @@ export class PartitionActor {
       await this.#schedule.load();
       this.#showScheduled();
       await items.open(partition, epoch, commits);
+      if (!this.#life.goesOn) return;
       this.#life.on('loaded');
       await this.#settleLeft();
       while (this.#life.goesOn) await this.#step();
@@ -172,10 +173,11 @@ export class PartitionActor {
     }
   }
 
-  /** Ends `run` after the current batch. */
+  /** Ends `run` after the current batch, or ends the load of its items. */
   stop(): void {
     this.#life.on('stopped');
     this.#reader.close();
+    if (!this.#life.isLoaded) this.context.items.close(this.lease.partition);
   }
 
   /**
@@ -264,10 +266,7 @@ export class PartitionActor {
     }
   }
 
-  /**
-   * Processes due entities. The commit removes their entries from the schedule, so if the owner stops before it, the next owner
-   * finds them.
-   */
+  /** Processes due entities. The commit removes them from the schedule; if the owner stops before it, the next one finds them. */
   async #followSchedule(): Promise<void> {
     const { schedulePortions, metrics } = this.context;
     const startMs = performance.now();

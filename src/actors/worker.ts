@@ -49,6 +49,17 @@ const batchPatienceMs = 1000;
 /** Two claims of each entity in a full portion. */
 const claimsPerCommitDefault = 800;
 
+/** How long a worker that starts leaves free partitions to others that start with it. */
+const restoreWaitMs = 60_000;
+
+/** What a worker has from a snapshot when it starts. */
+export interface Restored {
+  /** Partitions whose items it has: it takes them first and gives them back last. */
+  readonly partitions: ReadonlySet<number>;
+  /** Whether other workers on this host are reading snapshots. */
+  othersAreRestoring(): Promise<boolean>;
+}
+
 export interface WorkerOptions extends Pick<WorkerBeatSource, 'waitingFor'> {
   readonly store: Store;
   readonly configuration: ActiveConfiguration;
@@ -87,7 +98,9 @@ export class Worker {
   readonly #sandbox = new Sandbox();
   readonly #callMemory = new CallMemory(codeOpenCharactersMax);
   readonly #stop = new AbortController();
-  #preferred: ReadonlySet<number> = new Set();
+  #restored: Restored | null = null;
+  #startedMs = 0;
+  #othersWereRestoring = false;
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: WorkerOptions) {
@@ -143,9 +156,10 @@ export class Worker {
     return await this.metrics.text();
   }
 
-  /** @param preferred partitions whose items it has from a snapshot: it takes them first and gives them back last */
-  start(preferred: ReadonlySet<number> = new Set()): void {
-    this.#preferred = preferred;
+  /** @param restored what it has from a snapshot; absent: nothing */
+  start(restored: Restored | null = null): void {
+    this.#restored = restored;
+    this.#startedMs = performance.now();
     this.#running = Promise.all([
       this.#repeat(newsMs, () => this.#beat.sendWhenDue()),
       this.#repeat(tickMs, () => this.#rebalance()),
@@ -237,6 +251,17 @@ export class Worker {
     return owners;
   }
 
+  /**
+   * True while workers that started with this one read their snapshots, and once more, because their first heartbeats come after
+   * that.
+   */
+  async #waitsForOthers(): Promise<boolean> {
+    if (this.#restored === null || performance.now() - this.#startedMs > restoreWaitMs) return false;
+    const were = this.#othersWereRestoring;
+    this.#othersWereRestoring = await this.#restored.othersAreRestoring();
+    return were || this.#othersWereRestoring;
+  }
+
   async #rebalance(): Promise<void> {
     const { store, configuration } = this.options;
     // Without a configuration, every entity would appear to belong to a removed source.
@@ -250,7 +275,8 @@ export class Worker {
       owners: owners.map(({ workerId, holds }, partition) =>
         holds && (workerId === this.id || !unrenewed.has(partition)) ? workerId : null,
       ),
-      preferred: this.#preferred,
+      preferred: this.#restored?.partitions ?? new Set(),
+      takesPreferredOnly: await this.#waitsForOthers(),
     });
     await Promise.all(release.map((partition) => this.#owned.giveBack(partition)));
     // Concurrently, because the partitions of a dead worker have no owner until they are taken.

@@ -88,7 +88,12 @@ export async function startWorker(): Promise<RunningRole> {
   await snapshots?.restore(owned, configuration.current);
   await responder.start();
   copies?.start();
-  worker.start(owned.restoredPartitions());
+  worker.start(
+    snapshots && {
+      partitions: owned.restoredPartitions,
+      othersAreRestoring: () => snapshots.othersAreRestoring(),
+    },
+  );
   snapshots?.watch(owned);
   log.info({ id: worker.id }, 'worker is running');
 

@@ -47,6 +47,8 @@ export interface AssignmentView {
   readonly owners: readonly (string | null)[];
   /** Partitions that the worker takes first and gives back last, because it has their items from a snapshot. */
   readonly preferred: ReadonlySet<number>;
+  /** Takes no other partitions, because workers that have their items are starting. */
+  readonly takesPreferredOnly: boolean;
 }
 
 export interface AssignmentStep {
@@ -58,7 +60,8 @@ export interface AssignmentStep {
  * Every worker applies this to its own view, without a leader. A worker above its share releases partitions, and one below
  * takes free ones, so the workers converge on an even distribution even if their views differ meanwhile.
  */
-export function nextStep({ workerId, liveWorkerIds, owners, preferred }: AssignmentView): AssignmentStep {
+export function nextStep(view: AssignmentView): AssignmentStep {
+  const { workerId, liveWorkerIds, owners, preferred, takesPreferredOnly } = view;
   const ids = [...new Set([...liveWorkerIds, workerId])].sort();
   const share = shareOf(ids.indexOf(workerId), ids.length, owners.length);
   const ownedBy = (id: string | null) => {
@@ -67,7 +70,8 @@ export function nextStep({ workerId, liveWorkerIds, owners, preferred }: Assignm
   };
   const own = ownedBy(workerId);
   if (own.length > share) return { take: [], release: own.slice(share) };
-  return { take: ownedBy(null).slice(0, share - own.length), release: [] };
+  const free = ownedBy(null).filter((partition) => !takesPreferredOnly || preferred.has(partition));
+  return { take: free.slice(0, share - own.length), release: [] };
 }
 
 function shareOf(rank: number, workers: number, partitions: number): number {

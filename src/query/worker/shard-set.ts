@@ -25,6 +25,8 @@ import { CatchUp, ShardLoader } from './shard-loader.ts';
 const rebuildRetryMs = 500;
 /** At the start of a worker, partitions are opened at most this long after each other. */
 const moreLoadsMs = 100;
+/** Partitions of a snapshot that another worker owns are opened at most this long after the others, or never. */
+const releaseMs = 1_500;
 
 interface HeldPartition {
   readonly epoch: number;
@@ -53,6 +55,7 @@ export class ShardSet implements ItemSink {
   readonly #rebuilding = new Map<string, LiveShard>();
   /** Shards from snapshots, before their first partition is opened. */
   readonly #restored = new Map<string, LiveShard>();
+  readonly #restoredPartitions = new Set<number>();
   readonly #held = new Map<number, HeldPartition>();
   readonly #loads = new Map<number, LoadProgress>();
   readonly #listeners: (() => void)[] = [];
@@ -143,13 +146,13 @@ export class ShardSet implements ItemSink {
     return this.#shards.has(name) || this.#restored.has(name);
   }
 
-  /** Partitions of restored items that are not claimed yet. */
-  restoredPartitions(): Set<number> {
-    const partitions = new Set<number>();
-    for (const { shard } of this.#restored.values()) {
-      for (const partition of shard.partitions()) partitions.add(partition);
-    }
-    return partitions;
+  /** Partitions whose items were restored. */
+  get restoredPartitions(): ReadonlySet<number> {
+    return this.#restoredPartitions;
+  }
+
+  get #hasAllRestored(): boolean {
+    return [...this.#restoredPartitions].every((partition) => this.#held.has(partition));
   }
 
   /** True if the shards still have closed partitions. They can no longer answer then. */
@@ -177,6 +180,7 @@ export class ShardSet implements ItemSink {
     const live = this.#newLive(definition, fields);
     await live.restore(from);
     this.#restored.set(itemIndexField(index), live);
+    for (const partition of live.shard.partitions()) this.#restoredPartitions.add(partition);
     return live.shard.size;
   }
 
@@ -317,7 +321,7 @@ export class ShardSet implements ItemSink {
 
   async #load(partition: number, held: HeldPartition, progress: LoadProgress): Promise<void> {
     try {
-      await this.#loadAll(partition, held, progress);
+      if (this.#isHeld(partition, held)) await this.#loadAll(partition, held, progress);
     } finally {
       if ([...this.#loads.values()].every((load) => load === progress)) this.#dropUnprovenSoon();
     }
@@ -330,13 +334,16 @@ export class ShardSet implements ItemSink {
     clearTimeout(this.#dropping);
     const isLeft = [...this.#shards.values()].some(({ shard }) => shard.hasUnproven);
     if (this.#restored.size === 0 && !isLeft) return;
-    this.#dropping = setTimeout(() => {
-      this.#restored.clear();
-      const lives = [...this.#shards.values()];
-      for (const live of lives) live.dropUnproven();
-      this.#catchUp.advance(lives);
-      this.#notify();
-    }, moreLoadsMs);
+    this.#dropping = setTimeout(
+      () => {
+        this.#restored.clear();
+        const lives = [...this.#shards.values()];
+        for (const live of lives) live.dropUnproven();
+        this.#catchUp.advance(lives);
+        this.#notify();
+      },
+      this.#hasAllRestored ? moreLoadsMs : releaseMs,
+    );
     this.#dropping.unref();
   }
 

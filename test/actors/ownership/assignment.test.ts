@@ -22,6 +22,7 @@ class Fleet {
       liveWorkerIds: seen.live,
       owners: seen.owners,
       preferred: this.preferred.get(workerId) ?? new Set(),
+      takesPreferredOnly: false,
     });
     let changed = false;
     for (const partition of release) {
@@ -195,14 +196,30 @@ test('assignment: nothing moves in an even fleet', () => {
   const owners = ['a', 'b', 'a', 'b', 'a'];
   for (const workerId of ['a', 'b']) {
     const preferred = new Set([1, 3]);
-    assert.deepEqual(nextStep({ workerId, liveWorkerIds: ['a', 'b'], owners, preferred }), {
-      take: [],
-      release: [],
-    });
+    assert.deepEqual(
+      nextStep({ workerId, liveWorkerIds: ['a', 'b'], owners, preferred, takesPreferredOnly: false }),
+      {
+        take: [],
+        release: [],
+      },
+    );
   }
 });
 
 test('assignment: a worker counts itself before others know it', () => {
-  const view = { workerId: 'b', liveWorkerIds: ['a'], owners: [null, null], preferred: new Set<number>() };
+  const view = {
+    workerId: 'b',
+    liveWorkerIds: ['a'],
+    owners: [null, null],
+    preferred: new Set<number>(),
+    takesPreferredOnly: false,
+  };
   assert.deepEqual(nextStep(view).take.length, 1);
+});
+
+test('assignment: a worker that waits for others takes only the partitions of its snapshot', () => {
+  const preferred = new Set([1, 2]);
+  const owners = [null, null, 'b', null];
+  const view = { workerId: 'a', liveWorkerIds: [], owners, preferred, takesPreferredOnly: true };
+  assert.deepEqual(nextStep(view), { take: [1], release: [] });
 });

@@ -75,9 +75,13 @@ async function answersOf(options: Omit<SystemOptions, 'files'>): Promise<string[
     while (isFirst || token !== null) {
       const pagination: JsonObject = { pageSize: 40, nextPageToken: token };
       const body = { search, pagination, highlight: { length: 60 }, facets: [{ field: 'sold', size: 3 }] };
-      const { status, text: answer, json } = await ask(body);
-      // A busy machine may answer 503, and clients retry.
-      if (status === 503) continue;
+      let response = await ask(body);
+      // On a busy machine the answer can be a 503, and clients retry.
+      await until('the query is answered', async () => {
+        if (response.status === 503) response = await ask(body);
+        return response.status !== 503;
+      });
+      const { status, text: answer, json } = response;
       assert.equal(status, 200, answer);
       [token, isFirst] = [json.nextPageToken, false];
       // Tokens are signed with the secret of each store, and the entities were saved at other times.

@@ -101,6 +101,11 @@ export class ShardSnapshots {
     }
   }
 
+  /** Whether other workers on this host are reading snapshots. False if the folder cannot be read. */
+  async othersAreRestoring(): Promise<boolean> {
+    return await this.options.folder.othersAreReading().catch(() => false);
+  }
+
   async #restoreAll(shards: ShardSet, configuration: Configuration): Promise<void> {
     const definitions = await this.#definitions(configuration);
     const outdated: string[] = [];

@@ -95,6 +95,17 @@ export class SnapshotFolder {
     return taken;
   }
 
+  /** Whether other workers are reading files of the same set. @throws I/O errors */
+  async othersAreReading(): Promise<boolean> {
+    const names = await readdir(this.options.folder).catch(nothingIfAbsent);
+    for (const name of names) {
+      const file = this.#parse(name);
+      if (file?.set === this.#set && file.workerId !== this.options.workerId && (await this.#isRead(file)))
+        return true;
+    }
+    return false;
+  }
+
   /** Renames the taken-over file of an index after it was read. @throws I/O errors */
   async keep(index: string): Promise<void> {
     await rename(this.#ownFile(index, 'taken'), this.fileOf(index));

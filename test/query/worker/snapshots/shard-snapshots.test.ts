@@ -283,7 +283,7 @@ test('shard snapshots: each of two starting workers takes all files of one dead 
   await Promise.all(former.map((worker) => worker.stop()));
   assert.equal(host.files.length, 4);
   const started = await Promise.all([host.worker([], site), host.worker([], site)]);
-  const partitions = started.map(({ shards }) => [...shards.restoredPartitions()].sort());
+  const partitions = started.map(({ shards }) => [...shards.restoredPartitions].sort());
   assert.deepEqual(partitions.sort(), [
     [0, 1],
     [2, 3],
@@ -307,6 +307,7 @@ test('snapshot folder: files that a worker is reading are not taken over, unless
     sizes.push((await folder.takeOver([index])).size);
   // The second could not take those of the first. The first has the number of this process, as after a restart in a container.
   assert.deepEqual(sizes, [1, 1, 1]);
+  assert.equal(await second.othersAreReading(), true, 'the third');
   assert.equal((await folderOf('other-host-2-d').takeOver([index])).size, 0);
   await second.keep(index);
   assert.equal((await folderOf('other-host-2-d').takeOver([index])).size, 1);
