@@ -156,6 +156,7 @@ export class PartitionActor {
       await this.#pending.load();
       await this.#schedule.load();
       this.#showScheduled();
+      if (!this.#life.goesOn) return;
       await items.open(partition, epoch, commits);
       if (!this.#life.goesOn) return;
       this.#life.on('loaded');

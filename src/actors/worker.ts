@@ -256,7 +256,8 @@ export class Worker {
    * that.
    */
   async #waitsForOthers(): Promise<boolean> {
-    if (this.#restored === null || performance.now() - this.#startedMs > restoreWaitMs) return false;
+    const isOver = performance.now() - this.#startedMs > restoreWaitMs;
+    if (isOver || this.#restored === null || this.#restored.partitions.size === 0) return false;
     const were = this.#othersWereRestoring;
     this.#othersWereRestoring = await this.#restored.othersAreRestoring();
     return were || this.#othersWereRestoring;

@@ -34,6 +34,17 @@ interface HeldPartition {
   /** Number of the last commit that may be partly in the shards. */
   shows: number;
   loaded: boolean;
+  /** Resolves when the partition is closed. */
+  readonly closed: Promise<void>;
+  close(): void;
+}
+
+function heldPartition(epoch: number, commits: number): HeldPartition {
+  let close = () => {};
+  const closed = new Promise<void>((resolve) => {
+    close = resolve;
+  });
+  return { epoch, commits, shows: commits, loaded: false, closed, close };
 }
 
 interface LoadProgress {
@@ -184,16 +195,21 @@ export class ShardSet implements ItemSink {
     return live.shard.size;
   }
 
-  /** Loads the items of a partition. @throws StoreUnavailableError; then the partition is closed again */
+  /**
+   * Loads the items of a partition, unless it is closed before or meanwhile.
+   * @throws StoreUnavailableError; then the partition is closed again
+   */
   async open(partition: number, epoch: number, commits: number): Promise<void> {
     this.close(partition);
     clearTimeout(this.#dropping);
-    const held: HeldPartition = { epoch, commits, shows: commits, loaded: false };
+    const held = heldPartition(epoch, commits);
     const progress: LoadProgress = { done: 0, total: 0 };
     this.#held.set(partition, held);
     this.#loads.set(partition, progress);
     try {
-      await this.#inTurn(() => this.#load(partition, held, progress));
+      // A partition that is closed must not wait for the loads of others.
+      await Promise.race([this.#inTurn(() => this.#load(partition, held, progress)), held.closed]);
+      if (!this.#isHeld(partition, held)) return;
       await this.#noteShown(partition, held);
       held.loaded = true;
     } catch (error) {
@@ -201,6 +217,7 @@ export class ShardSet implements ItemSink {
       throw error;
     } finally {
       if (this.#loads.get(partition) === progress) this.#loads.delete(partition);
+      if (this.#loads.size === 0) this.#dropUnprovenSoon();
     }
     this.#notify();
   }
@@ -256,7 +273,10 @@ export class ShardSet implements ItemSink {
   }
 
   close(partition: number): void {
-    if (!this.#held.delete(partition)) return;
+    const held = this.#held.get(partition);
+    if (held === undefined) return;
+    this.#held.delete(partition);
+    held.close();
     this.#loads.delete(partition);
     if (this.#keepsAll) {
       this.#isKept = true;
@@ -319,14 +339,6 @@ export class ShardSet implements ItemSink {
     if (configuration === this.configuration) this.#followed = configuration;
   }
 
-  async #load(partition: number, held: HeldPartition, progress: LoadProgress): Promise<void> {
-    try {
-      if (this.#isHeld(partition, held)) await this.#loadAll(partition, held, progress);
-    } finally {
-      if ([...this.#loads.values()].every((load) => load === progress)) this.#dropUnprovenSoon();
-    }
-  }
-
   /**
    * Must be called when no load is left that could confirm items of a snapshot. It waits, because further loads may follow.
    */
@@ -347,7 +359,8 @@ export class ShardSet implements ItemSink {
     this.#dropping.unref();
   }
 
-  async #loadAll(partition: number, held: HeldPartition, progress: LoadProgress): Promise<void> {
+  async #load(partition: number, held: HeldPartition, progress: LoadProgress): Promise<void> {
+    if (!this.#isHeld(partition, held)) return;
     const indexes = await listItemIndexes(this.store, partition);
     const counts = await Promise.all(indexes.map((index) => countItems(this.store, partition, index)));
     progress.total = counts.reduce((sum, count) => sum + count, 0);

@@ -111,12 +111,16 @@ export class ShardSnapshots {
     const outdated: string[] = [];
     await this.#usingDisk(async () => {
       await this.options.folder.make();
-      for (const [name, file] of await this.options.folder.takeOver([...definitions.keys()])) {
-        const definition = definitions.get(name);
-        if (definition === undefined) continue;
-        if ((await this.#restoreOne(shards, name, definition, file)) === 'outdated') outdated.push(name);
+      const taken = await this.options.folder.takeOver([...definitions.keys()]);
+      try {
+        for (const [name, file] of taken) {
+          const definition = definitions.get(name);
+          if (definition === undefined) continue;
+          if ((await this.#restoreOne(shards, name, definition, file)) === 'outdated') outdated.push(name);
+        }
+      } finally {
+        for (const name of taken.keys()) await this.options.folder.keep(name);
       }
-      for (const name of this.#written.keys()) await this.options.folder.keep(name);
     });
     if (outdated.length > 0) this.options.onOutdated?.(outdated);
   }

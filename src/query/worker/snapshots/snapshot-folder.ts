@@ -15,8 +15,8 @@ import { unfinished } from './snapshot-file.ts';
 
 const suffix = '.snapshot';
 const dayMs = 86_400_000;
-/** A worker that has not read its files after so long has died, even if its process id is in use again. */
-const readMsMax = 600_000;
+/** A worker that has not read its files after so long has died, even if its process id is in use again, or is not known here. */
+const readMsMax = 60_000;
 const digestLetters = 16;
 
 export interface SnapshotFolderOptions {
@@ -95,20 +95,28 @@ export class SnapshotFolder {
     return taken;
   }
 
-  /** Whether other workers are reading files of the same set. @throws I/O errors */
+  /** Whether other workers that start are reading files of the same set. @throws I/O errors */
   async othersAreReading(): Promise<boolean> {
     const names = await readdir(this.options.folder).catch(nothingIfAbsent);
-    for (const name of names) {
-      const file = this.#parse(name);
-      if (file?.set === this.#set && file.workerId !== this.options.workerId && (await this.#isRead(file)))
-        return true;
-    }
+    const files = names.map((name) => this.#parse(name)).filter((file) => file !== null);
+    const taken = files.filter(
+      ({ state, set, workerId }) =>
+        state === 'taken' && set === this.#set && workerId !== this.options.workerId,
+    );
+    if (taken.length === 0) return false;
+    // A worker that sends heartbeats has started.
+    const isGone = await this.options.goneWorkers();
+    for (const file of taken) if (isGone(file.workerId) && (await this.#isRead(file))) return true;
     return false;
   }
 
-  /** Renames the taken-over file of an index after it was read. @throws I/O errors */
+  /** Renames the taken-over file of an index after it was read, unless it was removed. @throws I/O errors */
   async keep(index: string): Promise<void> {
-    await rename(this.#ownFile(index, 'taken'), this.fileOf(index));
+    try {
+      await rename(this.#ownFile(index, 'taken'), this.fileOf(index));
+    } catch (error) {
+      if (!isAbsent(error)) throw error;
+    }
   }
 
   /** Removes the file of an index of this worker, or whatever is at its path. @throws I/O errors */

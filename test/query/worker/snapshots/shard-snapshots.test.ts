@@ -292,6 +292,22 @@ test('shard snapshots: each of two starting workers takes all files of one dead 
     assert.ok([things, others].every((index) => shards.has(itemIndexField(index))));
 });
 
+test('shard snapshots: a partition that is closed does not wait for the loads of others, and leaves nothing unproven', async () => {
+  const host = await Host.start();
+  await (await host.worker(all)).stop();
+  const worker = await host.worker([]);
+  const ended: number[] = [];
+  const opened = [0, 1, 2].map(async (partition) => {
+    await worker.shards.open(partition, 1, 0);
+    ended.push(partition);
+  });
+  for (const partition of [1, 2]) worker.shards.close(partition);
+  await Promise.all(opened);
+  assert.deepEqual(ended, [1, 2, 0]);
+  await worker.settled();
+  worker.assertAnswers();
+});
+
 test('snapshot folder: files that a worker is reading are not taken over, unless it must have died', async () => {
   const host = await Host.start();
   const former = await Promise.all([host.worker([0, 1]), host.worker([2, 3])]);
