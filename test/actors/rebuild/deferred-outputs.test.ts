@@ -54,6 +54,8 @@ function scene(tag = '{x}') {
 const noneTaken: Parameters<DeferredOutputs['settle']>[3] = [];
 const names = (taken: readonly { dependent: string }[]) => taken.map(({ dependent }) => dependent);
 
+const announcement = { checkpoint: 9, pendingRebuilds: new Map(), downstream: [], digests: Buffer.alloc(0) };
+
 test('deferred outputs: versions wait for the first of each tenant, until a turn has built it', () => {
   const { outputs, settle } = scene();
   settle([turnOf('a')], [deferred(viewOf('a'))], 7);
@@ -134,12 +136,6 @@ test('deferred outputs: the next owner finds them, except those that are built',
   const list = [deferred(viewOf('a|b')), deferred(viewOf('c'), 'index'), deferred(viewOf('d'), 'time')];
   outputs.settle([turnOf('a|b'), turnOf('c')], list, 6, [], writes);
   outputs.settle([turnOf('d')], [], 7, [], writes);
-  const announcement = {
-    checkpoint: 9,
-    pendingRebuilds: new Map(),
-    downstream: [],
-    digests: Buffer.alloc(0),
-  };
   await commit(store, lease, writes, announcement);
   const next = scene(lease.tag).outputs;
   await next.load(store);
@@ -161,12 +157,6 @@ test('deferred outputs: those recorded by an earlier version are built, even if 
   const writes = new PartitionWrites();
   const turns = [turnOf('a', { only: new Set([viewOf('a')]) }), turnOf('gone', { entity: null })];
   outputs.settle(turns, [], 3, taken, writes);
-  const announcement = {
-    checkpoint: 9,
-    pendingRebuilds: new Map(),
-    downstream: [],
-    digests: Buffer.alloc(0),
-  };
   await commit(store, lease, writes, announcement);
   assert.deepEqual(await store.client.hkeys(keys.deferred(lease.tag)), []);
   assert.deepEqual([...outputs.firstRebuild], []);
