@@ -15,7 +15,7 @@ import {
   sqlRequest,
 } from './support/lists/requests.ts';
 import { Client, deliveryPath } from './support/load/client.ts';
-import { RequestLine } from './support/load/request-line.ts';
+import { RawConnection } from './support/load/raw-connection.ts';
 import { load, prepareRequests, requireWrk } from './support/load/wrk.ts';
 import { installSqlite } from './support/peers.ts';
 import { System } from './support/platform/system.ts';
@@ -114,22 +114,22 @@ async function firstRequestUs(
   cities: readonly Entity[],
 ): Promise<Readonly<Record<Room, number>>> {
   const urls = cities.flatMap(({ url }) => url ?? []);
-  const lines = Array.from(
+  const connections = Array.from(
     { length: firstRequestConnections },
-    () => new RequestLine(new URL(baseUrl), { 'X-Api-Key': clientKeyOf(citiesTenant) }),
+    () => new RawConnection(new URL(baseUrl), { 'X-Api-Key': clientKeyOf(citiesTenant) }),
   );
   const { processorUs } = await Meter.plain(probe).costOf(async () => {
     let next = 0;
     await Promise.all(
-      lines.map(async (line) => {
+      connections.map(async (connection) => {
         for (let url = urls[next++]; url !== undefined; url = urls[next++]) {
-          const { status } = await line.send(line.getOf(deliveryPath(url)));
+          const { status } = await connection.send(connection.getOf(deliveryPath(url)));
           if (status !== 200) throw new Error(`the page ${url} got ${status}`);
         }
       }),
     );
   });
-  for (const line of lines) line.close();
+  for (const connection of connections) connection.close();
   return ofRooms((room) => processorUs[room] / urls.length);
 }
 

@@ -4,7 +4,7 @@ import type { BenchContext, Target } from './support/bench.ts';
 import { cityItems, type ItemSet, itemEntity, itemIndex, itemsTenant } from './support/data/items.ts';
 import { clientKeyOf } from './support/data/tenant.ts';
 import { Client } from './support/load/client.ts';
-import { RequestLine } from './support/load/request-line.ts';
+import { RawConnection } from './support/load/raw-connection.ts';
 import { System } from './support/platform/system.ts';
 import type { BenchQuery } from './support/query/kinds.ts';
 import { queryMix, skippedIn } from './support/query/mix.ts';
@@ -43,7 +43,7 @@ await runBench({
   async run(context) {
     const set = await cityItems(context.quick ? 3_000 : Number.POSITIVE_INFINITY);
     const mix = queryMix(set.items, context, kinds);
-    const line = await startTwoWorkers(context, set);
+    const connection = await startTwoWorkers(context, set);
     const results = await inRounds(
       context,
       kinds.map((kind) => ({
@@ -51,11 +51,11 @@ await runBench({
         measure: async (round: number) => {
           const queries = mix.differing.get(kind) ?? [];
           const from = skippedIn(round, queries.length);
-          return await timesOf(line, queries.slice(from), context.quick ? 20 : searchesPerRound);
+          return await timesOf(connection, queries.slice(from), context.quick ? 20 : searchesPerRound);
         },
       })),
     );
-    line.close();
+    connection.close();
     const roundsOf = (kind: Kind) => results.get(kind) ?? [];
     return {
       tables: [
@@ -75,33 +75,33 @@ await runBench({
   },
 });
 
-async function startTwoWorkers(context: BenchContext, { items }: ItemSet): Promise<RequestLine> {
+async function startTwoWorkers(context: BenchContext, { items }: ItemSet): Promise<RawConnection> {
   const system = await System.start(context, { tenants: [itemsTenant], workers: 2 });
   const client = new Client(context, system.baseUrl, itemsTenant);
   await client.importEntities(items.map(itemEntity));
   await client.waitForItems(itemIndex, items.length);
-  return new RequestLine(new URL(`${system.baseUrl}/v1/${itemIndex}`), {
+  return new RawConnection(new URL(`${system.baseUrl}/v1/${itemIndex}`), {
     'X-Api-Key': clientKeyOf(itemsTenant),
     'Content-Type': 'application/json',
   });
 }
 
-async function timesOf(line: RequestLine, queries: readonly BenchQuery[], count: number): Promise<Times[]> {
+async function timesOf(connection: RawConnection, queries: readonly BenchQuery[], count: number): Promise<Times[]> {
   const times: Times[] = [];
   for (const query of queries) {
     if (times.length === count) break;
-    const first = await ask(line, { ...query, pagination: { pageSize } });
+    const first = await ask(connection, { ...query, pagination: { pageSize } });
     if (first.nextPageToken === null) continue;
-    const next = await ask(line, { ...query, pagination: { pageSize, nextPageToken: first.nextPageToken } });
+    const next = await ask(connection, { ...query, pagination: { pageSize, nextPageToken: first.nextPageToken } });
     times.push({ found: first.totalResults, first: first.ms, next: next.ms });
   }
   return times;
 }
 
-async function ask(line: RequestLine, query: object) {
-  const request = line.postOf(JSON.stringify(query));
+async function ask(connection: RawConnection, query: object) {
+  const request = connection.postOf(JSON.stringify(query));
   const startedMs = performance.now();
-  const { status, body } = await line.send(request);
+  const { status, body } = await connection.send(request);
   const ms = performance.now() - startedMs;
   if (status !== 200) throw new Error(`the search answered ${status}: ${body}`);
   const { totalResults, nextPageToken }: { totalResults: number; nextPageToken: string | null } =

@@ -7,7 +7,7 @@ import { cityIndex } from './data/cities-tenant.ts';
 import type { Entity } from './data/sets.ts';
 import { type BenchTenant, clientKeyOf, sourceKeyOf } from './data/tenant.ts';
 import { deliveryPath } from './load/client.ts';
-import { RequestLine } from './load/request-line.ts';
+import { RawConnection } from './load/raw-connection.ts';
 
 /** Milliseconds. */
 export interface ProbeLatencies {
@@ -36,8 +36,8 @@ export async function probeSaves(
   isOver: () => boolean,
 ): Promise<ProbeLatencies> {
   const noticed = noLatencies();
-  const saves = new RequestLine(new URL(baseUrl), { 'X-Api-Key': sourceKeyOf(tenant) });
-  const reads = new RequestLine(new URL(baseUrl), { 'X-Api-Key': clientKeyOf(tenant) });
+  const saves = new RawConnection(new URL(baseUrl), { 'X-Api-Key': sourceKeyOf(tenant) });
+  const reads = new RawConnection(new URL(baseUrl), { 'X-Api-Key': clientKeyOf(tenant) });
   for (let count = 0; !isOver(); count += 1) {
     const city = cities[count % Math.min(savedEntities, cities.length)];
     if (city?.url == null) throw new TypeError('no city with a URL');
@@ -75,28 +75,28 @@ export async function probeReads(
 ): Promise<ProbeLatencies> {
   const noticed = noLatencies();
   const headers = { 'X-Api-Key': clientKeyOf(tenant) };
-  const lines = [0, 1].map(() => new RequestLine(new URL(baseUrl), headers));
+  const connections = [0, 1].map(() => new RawConnection(new URL(baseUrl), headers));
   const timed = async (
     times: number[],
     what: string,
     everyMs: number,
     request: (count: number) => Buffer,
   ): Promise<void> => {
-    const line = lines.pop();
-    if (line === undefined) throw new TypeError('no line');
+    const connection = connections.pop();
+    if (connection === undefined) throw new TypeError('no connection');
     for (let count = 0; !isOver(); count += 1) {
       const startedMs = performance.now();
-      requireGood(what, await line.send(request(count)));
+      requireGood(what, await connection.send(request(count)));
       times.push(performance.now() - startedMs);
       await sleep(Math.max(0, everyMs - (performance.now() - startedMs)));
     }
-    line.close();
+    connection.close();
   };
-  const [line] = lines;
-  if (line === undefined) throw new TypeError('no line');
-  const page = line.getOf(deliveryPath(url));
+  const [connection] = connections;
+  if (connection === undefined) throw new TypeError('no connection');
+  const page = connection.getOf(deliveryPath(url));
   const query = (count: number) =>
-    line.postOf(
+    connection.postOf(
       JSON.stringify({ filters: { and: [{ field: 'population', operator: 'greaterThan', value: count }] } }),
       `/v1/${cityIndex}`,
     );

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { getOwn } from '../../../src/contract/json.ts';
 import { article, articleCount, articleUrl } from '../data/pages.ts';
 import type { Client } from '../load/client.ts';
-import type { RequestLine } from '../load/request-line.ts';
+import type { RawConnection } from '../load/raw-connection.ts';
 
 const changesPerRequest = 10;
 const requestEveryMs = 50;
@@ -27,14 +27,14 @@ export class PageWriter {
   private next = 0;
   private readonly prepared: Change[] = [];
   private readonly revisions = new Map<number, number>();
-  private readonly line: RequestLine;
+  private readonly connection: RawConnection;
 
   /** @param seconds of writing for which changes are prepared in advance */
   constructor(
     private readonly client: Client,
     seconds: number,
   ) {
-    this.line = client.saveLine();
+    this.connection = client.saveConnection();
     const count = Math.ceil((seconds * 1000) / requestEveryMs);
     while (this.prepared.length < count) this.prepared.push(this.prepare());
   }
@@ -44,7 +44,7 @@ export class PageWriter {
   }
 
   close(): void {
-    this.line.close();
+    this.connection.close();
   }
 
   /** Writes at a steady rate while `act` runs, then checks that the pages show it. */
@@ -69,7 +69,7 @@ export class PageWriter {
     let dueMs = performance.now();
     while (!isOver()) {
       const { numbers, revision, request } = this.prepared.shift() ?? this.prepare();
-      version = await this.client.saveOn(this.line, request);
+      version = await this.client.saveOn(this.connection, request);
       for (const number of numbers) this.revisions.set(number, revision);
       this.written += numbers.length;
       dueMs += requestEveryMs;
@@ -83,7 +83,7 @@ export class PageWriter {
     const { revision } = this;
     const numbers = Array.from({ length: changesPerRequest }, () => this.nextNumber());
     const body = JSON.stringify(numbers.map((number) => article(number, revision)));
-    return { numbers, revision, request: this.line.postOf(body) };
+    return { numbers, revision, request: this.connection.postOf(body) };
   }
 
   private nextNumber(): number {

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import type { BenchContext } from '../bench.ts';
 import type { Entity } from '../data/sets.ts';
 import { type BenchTenant, clientKeyOf, sourceKeyOf } from '../data/tenant.ts';
-import { RequestLine } from './request-line.ts';
+import { RawConnection } from './raw-connection.ts';
 
 /** The default of `npm run import`. */
 export const importConcurrency = 8;
@@ -49,25 +49,25 @@ export class Client {
 
   /** Saves up to 50 entities in one request. @returns the version that shows them */
   async save(entities: readonly Entity[]): Promise<string> {
-    const { address, headers } = this.saving;
+    const { address, headers } = this.saveEndpoint;
     const response = await fetch(address, { method: 'POST', headers, body: JSON.stringify(entities) });
     requireSaved(response.status, await response.text());
     return response.headers.get('x-service-version') ?? '';
   }
 
-  /** As `save`, with minimal work in Node. @param line from `saveLine` @param request created by the line */
-  async saveOn(line: RequestLine, request: Buffer): Promise<string> {
-    const { status, version, body } = await line.send(request);
+  /** As `save`, with minimal work in Node. @param connection from `saveConnection` @param request created by it */
+  async saveOn(connection: RawConnection, request: Buffer): Promise<string> {
+    const { status, version, body } = await connection.send(request);
     requireSaved(status, body);
     return version;
   }
 
-  saveLine(): RequestLine {
-    const { address, headers } = this.saving;
-    return new RequestLine(new URL(address), headers);
+  saveConnection(): RawConnection {
+    const { address, headers } = this.saveEndpoint;
+    return new RawConnection(new URL(address), headers);
   }
 
-  private get saving(): { address: string; headers: Record<string, string> } {
+  private get saveEndpoint(): { address: string; headers: Record<string, string> } {
     return {
       address: `${this.baseUrl}/ingest/v2`,
       headers: { 'X-Api-Key': this.sourceKey, 'Content-Type': 'application/json' },

@@ -3,7 +3,7 @@ import { citiesTenant } from '../data/cities-tenant.ts';
 import type { Entity } from '../data/sets.ts';
 import { clientKeyOf, sourceKeyOf } from '../data/tenant.ts';
 import { deliveryPath } from './client.ts';
-import { RequestLine } from './request-line.ts';
+import { RawConnection } from './raw-connection.ts';
 
 /** How a writer verifies that it sees its change. */
 export const ways = {
@@ -21,18 +21,18 @@ export interface Rename {
 }
 
 export class Writer {
-  readonly #saves: RequestLine;
-  readonly #reads: RequestLine;
+  readonly #saves: RawConnection;
+  readonly #reads: RawConnection;
   readonly #pairs: readonly { readonly country: Entity; readonly path: string }[];
   #made = 0;
 
   constructor(baseUrl: string, all: readonly Entity[]) {
     const address = new URL(`${baseUrl}/ingest/v2`);
-    this.#saves = new RequestLine(address, {
+    this.#saves = new RawConnection(address, {
       'X-Api-Key': sourceKeyOf(citiesTenant),
       'Content-Type': 'application/json',
     });
-    this.#reads = new RequestLine(address, { 'X-Api-Key': clientKeyOf(citiesTenant) });
+    this.#reads = new RawConnection(address, { 'X-Api-Key': clientKeyOf(citiesTenant) });
     this.#pairs = countriesWithCity(all);
   }
 

@@ -97,7 +97,7 @@ async function dropKeptAnswers(client: Client): Promise<void> {
   changes += 1;
   const item = { id: 'changed', name: `changed ${changes}`, text: '', category: '', size: 0 };
   // It uses a new connection, because the front may have closed one that was idle during a load.
-  const line = client.saveLine();
+  const line = client.saveConnection();
   const version = await client.saveOn(line, line.postOf(JSON.stringify([itemEntity(item)])));
   line.close();
   await client.query(itemIndex, { pagination: { pageSize: 0 } }, version);

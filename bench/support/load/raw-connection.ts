@@ -11,7 +11,7 @@ interface Answer {
   readonly body: string;
 }
 
-export class RequestLine {
+export class RawConnection {
   #socket: net.Socket | null = null;
   #received = '';
   #settle: { readonly resolve: (answer: Answer) => void; readonly reject: (error: Error) => void } | null =
