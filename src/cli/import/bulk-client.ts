@@ -45,7 +45,7 @@ export interface BulkClientOptions {
 }
 
 /** The platform was unavailable or busy for the whole retry time. */
-export class PlatformAway extends Error {}
+export class PlatformUnavailableError extends Error {}
 
 const backOffFirstMs = 200;
 const backOffMaxMs = 10_000;
@@ -70,7 +70,7 @@ export class BulkClient {
       : new http.Agent(settings);
   }
 
-  /** Sends a bulk save and waits for the response. @throws PlatformAway; the reason with which `signal` was aborted */
+  /** Sends a bulk save and waits for the response. @throws PlatformUnavailableError; the reason with which `signal` was aborted */
   async send(body: Buffer): Promise<BulkAnswer> {
     return await this.#exchange({ method: 'POST', ...(await packedFor(this.#endpoint, body)) });
   }
@@ -98,7 +98,7 @@ export class BulkClient {
       }
       const waitMs = Math.max(attempt.retryAfterMs, backOffMs(tries));
       if (performance.now() - startedMs + waitMs > this.options.retryTotalMs) {
-        throw new PlatformAway(
+        throw new PlatformUnavailableError(
           `${this.#endpoint.origin} did not accept a request for ${Math.round(this.options.retryTotalMs / 1000)} s ` +
             `(last: ${attempt.reason}). Check --url, and run the same command again later.`,
         );

@@ -1,7 +1,7 @@
 import { counted } from '../../config/documents/issue-text.ts';
 import type { Trust } from '../platform/own-front.ts';
 import { CommandStop } from '../terminal/command-line.ts';
-import { PlatformAway } from './bulk-client.ts';
+import { PlatformUnavailableError } from './bulk-client.ts';
 import { formatOf, readerOf } from './formats.ts';
 import type { ImportArguments } from './import-arguments.ts';
 import { openInput } from './import-input.ts';
@@ -68,7 +68,7 @@ export function readerFor({ file, format, rows }: ImportArguments): RecordReader
 
 /** Message for the error that ended an import. @throws unexpected errors */
 export function stopReason(error: unknown, file: string, signal: AbortSignal): string {
-  if (error instanceof CommandStop || error instanceof PlatformAway) return error.message;
+  if (error instanceof CommandStop || error instanceof PlatformUnavailableError) return error.message;
   if (signal.aborted)
     return 'Stopped. Run the same command again to continue; unchanged entities cause no work.';
   if (!(error instanceof Error && 'code' in error)) throw error;

@@ -5,7 +5,7 @@ import type { Trust } from '../platform/own-front.ts';
 import { CommandStop } from '../terminal/command-line.ts';
 import { Batch, bulkBody } from './batches.ts';
 import { type BatchOutcome, readBulkAnswer } from './bulk-answers.ts';
-import { BulkClient, PlatformAway } from './bulk-client.ts';
+import { BulkClient, PlatformUnavailableError } from './bulk-client.ts';
 import { readNdjson } from './import-lines.ts';
 import { type EntityRecord, type Failure, isFailure, type RecordReader, refused } from './records.ts';
 
@@ -33,7 +33,7 @@ export const retryTotalMsDefault = 300_000;
  * Sends the entities of a byte stream to a source, in bounded memory. Entities with the same originId arrive in the order of
  * the stream; others may be reordered. A record that cannot be sent or is refused is added to `failures`, and the import
  * continues.
- * @throws CommandStop, PlatformAway, or the reason of the signal; `done` has the counts until then
+ * @throws CommandStop, PlatformUnavailableError, or the reason of the signal; `done` has the counts until then
  */
 export class Importer {
   #counts = { changed: 0, unchanged: 0, failed: 0 };
@@ -137,7 +137,7 @@ export class Importer {
     try {
       return await this.#client.send(bulkBody(records));
     } catch (error) {
-      if (error instanceof PlatformAway) {
+      if (error instanceof PlatformUnavailableError) {
         this.#count({
           changed: 0,
           unchanged: 0,

@@ -5,7 +5,7 @@ import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import { bulkEntitiesMax, managementPageMax } from '../../contract/limits.ts';
 import { portions } from '../../lib/lists.ts';
 import { CommandStop, requireConsent } from '../terminal/command-line.ts';
-import { type BulkAnswer, BulkClient, PlatformAway } from './bulk-client.ts';
+import { type BulkAnswer, BulkClient, PlatformUnavailableError } from './bulk-client.ts';
 import type { PruneOptions } from './import-arguments.ts';
 import {
   type ImportFileOptions,
@@ -49,7 +49,7 @@ export async function importAndPrune(
     console.error(`${counted(await prune(client, originIds), 'entity', 'entities')} deleted`);
     return summary;
   } catch (error) {
-    throw error instanceof PlatformAway ? new CommandStop(error.message) : error;
+    throw error instanceof PlatformUnavailableError ? new CommandStop(error.message) : error;
   } finally {
     client.close();
   }
@@ -92,7 +92,7 @@ async function readIds(options: ImportFileOptions, signal: AbortSignal): Promise
 /**
  * OriginIds that the source has, but not the file.
  * @param version minimum version of the list; null for any
- * @throws CommandStop, PlatformAway
+ * @throws CommandStop, PlatformUnavailableError
  */
 async function idsToPrune(
   client: BulkClient,
@@ -134,7 +134,7 @@ function planText(file: string, originIds: readonly string[], { types }: PruneOp
   return `${has}: ${shown}${more}`;
 }
 
-/** Deletes the entities. @returns the number of deleted ones @throws CommandStop, PlatformAway */
+/** Deletes the entities. @returns the number of deleted ones @throws CommandStop, PlatformUnavailableError */
 async function prune(client: BulkClient, originIds: readonly string[]): Promise<number> {
   let count = 0;
   for (const portion of portions(originIds, bulkEntitiesMax)) {

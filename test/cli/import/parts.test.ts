@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Batch } from '../../../src/cli/import/batches.ts';
-import { PlatformAway, readRetryAfterMs } from '../../../src/cli/import/bulk-client.ts';
+import { PlatformUnavailableError, readRetryAfterMs } from '../../../src/cli/import/bulk-client.ts';
 import { readLines, withoutByteOrderMarks } from '../../../src/cli/import/import-lines.ts';
 import { formatSeconds, ImportClock } from '../../../src/cli/import/import-progress.ts';
 import { FailureFile, Importer } from '../../../src/cli/import/importer.ts';
@@ -146,7 +146,7 @@ test('retries: a platform that stays unavailable ends the import after the given
   );
   const input = Readable.from([Buffer.from('{"originId":"a"}\n{"originId":"b"}\n')]);
   await assert.rejects(importer.run(input), (error: unknown) => {
-    assert.ok(error instanceof PlatformAway);
+    assert.ok(error instanceof PlatformUnavailableError);
     assert.match(error.message, /^http:\/\/127\.0\.0\.1:9 did not accept a request/);
     return true;
   });
