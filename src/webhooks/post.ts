@@ -26,8 +26,8 @@ export class AddressRefusedError extends Error {
 }
 
 /** The receiver did not respond; the message says why. */
-export class NoAnswerError extends Error {
-  override readonly name = 'NoAnswerError';
+export class NoResponseError extends Error {
+  override readonly name = 'NoResponseError';
 }
 
 export interface Posted {
@@ -49,7 +49,7 @@ const responseReadMs = 1_000;
 
 /**
  * Sends a POST. It follows no redirects and discards the response body.
- * @param signal aborts it. @throws AddressRefusedError, NoAnswerError
+ * @param signal aborts it. @throws AddressRefusedError, NoResponseError
  */
 export function post(
   { url, headers, body }: Post,
@@ -72,7 +72,7 @@ export function post(
       signal,
     });
     const timer = setTimeout(() => {
-      request.destroy(new NoAnswerError(`nothing answered within ${webhookAnswerMs / 1000} s`));
+      request.destroy(new NoResponseError(`nothing answered within ${webhookAnswerMs / 1000} s`));
     }, webhookAnswerMs);
     let posted: Posted | null = null;
     // One connection at a time: the next request waits until this one is closed.
@@ -102,8 +102,8 @@ function postedOf({ statusCode = 0, headers }: IncomingMessage): Posted {
 }
 
 function noAnswer(error: Error & { readonly code?: string }): Error {
-  if (error instanceof AddressRefusedError || error instanceof NoAnswerError) return error;
-  return new NoAnswerError(`nothing answered: ${error.code ?? error.message}`);
+  if (error instanceof AddressRefusedError || error instanceof NoResponseError) return error;
+  return new NoResponseError(`nothing answered: ${error.code ?? error.message}`);
 }
 
 /** Reads and discards the response body, within limits. */

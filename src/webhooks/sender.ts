@@ -22,7 +22,7 @@ import type { AddressGuard } from './allowed-addresses.ts';
 import type { LogWatch } from './log-watch.ts';
 import { changesMessage, requestSize, signedPost } from './message.ts';
 import { type PendingChange, type PendingChanges, pendingChanges } from './pending-changes.ts';
-import { AddressRefusedError, NoAnswerError, type Posted, post, retryDelay } from './post.ts';
+import { AddressRefusedError, NoResponseError, type Posted, post, retryDelay } from './post.ts';
 import { positionOf } from './webhook-status.ts';
 
 export type Outcome = 'sent' | 'failed' | 'refused' | 'gone';
@@ -276,7 +276,7 @@ async function attempt(send: () => Promise<Posted>): Promise<Posted | Error> {
   try {
     return await send();
   } catch (error) {
-    if (error instanceof AddressRefusedError || error instanceof NoAnswerError) return error;
+    if (error instanceof AddressRefusedError || error instanceof NoResponseError) return error;
     throw error;
   }
 }

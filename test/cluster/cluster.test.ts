@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
 import { until } from '../support/until.ts';
-import { type Client, NoAnswerError } from '../system/support/client.ts';
+import { type Client, NoResponseError } from '../system/support/client.ts';
 import { entityOf } from '../system/support/data/entities.ts';
 import { Ledger, untilVisible } from '../system/support/ledger.ts';
 import { System } from '../system/support/processes/system.ts';
@@ -34,7 +34,7 @@ async function keepLooking(client: Client, signal: AbortSignal): Promise<void> {
       const answer = await client
         .get(`/v2?url=${url}`, { key: clientKey, headers })
         .catch((error: unknown) => {
-          if (error instanceof NoAnswerError) return null;
+          if (error instanceof NoResponseError) return null;
           throw error;
         });
       if (answer === null) continue;

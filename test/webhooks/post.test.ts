@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { AddressGuard } from '../../src/webhooks/allowed-addresses.ts';
-import { NoAnswerError, type Posted, post, retryDelay } from '../../src/webhooks/post.ts';
+import { NoResponseError, type Posted, post, retryDelay } from '../../src/webhooks/post.ts';
 import { until } from '../support/until.ts';
 
 const guard = new AddressGuard(['127.0.0.0/8']);
@@ -64,7 +64,7 @@ test('post: an invalid response counts as none', { timeout: 60_000 }, async (con
   ];
   for (const text of answers) {
     const { send } = await receiver(context, (socket) => socket.end(text));
-    await assert.rejects(send(), NoAnswerError);
+    await assert.rejects(send(), NoResponseError);
   }
   const { send } = await receiver(context, (socket) => {
     socket.end('HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 503 Later\r\nRetry-After: 7\r\n\r\n');

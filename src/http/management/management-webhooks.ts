@@ -17,7 +17,7 @@ import {
   webhookField,
 } from '../../store/webhooks/webhook-states.ts';
 import { signedPost, testMessage } from '../../webhooks/message.ts';
-import { AddressRefusedError, NoAnswerError, post } from '../../webhooks/post.ts';
+import { AddressRefusedError, NoResponseError, post } from '../../webhooks/post.ts';
 import { type WebhookStatus, webhookStatusOf } from '../../webhooks/webhook-status.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
@@ -52,7 +52,7 @@ export function testWebhook({ webhookGuard }: Services): Handler {
         milliseconds: Math.round(performance.now() - startMs),
       });
     } catch (error) {
-      if (!(error instanceof AddressRefusedError || error instanceof NoAnswerError)) throw error;
+      if (!(error instanceof AddressRefusedError || error instanceof NoResponseError)) throw error;
       throw new ProblemError(problems.webhookUnanswered(error.message));
     }
   };

@@ -18,11 +18,11 @@ export interface WireOptions {
   readonly patienceMs: number;
 }
 
-export class NoAnswerError extends Error {
-  override readonly name = 'NoAnswerError';
+export class NoResponseError extends Error {
+  override readonly name = 'NoResponseError';
 }
 
-/** The first answer on a new connection. @throws NoAnswerError if neither an answer nor the end arrives in time */
+/** The first answer on a new connection. @throws NoResponseError if neither an answer nor the end arrives in time */
 export function send(port: number, bytes: Buffer, options: WireOptions): Promise<WireAnswer> {
   const startedAtMs = performance.now();
   return new Promise((resolve, reject) => {
@@ -30,7 +30,7 @@ export function send(port: number, bytes: Buffer, options: WireOptions): Promise
     const pieces: Buffer[] = [];
     const timer = setTimeout(() => {
       socket.destroy();
-      reject(new NoAnswerError(`no answer within ${options.patienceMs} ms`));
+      reject(new NoResponseError(`no answer within ${options.patienceMs} ms`));
     }, options.patienceMs);
     const finish = (isClosed: boolean) => {
       const answer = parseAnswer(Buffer.concat(pieces), performance.now() - startedAtMs, isClosed);

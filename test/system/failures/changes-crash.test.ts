@@ -8,7 +8,7 @@ import type { SourceEntity } from '../../../src/contract/entity.ts';
 import { formatViewId } from '../../../src/contract/ids.ts';
 import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
 import { until } from '../../support/until.ts';
-import { type Client, NoAnswerError } from '../support/client.ts';
+import { type Client, NoResponseError } from '../support/client.ts';
 import { entityOf } from '../support/data/entities.ts';
 import { EventSource } from '../support/event-source.ts';
 import { FeedCopy } from '../support/feed-copy.ts';
@@ -85,7 +85,7 @@ class Follower {
         if (this.way === 'sse') await this.#byEvents();
         else await this.copy.catchUp(client, clientKey, this.way === 'once' ? '' : 'live=long-poll');
       } catch (error) {
-        if (!(error instanceof NoAnswerError) && !/50[0-9]|stream ended/.test(String(error))) throw error;
+        if (!(error instanceof NoResponseError) && !/50[0-9]|stream ended/.test(String(error))) throw error;
       }
       await new Promise((resolve) => setTimeout(resolve, random.below(200)));
     }
@@ -163,7 +163,7 @@ test('changes: every copy has the views and URLs of the environment, whichever p
   let serial = 0;
   const send = async (act: () => Promise<{ status: number }>) => {
     await act().catch((error: unknown) => {
-      if (!(error instanceof NoAnswerError)) throw error;
+      if (!(error instanceof NoResponseError)) throw error;
     });
   };
   await send(() =>

@@ -13,7 +13,7 @@ import type { Json } from '../../../src/contract/json.ts';
 import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
 import { liveProcesses } from '../../../src/store/processes/registry.ts';
 import { until } from '../../support/until.ts';
-import { type Answer, type Client, NoAnswerError } from '../support/client.ts';
+import { type Answer, type Client, NoResponseError } from '../support/client.ts';
 import { entityOf } from '../support/data/entities.ts';
 import { Ledger } from '../support/ledger.ts';
 import { System } from '../support/processes/system.ts';
@@ -70,7 +70,7 @@ class Balancer {
       try {
         return [await call(client), front];
       } catch (error) {
-        if (!(error instanceof NoAnswerError) || tried === this.#clients.length) throw error;
+        if (!(error instanceof NoResponseError) || tried === this.#clients.length) throw error;
         this.broken += 1;
       }
     }

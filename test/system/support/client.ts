@@ -24,8 +24,8 @@ export interface Answer {
 }
 
 /** The front did not answer: it is not running, or the connection broke. */
-export class NoAnswerError extends Error {
-  override readonly name = 'NoAnswerError';
+export class NoResponseError extends Error {
+  override readonly name = 'NoResponseError';
 
   /** False if nothing listened, so that the request was certainly not accepted. */
   readonly mayBeTaken: boolean;
@@ -57,7 +57,7 @@ export class Client {
     this.#agent.destroy();
   }
 
-  /** @throws NoAnswerError; Error if the answer is not as documented */
+  /** @throws NoResponseError; Error if the answer is not as documented */
   async call(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
     this.#document ??= this.#exchange('GET', '/openapi.json', {}).then(({ json }) => json as JsonObject);
     const document = await this.#document.catch((error: unknown) => {
@@ -93,13 +93,13 @@ export class Client {
     try {
       return await this.#attempt(method, path, options, this.#agent);
     } catch (error) {
-      if (!(error instanceof NoAnswerError) || !error.onIdleConnection) throw error;
+      if (!(error instanceof NoResponseError) || !error.onIdleConnection) throw error;
     }
     try {
       return await this.#attempt(method, path, options, false);
     } catch (error) {
-      if (!(error instanceof NoAnswerError)) throw error;
-      throw new NoAnswerError(error.message, { mayBeTaken: true, onIdleConnection: false });
+      if (!(error instanceof NoResponseError)) throw error;
+      throw new NoResponseError(error.message, { mayBeTaken: true, onIdleConnection: false });
     }
   }
 
@@ -109,7 +109,7 @@ export class Client {
     return new Promise((resolve, reject) => {
       const fail = (error: NodeJS.ErrnoException) =>
         reject(
-          new NoAnswerError(`${method} ${path.slice(0, 200)}: ${error.message}`, {
+          new NoResponseError(`${method} ${path.slice(0, 200)}: ${error.message}`, {
             mayBeTaken: error.code !== 'ECONNREFUSED',
             onIdleConnection: sent.reusedSocket && error.code === 'ECONNRESET',
           }),

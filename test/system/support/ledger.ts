@@ -8,7 +8,7 @@ import type { SourceEntity } from '../../../src/contract/entity.ts';
 import type { JsonObject } from '../../../src/contract/json.ts';
 import { momentText } from '../../../src/contract/publish-times.ts';
 import { until } from '../../support/until.ts';
-import { type Answer, type Client, NoAnswerError } from './client.ts';
+import { type Answer, type Client, NoResponseError } from './client.ts';
 
 type State = SourceEntity | null;
 
@@ -112,7 +112,7 @@ export class Ledger {
       this.answered += 1;
       return answer;
     } catch (error) {
-      if (!(error instanceof NoAnswerError)) throw error;
+      if (!(error instanceof NoResponseError)) throw error;
       if (!error.mayBeTaken) for (const [originId, known] of before) this.#possible.set(originId, [...known]);
       this.unanswered += 1;
       return null;

@@ -7,7 +7,7 @@ import type { Json } from '../../../src/contract/json.ts';
 import { type PublishTimes, stateAt } from '../../../src/contract/publish-times.ts';
 import { waitUntilNoneIsDue } from '../../../src/verify/verification.ts';
 import { until } from '../../support/until.ts';
-import { type Client, NoAnswerError } from '../support/client.ts';
+import { type Client, NoResponseError } from '../support/client.ts';
 import { viewDifferences } from '../support/compare.ts';
 import { Ledger, untilVisible } from '../support/ledger.ts';
 import { System } from '../support/processes/system.ts';
@@ -190,7 +190,7 @@ class Round {
         await viewDifferences(client, key, views.slice(0, 20), { treeOf: () => null });
         await client.get(`/v2?url=/pages/${random.below(20)}&handle=n1`, { key });
       } catch (error) {
-        if (!(error instanceof NoAnswerError)) throw error;
+        if (!(error instanceof NoResponseError)) throw error;
         await sleep(50);
       }
     }
