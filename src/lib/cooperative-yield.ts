@@ -119,7 +119,7 @@ class WorkBudget {
 export const workBudget = new WorkBudget();
 
 /** Runs the steps to their end immediately, whatever the clock says. */
-export function atOnce<T>(steps: Steps<T>): T {
+export function runSync<T>(steps: Steps<T>): T {
   for (;;) {
     const { done, value } = steps.next();
     if (done) return value;
@@ -129,5 +129,5 @@ export function atOnce<T>(steps: Steps<T>): T {
 /** Runs the remaining steps without a pause. @returns the result */
 export function finish<T>(made: Resumable<T>): T {
   workBudget.clock = neverOver;
-  return made instanceof Suspended ? atOnce(made.steps) : made;
+  return made instanceof Suspended ? runSync(made.steps) : made;
 }

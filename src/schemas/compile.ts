@@ -1,4 +1,4 @@
-import { atOnce, type Steps } from '../lib/cooperative-yield.ts';
+import { runSync, type Steps } from '../lib/cooperative-yield.ts';
 import { codeFullSchema, codeIndexSchema, codePartial, TenantCode } from './code/code-schema.ts';
 import type { CodeProgram } from './code/program.ts';
 import { type PartialDraft, reachablePartials, schemaDigest } from './definition/definition-digest.ts';
@@ -17,7 +17,7 @@ export function compileSchemas(
   sources: SchemaSources,
   observer: PathObserver | null = null,
 ): CompiledSchemas {
-  return atOnce(compilingSchemas(sources, observer));
+  return runSync(compilingSchemas(sources, observer));
 }
 
 /** As `compileSchemas`, in steps of one file. */

@@ -7,7 +7,7 @@ import { type StoredEntity, stampText } from '../contract/entity.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import type { Json } from '../contract/json.ts';
 import { lookupValuesPerIndexMax } from '../contract/limits.ts';
-import { atOnce, type Steps, workBudget } from '../lib/cooperative-yield.ts';
+import { runSync, type Steps, workBudget } from '../lib/cooperative-yield.ts';
 import {
   type LookupIndex,
   type LookupPlan,
@@ -59,7 +59,7 @@ const unitsPerValue = 10;
 
 /** The index keys of an entity, without duplicates. The keys of a query (`LookupQuery.keys`) have the same format. */
 export function entriesOf(layout: LookupLayout, entity: StoredEntity): string[] {
-  return atOnce(entrySteps(layout, entity));
+  return runSync(entrySteps(layout, entity));
 }
 
 /** As `entriesOf`, in steps, for a large entity. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { atOnce, finish, type Steps, Suspended, workBudget } from '../../src/lib/cooperative-yield.ts';
+import { runSync, finish, type Steps, Suspended, workBudget } from '../../src/lib/cooperative-yield.ts';
 
 function* counting(to: number): Steps<number> {
   let count = 0;
@@ -43,7 +43,7 @@ test('cooperative yield: the clock is checked only after enough work', () => {
 test('cooperative yield: `finish` runs all steps without a break, whatever the clock says', () => {
   const { clock } = workBudget;
   workBudget.clock = () => true;
-  assert.equal(atOnce(counting(5)), 5);
+  assert.equal(runSync(counting(5)), 5);
   workBudget.clock = clock;
   assert.equal(finish(new Suspended(counting(5))), 5);
   assert.equal(finish(7), 7);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { atOnce } from '../../src/lib/cooperative-yield.ts';
+import { runSync } from '../../src/lib/cooperative-yield.ts';
 import type { CheckedQuery } from '../../src/search/checked-query.ts';
 import { comparePlaces, mergeAnswers, withCounts } from '../../src/search/merge-answers.ts';
 import type { RowPlace } from '../../src/search/shard-answer.ts';
@@ -33,7 +33,7 @@ test('merge answers: the page is taken from the rows of all shards, and totals a
     { total: 3, rows: [{ place: place(9, 'a') }, { place: place(5, 'b') }], facets: [{ groups: [] }] },
     { total: 2, rows: [{ place: place(7, 'c') }], facets: [{ groups: [] }] },
   ];
-  const { total, rows, needs } = atOnce(mergeAnswers(query, answers));
+  const { total, rows, needs } = runSync(mergeAnswers(query, answers));
   assert.equal(total, 5);
   assert.deepEqual(
     rows.map((row) => row.place.originId),
@@ -47,7 +47,7 @@ test('merge answers: an uncertain facet names what must be counted, and is exact
     { total: 9, rows: [], facets: [{ groups: [{ value: 'x', count: 5 }], restMax: 5 }] },
     { total: 9, rows: [], facets: [{ groups: [{ value: 'y', count: 6 }], restMax: 2 }] },
   ];
-  const merged = atOnce(mergeAnswers(query, answers));
+  const merged = runSync(mergeAnswers(query, answers));
   assert.deepEqual(merged.needs, [{ facetIndex: 0, values: null }]);
   const counts = new Map([
     [

@@ -1,6 +1,6 @@
 /** Posting lists of a text field: ours, and those of FlexSearch's `Index` through its public interface. */
 import { Index, type IndexOptions } from 'flexsearch';
-import { atOnce } from '../../../src/lib/cooperative-yield.ts';
+import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import { type Analyzer, plainAnalyzer } from '../../../src/search/analysis/analyzer.ts';
 import { wordsOf } from '../../../src/search/analysis/words.ts';
 import { Bitmap } from '../../../src/search/bitmap.ts';
@@ -22,10 +22,10 @@ export interface PostingLists {
 export function ownLists(analyzer: Analyzer = plainAnalyzer): PostingLists {
   const text = new FieldText(analyzer);
   return {
-    add: (doc, value) => void atOnce(text.add(doc, [value])),
+    add: (doc, value) => void runSync(text.add(doc, [value])),
     find: (word) => countDocs(text.words, text.words.terms.termIdsOf(word)),
     findBeginning: (beginning) =>
-      countDocs(text.words, atOnce(text.words.terms.beginningWithin(beginning, 0)).flat()),
+      countDocs(text.words, runSync(text.words.terms.beginningWithin(beginning, 0)).flat()),
     remove: (docs) => {
       const dead = new Bitmap(Math.max(...docs) + 1);
       for (const doc of docs) dead.add(doc);

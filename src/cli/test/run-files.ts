@@ -22,8 +22,8 @@ const shared = writeSharing(root, sharing);
 const alone = files.filter((file) => !sharing.includes(file));
 
 /** @returns the files with failed tests */
-async function runTests(modules: readonly string[], atOnce: number): Promise<string[]> {
-  const tests = run({ files: [...modules], concurrency: atOnce, timeout: Number(timeoutMs) });
+async function runTests(modules: readonly string[], runSync: number): Promise<string[]> {
+  const tests = run({ files: [...modules], concurrency: runSync, timeout: Number(timeoutMs) });
   const failed = new Set<string>();
   tests.on('test:pass', ({ file, name, nesting, details }) => {
     if (nesting === 0) count(fileOf(name, file), details.duration_ms);

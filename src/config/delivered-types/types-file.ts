@@ -3,7 +3,7 @@ import { type Expression, type Function as FunctionNode, parse, type SpreadEleme
 import { simple } from 'acorn-walk';
 import { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
-import { atOnce } from '../../lib/cooperative-yield.ts';
+import { runSync } from '../../lib/cooperative-yield.ts';
 import type { CodeProgram } from '../../schemas/code/program.ts';
 import { type FieldTypeName, readIndexFields } from '../../schemas/definition/index-fields.ts';
 import type { ConfigDocuments } from '../configuration.ts';
@@ -122,7 +122,7 @@ function templateType(parts: readonly (string | null)[]): Type {
 
 /** @param documents valid documents of all tenants @param alias of the tenant */
 export function typesFile(documents: ConfigDocuments, alias: string): string {
-  const files = atOnce(parseDocuments(documents, { mistakes: [], warnings: [] })).get(alias);
+  const files = runSync(parseDocuments(documents, { mistakes: [], warnings: [] })).get(alias);
   return files === undefined ? '' : new TypesOfTenant(alias, files, documents).text();
 }
 

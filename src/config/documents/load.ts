@@ -6,7 +6,7 @@
 import { Cursor, type Findings } from '../../contract/config-cursor.ts';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
 import { assert } from '../../lib/assert.ts';
-import { atOnce, type Steps } from '../../lib/cooperative-yield.ts';
+import { runSync, type Steps } from '../../lib/cooperative-yield.ts';
 import { compilingSchemas } from '../../schemas/compile.ts';
 import { checkIndexProperties } from '../../schemas/definition/index-fields.ts';
 import type { PathObserver } from '../../schemas/language/scope.ts';
@@ -86,7 +86,7 @@ export function loadConfiguration(
   observer: PathObserver | null = null,
   former: readonly Configuration[] = [],
 ): LoadOutcome {
-  return atOnce(loadingSteps(documents, from, observer, former));
+  return runSync(loadingSteps(documents, from, observer, former));
 }
 
 /** Like `loadConfiguration`, in steps, so that a front or a worker can do other work in between. */

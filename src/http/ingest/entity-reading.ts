@@ -8,7 +8,7 @@ import { jsonDepthMax, mistakesListedMax } from '../../contract/limits.ts';
 import { type PublishTimes, parseMoment } from '../../contract/publish-times.ts';
 import type { Shape } from '../../contract/shape.ts';
 import { bulkEntityShape, plainEntityV1Shape, simplifiedEntityShape } from '../../contract/shapes-ingest.ts';
-import { atOnce } from '../../lib/cooperative-yield.ts';
+import { runSync } from '../../lib/cooperative-yield.ts';
 import { quoteInexact } from '../../lib/exact-number.ts';
 import { quote } from '../../lib/quote.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
@@ -153,7 +153,7 @@ export function readSourceEntity(
 }
 
 function readingOf(entity: SourceEntity, known: KnownFields | null): EntityReading {
-  const shown = known === null ? [] : atOnce(shownFields(entity.properties, known(entity.type)));
+  const shown = known === null ? [] : runSync(shownFields(entity.properties, known(entity.type)));
   return { kind: 'entity', entity: encodeEntity(entity), shown };
 }
 

@@ -1,17 +1,17 @@
 import { type Steps, workBudget } from '../cooperative-yield.ts';
 
 /** Number of items that are sorted without a pause; about 0.1 ms. */
-const atOnce = 512;
+const runSync = 512;
 /** Minimum cost of a comparison, in units of the work budget. */
 const comparisonUnits = 5;
 
 /** A stable merge sort that may pause. */
 export function* sorted<T>(items: readonly T[], compare: (a: T, b: T) => number): Steps<T[]> {
-  if (items.length <= atOnce) return items.slice().sort(compare);
+  if (items.length <= runSync) return items.slice().sort(compare);
   const middle = items.length >>> 1;
   const left = yield* sorted(items.slice(0, middle), compare);
   const right = yield* sorted(items.slice(middle), compare);
-  workBudget.units += comparisonUnits * Math.min(items.length, 2 * atOnce);
+  workBudget.units += comparisonUnits * Math.min(items.length, 2 * runSync);
   return yield* merged(left, right, compare);
 }
 
@@ -41,7 +41,7 @@ function mergeSome<T>(
 ): [number, number] {
   let l = leftFrom;
   let r = rightFrom;
-  for (let merged = 0; merged < atOnce; merged += 1) {
+  for (let merged = 0; merged < runSync; merged += 1) {
     const a = left[l];
     const b = right[r];
     if (a !== undefined && (b === undefined || compare(a, b) <= 0)) {
@@ -52,6 +52,6 @@ function mergeSome<T>(
       r += 1;
     } else break;
   }
-  workBudget.units += comparisonUnits * atOnce;
+  workBudget.units += comparisonUnits * runSync;
   return [l, r];
 }

@@ -3,7 +3,7 @@ import type { EntityRef } from '../../contract/ids.ts';
 import { getOwn, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
 import {
-  atOnce,
+  runSync,
   chain,
   type Resumable,
   type Steps,
@@ -237,7 +237,7 @@ export class LiveShard {
       hasPaths ||= hasMembers(value);
     }
     if (!hasPaths) return true;
-    return [...atOnce(pathValues(fields))].every(([path, value]) => isKnown(path, value));
+    return [...runSync(pathValues(fields))].every(([path, value]) => isKnown(path, value));
   }
 
   *#put(partition: number, item: StoredItem): Steps<void> {

@@ -1,7 +1,7 @@
 /** A view as stored: JSON text cut at its references, so that delivery concatenates bytes and does not parse. */
 import type { EntityRef } from '../../contract/ids.ts';
 import { inlineViewBytesMax } from '../../contract/limits.ts';
-import { atOnce, type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
+import { runSync, type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import { flat } from '../../lib/flat.ts';
 import type { ViewBody } from '../../schemas/build/build-outcome.ts';
 import { largeBodyField, viewIdentity } from '../keys.ts';
@@ -69,7 +69,7 @@ const plainHead = Buffer.of(plainText);
  */
 export function encodeBody(body: ViewBody, sourceId: string): Resumable<Buffer> {
   const steps = encodeInSteps(body, sourceId);
-  return body.references.length > perGo ? new Suspended(steps) : atOnce(steps);
+  return body.references.length > perGo ? new Suspended(steps) : runSync(steps);
 }
 
 function* encodeInSteps({ texts, references }: ViewBody, sourceId: string): Steps<Buffer> {

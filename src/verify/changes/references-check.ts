@@ -3,7 +3,7 @@
 import { outputKey } from '../../actors/batch/builder.ts';
 import type { Output } from '../../actors/batch/output.ts';
 import { referencesOf } from '../../actors/batch/referenced-views.ts';
-import { atOnce } from '../../lib/cooperative-yield.ts';
+import { runSync } from '../../lib/cooperative-yield.ts';
 import type { LoggedView } from '../../store/change-log/logged-views.ts';
 import { referenceText, referrersKey, viewOfReference } from '../../store/change-log/references.ts';
 import { type Finding, finding, outputSubject } from '../finding.ts';
@@ -20,7 +20,7 @@ function placesOf({ turn, store }: TurnState, { builder, result, failure }: Outp
   if (result.kind !== 'view' || failure !== null) return [];
   const { tenantAlias: tenant, sourceId, originId } = turn;
   const { environmentId, name: alias } = builder;
-  return [...atOnce(referencesOf(turn, builder, result.view.body.references))].map((text) => {
+  return [...runSync(referencesOf(turn, builder, result.view.body.references))].map((text) => {
     const target = viewOfReference(turn, text);
     const key = referrersKey(store, { tenant, environmentId }, target);
     return { key, member: referenceText(target, { sourceId, originId, alias }), target };
@@ -39,7 +39,7 @@ function checkRemembered({ turn, former }: TurnState, { builder, result }: Outpu
   const recorded = former.get(outputKey(builder));
   const isMade = recorded !== undefined && recorded.failure === undefined && result.kind === 'view';
   if (!isMade) return [];
-  const expected = JSON.stringify([...atOnce(referencesOf(turn, builder, result.view.body.references))]);
+  const expected = JSON.stringify([...runSync(referencesOf(turn, builder, result.view.body.references))]);
   const remembered = JSON.stringify(recorded.references ?? []);
   if (remembered === expected) return [];
   return [

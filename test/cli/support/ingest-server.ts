@@ -33,13 +33,13 @@ export async function startIngestServer(options: IngestServerOptions = {}): Prom
   const history = new Map<string, Json[]>();
   const requests: IngestServer['requests'] = [];
   let count = 0;
-  let atOnce = 0;
+  let runSync = 0;
 
   const server = http.createServer(async (request, response) => {
     const number = count;
     count += 1;
-    atOnce += 1;
-    state.mostAtOnce = Math.max(state.mostAtOnce, atOnce);
+    runSync += 1;
+    state.mostAtOnce = Math.max(state.mostAtOnce, runSync);
     try {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk);
@@ -48,7 +48,7 @@ export async function startIngestServer(options: IngestServerOptions = {}): Prom
       await new Promise((resolve) => setTimeout(resolve, options.delayMs?.(number) ?? 0));
       answer(request, response, body, number);
     } finally {
-      atOnce -= 1;
+      runSync -= 1;
     }
   });
 

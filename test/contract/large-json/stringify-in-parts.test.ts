@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { namesOf, parseInParts } from '../../../src/contract/large-json/parse-in-parts.ts';
 import { stringified } from '../../../src/contract/large-json/stringify-in-parts.ts';
-import { atOnce, finish, Suspended } from '../../../src/lib/cooperative-yield.ts';
+import { runSync, finish, Suspended } from '../../../src/lib/cooperative-yield.ts';
 import { runs } from '../../support/runs.ts';
 
 const text = fc.oneof(
@@ -52,7 +52,7 @@ test('stringify in parts: the names of a large object are found in its text, in 
     const object = Object.fromEntries(
       Array.from({ length: 20_000 }, (_, at) => [`${prefix}${(at * 7_919) % 20_011}`, at]),
     );
-    const parsed = atOnce(parseInParts(JSON.stringify(object))) as JsonObject;
+    const parsed = runSync(parseInParts(JSON.stringify(object))) as JsonObject;
     assert.deepEqual(namesOf(parsed), Object.keys(object));
   }
 });

@@ -29,8 +29,8 @@ test('waiting: a write that waits is answered with false after the timeout', asy
     assert.ok(answer.headers.get('x-service-version'));
   }
   const key = apiKeys.source;
-  const atOnce = await front.call('POST', '/ingest/v2/d', { key, body, headers: { 'X-Acme-Wait': '0' } });
-  assert.equal(atOnce.headers.get('x-service-visible'), 'false');
+  const runSync = await front.call('POST', '/ingest/v2/d', { key, body, headers: { 'X-Acme-Wait': '0' } });
+  assert.equal(runSync.headers.get('x-service-visible'), 'false');
   const without = await front.call('POST', '/ingest/v2/e', { key, body });
   assert.equal(without.headers.get('x-service-visible'), null);
 });

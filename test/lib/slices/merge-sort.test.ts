@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { atOnce, workBudget } from '../../../src/lib/cooperative-yield.ts';
+import { runSync, workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { sorted } from '../../../src/lib/slices/merge-sort.ts';
 import { runs } from '../../support/runs.ts';
 
@@ -10,7 +10,7 @@ test('merge sort: equals the built-in stable sort', () => {
   const compare = (a: { key: number }, b: { key: number }): number => a.key - b.key;
   fc.assert(
     fc.property(fc.array(item, { maxLength: 3000, size: 'max' }), (items) => {
-      assert.deepEqual(atOnce(sorted(items, compare)), items.toSorted(compare));
+      assert.deepEqual(runSync(sorted(items, compare)), items.toSorted(compare));
     }),
     { numRuns: runs(20) },
   );

@@ -1,10 +1,10 @@
 /** The text of HTML (docs/reference/indexes-and-queries.md "Words of a field"). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { atOnce, workBudget } from '../../../src/lib/cooperative-yield.ts';
+import { runSync, workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { textOfHtml } from '../../../src/search/analysis/html-text.ts';
 
-const textOf = (html: string) => atOnce(textOfHtml(html));
+const textOf = (html: string) => runSync(textOfHtml(html));
 
 test('html: blocks separate words, inline elements do not, and entities are decoded', () => {
   const html = '<p>chimi<b>changas</b>&nbsp;and Caf&eacute;</p><strong>x</strong>';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { JsonObject } from '../../../src/contract/json.ts';
-import { atOnce } from '../../../src/lib/cooperative-yield.ts';
+import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import type { IndexTexts, Synonym, TextRules } from '../../../src/schemas/definition/index-texts.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import { Highlighter } from '../../../src/search/highlight/highlighter.ts';
@@ -156,7 +156,7 @@ test('shards: search with languages, folding and synonyms finds the same as a sc
           const body = { search: one, pagination: { pageSize: 100 } };
           const checked = queryOf(body, { fields, isOpen: false, isSchemaAlias: null });
           const query = withStats(shards, checked);
-          const answer = atOnce(
+          const answer = runSync(
             mergeAnswers(
               query,
               shards.map((shard) => shard.query(query)),
@@ -185,7 +185,7 @@ test('shards: the words that such a search found are highlighted', () => {
       const bytes = Buffer.from(JSON.stringify({ title: value }));
       // A blank value is not a search.
       if (highlighter === null) return;
-      const shown = JSON.parse(atOnce(highlighter.highlighted(bytes)).toString())._highlights.title ?? value;
+      const shown = JSON.parse(runSync(highlighter.highlighted(bytes)).toString())._highlights.title ?? value;
       const reading = { rules: rulesOf(rule, 'title'), synonyms: rule.synonyms };
       assert.equal(shown, naiveMarked(value, one as { value: string }, '[', ']', reading));
     }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
-import { atOnce, workBudget } from '../../../src/lib/cooperative-yield.ts';
+import { runSync, workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { codeTest } from '../../../src/search/columns/code-test.ts';
 import { ValueDictionary } from '../../../src/search/columns/value-dictionary.ts';
 import type { PositiveOperator } from '../../../src/search/filter/condition.ts';
@@ -12,7 +12,7 @@ const texts = ['Berlin', 'berlin', 'Bern', 'Köln', ''];
 function accepted(operator: PositiveOperator, value: Json, fold = false): string[] {
   const dictionary = new ValueDictionary();
   for (const text of texts) dictionary.acquire(text);
-  const found = atOnce(codeTest(dictionary, conditionOf(operator, value, fold), true));
+  const found = runSync(codeTest(dictionary, conditionOf(operator, value, fold), true));
   if (found.kind === 'none') return [];
   return texts.filter((_, code) => (found.kind === 'one' ? code === found.code : found.accepts(code)));
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
-import { atOnce } from '../../../src/lib/cooperative-yield.ts';
+import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import { geoAreaOf } from '../../../src/search/columns/geo-area.ts';
 import { GeoColumn } from '../../../src/search/columns/geo-column.ts';
 import type { GeoPoint } from '../../../src/search/fields/geo-point.ts';
@@ -13,13 +13,13 @@ import { naiveDistance, naivePlaces } from '../support/naive-geo.ts';
 
 function filled(values: readonly Json[], isList: boolean): GeoColumn {
   const column = new GeoColumn(1, isList);
-  atOnce(column.grow(values.length + 1));
+  runSync(column.grow(values.length + 1));
   for (const [doc, value] of values.entries()) {
     // Docs are added and removed first.
     for (const one of [values.at(-1) ?? null, value]) {
       column.clear(doc);
       const left = one === null ? null : column.set(doc, one);
-      if (left !== null) atOnce(left);
+      if (left !== null) runSync(left);
     }
     if (value === null) column.clear(doc);
   }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { atOnce } from '../../../src/lib/cooperative-yield.ts';
+import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import { ListArena } from '../../../src/search/columns/list-arena.ts';
 
 function put(arena: ListArena<Int32Array> | ListArena<Float64Array>, doc: number, list: readonly number[]) {
   const growing = arena.reserve(list.length);
-  if (growing !== null) atOnce(growing);
+  if (growing !== null) runSync(growing);
   arena.set(doc, list);
 }
 

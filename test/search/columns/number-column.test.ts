@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
-import { atOnce } from '../../../src/lib/cooperative-yield.ts';
+import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import { NumberColumn } from '../../../src/search/columns/number-column.ts';
 import { clearAt, conditionOf, filled, inOrder, matching, setAt } from '../support/columns.ts';
 
@@ -72,7 +72,7 @@ test('number column: dates as strings and as milliseconds share one column', () 
 
 test('number column: a cleared doc has no value, even after the column grew', () => {
   const column = filled(new NumberColumn(2, 'long'), ['9007199254740993', 1]);
-  atOnce(column.grow(4));
+  runSync(column.grow(4));
   clearAt(column, 0);
   setAt(column, 3, 5);
   assert.deepEqual(matching(column, conditionOf('greaterThan', 0), 4), [1, 3]);

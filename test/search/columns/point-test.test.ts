@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { atOnce } from '../../../src/lib/cooperative-yield.ts';
+import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import { PointSet, pointTest } from '../../../src/search/columns/point-test.ts';
 import { comparePoints } from '../../../src/search/fields/number-point.ts';
 import { conditionOf } from '../support/columns.ts';
 
 const testOf = (...args: Parameters<typeof conditionOf>) =>
-  atOnce(pointTest('integer', conditionOf(...args)));
+  runSync(pointTest('integer', conditionOf(...args)));
 
 test('point test: an exclusive bound begins at the next representable point', () => {
   assert.deepEqual(testOf('greaterThan', 5), {
@@ -37,7 +37,7 @@ const point = fc.record({
 test('point test: membership in a set or an interval equals a linear comparison', () => {
   fc.assert(
     fc.property(fc.array(point), point, point, (points, low, high) => {
-      const set = atOnce(PointSet.of(points));
+      const set = runSync(PointSet.of(points));
       assert.equal(
         set.has(low.approx, low.residual),
         points.some((each) => comparePoints(each, low) === 0),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { atOnce } from '../../../src/lib/cooperative-yield.ts';
+import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import { codeTest } from '../../../src/search/columns/code-test.ts';
 import { compilePattern } from '../../../src/search/columns/pattern.ts';
 import { ScalarCodes } from '../../../src/search/columns/scalar-codes.ts';
@@ -50,7 +50,7 @@ test('trigrams: patterns over many values find the same as a linear search, whil
           column.clear(doc);
           values.delete(doc);
         } else {
-          const found = atOnce(column.match(conditionOf('contains', step.ask, step.fold)));
+          const found = runSync(column.match(conditionOf('contains', step.ask, step.fold)));
           const matches = compilePattern(step.fold ? step.ask.toLowerCase() : step.ask);
           const expected = [...values]
             .filter(([, value]) => matches(step.fold ? value.toLowerCase() : value))
@@ -82,33 +82,33 @@ test('trigrams: a pattern over many values reads few of them', () => {
   const dictionary = filled(5000);
   const before = dictionary.bytes;
   // 123 is in fewer values than 234, and in fifteen.
-  const candidates = atOnce(dictionary.codesWith(['1234']));
+  const candidates = runSync(dictionary.codesWith(['1234']));
   assert.ok(candidates !== null && candidates.length < 30, `${candidates?.length} candidates`);
   assert.ok(dictionary.bytes > before);
-  const found = atOnce(codeTest(dictionary, conditionOf('contains', '*NUMBER 123*', true), true));
+  const found = runSync(codeTest(dictionary, conditionOf('contains', '*NUMBER 123*', true), true));
   assert.ok(found.kind === 'some');
   assert.equal(found.codes?.length, 11);
 });
 
 test('trigrams: parts of two characters, frequent parts, and few values use a linear search', () => {
   const dictionary = filled(5000);
-  assert.equal(atOnce(dictionary.codesWith(['12', ''])), null);
-  assert.equal(atOnce(dictionary.codesWith(['number'])), null);
+  assert.equal(runSync(dictionary.codesWith(['12', ''])), null);
+  assert.equal(runSync(dictionary.codesWith(['number'])), null);
   const few = filled(100);
   const { bytes } = few;
-  assert.equal(atOnce(few.codesWith(['99'])), null);
+  assert.equal(runSync(few.codesWith(['99'])), null);
   assert.equal(few.bytes, bytes);
 });
 
 test('trigrams: removed values release their memory', () => {
   const dictionary = filled(1000);
-  atOnce(dictionary.codesWith(['999']));
+  runSync(dictionary.codesWith(['999']));
   const { bytes } = dictionary;
   for (let round = 0; round < 20; round += 1) {
     const codes = Array.from({ length: 1000 }, (_, at) => acquired(dictionary, `Round ${round} of ${at}`));
     for (const code of codes) dictionary.release(code);
     assert.equal(
-      atOnce(dictionary.codesWith(['er 999']))?.some((code) => dictionary.isUsed(code)),
+      runSync(dictionary.codesWith(['er 999']))?.some((code) => dictionary.isUsed(code)),
       true,
     );
   }
@@ -118,5 +118,5 @@ test('trigrams: removed values release their memory', () => {
 test('trigrams: a very long value is found too', () => {
   const dictionary = filled(1000);
   const code = acquired(dictionary, `${'long '.repeat(1000)}needle`);
-  assert.deepEqual(atOnce(dictionary.codesWith(['needle'])), [code]);
+  assert.deepEqual(runSync(dictionary.codesWith(['needle'])), [code]);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { atOnce } from '../../../src/lib/cooperative-yield.ts';
+import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import { CodeTally } from '../../../src/search/columns/code-tally.ts';
 import { ScalarCodes } from '../../../src/search/columns/scalar-codes.ts';
 import { countAll, countGroups, countValues } from '../../../src/search/facets/facet.ts';
@@ -30,7 +30,7 @@ test('facet: the first groups have the highest counts; for the others the maximu
   fc.assert(
     fc.property(values, fc.integer({ min: 1, max: 6 }), (texts, limit) => {
       const all = naiveGroups(texts);
-      const { groups, restMax } = atOnce(countGroups(scopeOf(texts), limit));
+      const { groups, restMax } = runSync(countGroups(scopeOf(texts), limit));
       assert.deepEqual(groups, all.slice(0, limit));
       if (restMax === undefined) assert.equal(groups.length, all.length);
       else assert.ok(all.slice(limit).every(({ count }) => count <= restMax));
@@ -45,9 +45,9 @@ test('facet: all groups, or those of given values, are counted', () => {
       const all = naiveGroups(texts);
       const byValue = (groups: readonly { value: unknown }[]) =>
         groups.map((each) => JSON.stringify(each)).sort();
-      assert.deepEqual(byValue(atOnce(countAll(scopeOf(texts)))), byValue(all));
+      assert.deepEqual(byValue(runSync(countAll(scopeOf(texts)))), byValue(all));
       assert.deepEqual(
-        byValue(atOnce(countValues(scopeOf(texts), ['a', 'e', 'z']))),
+        byValue(runSync(countValues(scopeOf(texts), ['a', 'e', 'z']))),
         byValue(all.filter(({ value }) => value === 'a' || value === 'e')),
       );
     }),
@@ -56,7 +56,7 @@ test('facet: all groups, or those of given values, are counted', () => {
 
 test('facet: longs with equal counts are in numeric order, whether sent as strings or not', () => {
   const longs = ['9007199254740993', 5, '-9223372036854775808', 10];
-  const { groups } = atOnce(countGroups(scopeOf(longs, 'long'), 10));
+  const { groups } = runSync(countGroups(scopeOf(longs, 'long'), 10));
   assert.deepEqual(
     groups.map(({ value }) => value),
     ['-9223372036854775808', 5, 10, '9007199254740993'],
@@ -77,9 +77,9 @@ test('facet: a date is one group in any notation, with the first notation as its
     { value: 0, count: 2 },
     { value: '2024-01-02', count: 1 },
   ];
-  assert.deepEqual(atOnce(countGroups(scopeOf(dates, 'date'), 10)).groups, groups);
+  assert.deepEqual(runSync(countGroups(scopeOf(dates, 'date'), 10)).groups, groups);
   assert.deepEqual(
-    atOnce(countValues(scopeOf(dates, 'date'), ['2024-01-01T02:00:00+02:00', '1970-01-01'])),
+    runSync(countValues(scopeOf(dates, 'date'), ['2024-01-01T02:00:00+02:00', '1970-01-01'])),
     groups.slice(0, 2),
   );
   assert.equal(tally.size, 0, 'the tally is clean for the next query');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { atOnce } from '../../../src/lib/cooperative-yield.ts';
+import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import type { CheckedQuery } from '../../../src/search/checked-query.ts';
 import { compareGroups } from '../../../src/search/facets/facet.ts';
 import { CountSum, mergeFacet, sharedNeeds } from '../../../src/search/facets/merge.ts';
@@ -50,7 +50,7 @@ test('merge: merged groups are the first of all items, after at most one further
         const sum = new CountSum();
         if (unknown !== null)
           for (const shard of shards) sum.add(countedOf(shard, unknown.values).groups, undefined);
-        const groups = unknown === null ? first.groups : atOnce(sum.first(size));
+        const groups = unknown === null ? first.groups : runSync(sum.first(size));
         assert.deepEqual(groups, groupsOf(sums).slice(0, size));
       },
     ),
@@ -70,7 +70,7 @@ test('merge: dates that shards write differently are one group', () => {
   ]);
   const sum = new CountSum();
   for (const { groups, scale } of parts) sum.add(groups, scale);
-  assert.deepEqual(atOnce(sum.first(1)), [{ value: '2024-01-01', count: 3 }]);
+  assert.deepEqual(runSync(sum.first(1)), [{ value: '2024-01-01', count: 3 }]);
 });
 
 test('merge: the first groups of very many values are found', () => {
@@ -82,7 +82,7 @@ test('merge: the first groups of very many values are found', () => {
     count: (n % 2) + (n % 3) + (n % 4),
   }));
   const inOrder = counts.sort((a, b) => b.count - a.count || a.value - b.value);
-  assert.deepEqual(atOnce(sum.first(100)), inOrder.slice(0, 100));
+  assert.deepEqual(runSync(sum.first(100)), inOrder.slice(0, 100));
 });
 
 test('merge: facets that count the same are requested once, with all their values', () => {

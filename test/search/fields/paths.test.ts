@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { atOnce, finish } from '../../../src/lib/cooperative-yield.ts';
+import { runSync, finish } from '../../../src/lib/cooperative-yield.ts';
 import { decidesNothing, inferFieldType, isRetyped, retypes } from '../../../src/search/fields/infer.ts';
 import { fieldValue, pathValues, sentValue } from '../../../src/search/fields/paths.ts';
 import { noteShown, shownFields } from '../../../src/search/fields/shown-fields.ts';
 
-const pathsOf = (properties: JsonObject) => Object.fromEntries(atOnce(pathValues(properties)));
+const pathsOf = (properties: JsonObject) => Object.fromEntries(runSync(pathValues(properties)));
 
 test('paths: members of objects are fields up to three names deep, lists also in lists of objects', () => {
   const properties: JsonObject = {
@@ -43,7 +43,7 @@ test('paths: the value of a field is the part that its type accepts', () => {
 
 test('shown fields: new ones, properties first, and dates that receive another string', () => {
   const shown = (properties: JsonObject, known: Parameters<typeof shownFields>[1]) =>
-    atOnce(shownFields(properties, known));
+    runSync(shownFields(properties, known));
   assert.deepEqual(shown({ a: { b: 1 }, c: 'x' }, null), [
     ['a', 'object'],
     ['c', 'keywordText'],

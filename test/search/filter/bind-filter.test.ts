@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
-import { atOnce } from '../../../src/lib/cooperative-yield.ts';
+import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import { ScalarCodes } from '../../../src/search/columns/scalar-codes.ts';
 import { bindFilter } from '../../../src/search/filter/bind-filter.ts';
 import type { CheckedOperator, FilterNode } from '../../../src/search/filter/condition.ts';
@@ -21,7 +21,7 @@ function condition(operator: CheckedOperator, value: Json, field = 'f'): FilterN
 }
 
 function found(node: FilterNode): number[] {
-  return scanned(atOnce(bindFilter(node, scope)), 5);
+  return scanned(runSync(bindFilter(node, scope)), 5);
 }
 
 test('bind filter: absent values equal null, and differ from all others', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { atOnce, finish, type Steps, workBudget } from '../../../src/lib/cooperative-yield.ts';
+import { runSync, finish, type Steps, workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { plainAnalyzer } from '../../../src/search/analysis/analyzer.ts';
 import { Highlighter, matchesIn } from '../../../src/search/highlight/highlighter.ts';
 import { WordMatcher } from '../../../src/search/highlight/word-matcher.ts';
@@ -19,7 +19,7 @@ function shown(fields: JsonObject, search: JsonObject, highlight: JsonObject = {
     () => plainAnalyzer,
   );
   assert.ok(highlighter !== null);
-  return JSON.parse(atOnce(highlighter.highlighted(Buffer.from(JSON.stringify(fields)))).toString());
+  return JSON.parse(runSync(highlighter.highlighted(Buffer.from(JSON.stringify(fields)))).toString());
 }
 
 function highlights(fields: JsonObject, search: JsonObject, highlight?: JsonObject): Json {
@@ -148,7 +148,7 @@ test('highlighter: highlights beyond the limit of a page are abandoned early', (
   );
   const fields = Buffer.from(JSON.stringify({ text: 'a '.repeat(200_000) }));
   assert.ok(highlighter !== null);
-  const { length } = atOnce(highlighter.highlighted(fields));
+  const { length } = runSync(highlighter.highlighted(fields));
   assert.ok(highlighter.isExceeded);
   assert.ok(length < 64 * 1024 * 1024);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { atOnce } from '../../../src/lib/cooperative-yield.ts';
+import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import { wordSequence } from '../../../src/search/analysis/words.ts';
 import { sourceWords } from '../../../src/search/highlight/source-words.ts';
 import { runs } from '../../support/runs.ts';
@@ -9,7 +9,7 @@ import { naivePlaces } from '../support/naive-highlight.ts';
 
 function wordsIn(text: string): { word: string; start: number; end: number }[] {
   const words: { word: string; start: number; end: number }[] = [];
-  atOnce(sourceWords(text, (word, start, end) => words.push({ word, start, end })));
+  runSync(sourceWords(text, (word, start, end) => words.push({ word, start, end })));
   return words;
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { atOnce } from '../../../src/lib/cooperative-yield.ts';
+import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import { DocTable, type IndexItem } from '../../../src/search/shard/doc-table.ts';
 
 function itemOf(sourceId: string, originId: string): IndexItem {
@@ -62,7 +62,7 @@ test('doc table: the table grows with its items', () => {
   const table = new DocTable();
   for (let at = 0; at < 3000; at += 1) {
     const growing = table.reserve();
-    if (growing !== null) atOnce(growing);
+    if (growing !== null) runSync(growing);
     table.add(itemOf('s', String(at)), `{"at":${at}}`);
   }
   assert.equal(table.textOf(table.find('s', '2999')), '{"at":2999}');

@@ -6,7 +6,7 @@ import {
   pendingSearchTermsMax,
   pendingSearchWordsMax,
 } from '../../../src/contract/limits.ts';
-import { atOnce, finish } from '../../../src/lib/cooperative-yield.ts';
+import { runSync, finish } from '../../../src/lib/cooperative-yield.ts';
 import { plainAnalyzer } from '../../../src/search/analysis/analyzer.ts';
 import type { CheckedSearch } from '../../../src/search/checked-query.ts';
 import type { SearchStats } from '../../../src/search/search-stats.ts';
@@ -69,13 +69,13 @@ const live = setOf([0], 1);
 function lookedUp(search: CheckedSearch, text: FieldText): WordSearch {
   const fields = [{ text, analyzer: plainAnalyzer, weight: 1 }];
   const words = new WordSearch(search, fields, { live, count: 1 });
-  for (const word of words.words) atOnce(word.tiers());
+  for (const word of words.words) runSync(word.tiers());
   return words;
 }
 
 function textOf(words: readonly string[]): FieldText {
   const text = new FieldText(plainAnalyzer);
-  atOnce(text.add(0, [words.join(' ')]));
+  runSync(text.add(0, [words.join(' ')]));
   return text;
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { atOnce } from '../../../src/lib/cooperative-yield.ts';
+import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import type { IndexItem } from '../../../src/search/shard/doc-table.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
 import type { RowPlace } from '../../../src/search/shard-answer.ts';
@@ -75,7 +75,7 @@ test('shards: a field that is added later is found in items that already had it'
         const early = new Shard({ fields: allTypes });
         const late = new Shard({ fields: new Map() });
         for (const each of items) for (const shard of [early, late]) shard.upsert(each);
-        for (const [name, type] of allTypes) atOnce(late.learnField(name, type));
+        for (const [name, type] of allTypes) runSync(late.learnField(name, type));
         for (const body of bodies) {
           const asked = checked(body);
           assert.deepEqual(JSON.stringify(late.query(asked)), JSON.stringify(early.query(asked)));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
-import { atOnce, type Steps, Suspended, workBudget } from '../../../src/lib/cooperative-yield.ts';
+import { runSync, type Steps, Suspended, workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { CodeTally } from '../../../src/search/columns/code-tally.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import { Field } from '../../../src/search/shard/tables.ts';
@@ -9,12 +9,12 @@ import { countsOf } from '../support/columns.ts';
 
 function fieldOf(type: FieldType, values: readonly Json[]): Field {
   const field = new Field(type);
-  for (const [doc, value] of values.entries()) atOnce(field.set(doc, value, values.length));
+  for (const [doc, value] of values.entries()) runSync(field.set(doc, value, values.length));
   return field;
 }
 
 function facetCounts(field: Field, values: readonly Json[]): Map<Json, number> {
-  const codes = atOnce(field.facetCodes(values.length, (doc) => values[doc] ?? null));
+  const codes = runSync(field.facetCodes(values.length, (doc) => values[doc] ?? null));
   return countsOf(codes, [...values.keys()], new CodeTally());
 }
 
@@ -22,8 +22,8 @@ test('tables: only text fields have their words indexed', () => {
   assert.equal(fieldOf('keyword', []).text, null);
   assert.equal(fieldOf('text[]', [['a b', 'b'], ['b']]).text?.words.postingCount, 3);
   const field = new Field('text');
-  assert.equal(atOnce(field.set(0, 'word', 1)), true);
-  assert.equal(atOnce(field.set(1, '--', 2)), false, 'no word, nothing to sweep');
+  assert.equal(runSync(field.set(0, 'word', 1)), true);
+  assert.equal(runSync(field.set(1, '--', 2)), false, 'no word, nothing to sweep');
 });
 
 test('tables: facets of numbers are built by the first query, and updated with the docs from then on', () => {
@@ -37,8 +37,8 @@ test('tables: facets of numbers are built by the first query, and updated with t
       [0, 1],
     ]),
   );
-  atOnce(field.clear(0));
-  atOnce(field.set(0, 2, 4));
+  runSync(field.clear(0));
+  runSync(field.set(0, 2, 4));
   assert.deepEqual(
     facetCounts(field, [2, 2, 1, 0]),
     new Map([
@@ -76,7 +76,7 @@ test('tables: an abandoned facet leaves its work to the next one', () => {
   begun.return(undefined as never);
   workBudget.clock = clock;
   const readBefore = read;
-  const codes = atOnce(field.facetCodes(values.length, valueAt));
+  const codes = runSync(field.facetCodes(values.length, valueAt));
   assert.ok(readBefore > 0 && readBefore < 100);
   assert.equal(read, 100, 'each value is read once');
   const counts = countsOf(codes, [...values.keys()], new CodeTally());
@@ -117,8 +117,8 @@ test('tables: the first facet grows its tables in steps; if abandoned there, the
     workBudget.clock = clock;
     for (const doc of [3, read - 1]) {
       const value = valueAt(-doc);
-      atOnce(field.clear(doc));
-      atOnce(field.set(doc, value, values.length));
+      runSync(field.clear(doc));
+      runSync(field.set(doc, value, values.length));
       values[doc] = value;
     }
     const expected = new Map<Json, number>();
@@ -135,7 +135,7 @@ test('tables: a value that is read in steps is counted', () => {
     yield;
     return values[doc] ?? null;
   }
-  const codes = atOnce(field.facetCodes(values.length, (doc) => new Suspended(reading(doc))));
+  const codes = runSync(field.facetCodes(values.length, (doc) => new Suspended(reading(doc))));
   const expected = new Map<Json, number>([
     [1, 1],
     [2, 2],

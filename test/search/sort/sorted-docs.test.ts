@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { atOnce, workBudget } from '../../../src/lib/cooperative-yield.ts';
+import { runSync, workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { KeptOrder, type SortedDocs, scansPerSort } from '../../../src/search/sort/sorted-docs.ts';
 
 const everything = { low: -Infinity, high: Infinity };
@@ -9,7 +9,7 @@ const all = { isDescending: false, limit: Number.POSITIVE_INFINITY, after: null 
 /** Number of scans before there is a sorted order, and the order. */
 function untilSorted(order: KeptOrder, values: Float64Array): { scans: number; docs: SortedDocs } {
   for (let scans = 0; ; scans += 1) {
-    const docs = atOnce(order.asked(values));
+    const docs = runSync(order.asked(values));
     if (docs !== null) return { scans, docs };
   }
 }
@@ -19,7 +19,7 @@ test('sorted docs: docs are sorted once scans have cost as much, and stay sorted
   const values = Float64Array.of(3, Number.NaN, 1, 2);
   const { scans, docs } = untilSorted(order, values);
   assert.equal(scans, scansPerSort);
-  assert.deepEqual([...atOnce(docs.first(values, everything, all)).docs], [2, 3, 0]);
+  assert.deepEqual([...runSync(docs.first(values, everything, all)).docs], [2, 3, 0]);
   assert.equal(untilSorted(order, values).scans, 0);
   assert.equal(order.bytes, 3 * 4);
 });
@@ -38,13 +38,13 @@ test('sorted docs: an order worn by many changes is dropped, and queries scan ag
   assert.equal(order.bytes, 0);
   const { scans, docs } = untilSorted(order, values);
   assert.equal(scans, scansPerSort);
-  assert.deepEqual([...atOnce(docs.first(values, { low: -399, high: -398 }, all)).docs], [399, 398]);
+  assert.deepEqual([...runSync(docs.first(values, { low: -399, high: -398 }, all)).docs], [399, 398]);
 });
 
 test('sorted docs: an order is sorted in steps; an abandoned sort is restarted', () => {
   const order = new KeptOrder();
   const values = Float64Array.from({ length: 100_000 }, (_, at) => (at * 7_919) % 100_003);
-  for (let scan = 0; scan < scansPerSort; scan += 1) assert.equal(atOnce(order.asked(values)), null);
+  for (let scan = 0; scan < scansPerSort; scan += 1) assert.equal(runSync(order.asked(values)), null);
   const { clock } = workBudget;
   workBudget.clock = () => true;
   const left = order.asked(values);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { atOnce } from '../../../src/lib/cooperative-yield.ts';
+import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import { NumberColumn } from '../../../src/search/columns/number-column.ts';
 import { ScalarCodes } from '../../../src/search/columns/scalar-codes.ts';
 import type { RowPlace } from '../../../src/search/shard-answer.ts';
@@ -60,7 +60,7 @@ test('top docs: consecutive pages are the whole order', () => {
         });
         const paged: number[] = [];
         for (let after: RowPlace | null = null; ; ) {
-          const page: number[] = [...atOnce(topDocs(ranking, list, size, after))];
+          const page: number[] = [...runSync(topDocs(ranking, list, size, after))];
           paged.push(...page);
           const last = page.at(-1);
           if (last === undefined || page.length < size) break;
@@ -74,5 +74,5 @@ test('top docs: consecutive pages are the whole order', () => {
 
 test('top docs: a field that no doc has, and an empty set of docs, are ordered too', () => {
   const list = { docs: new Int32Array(3), keys: new Float64Array(3), count: 0 };
-  assert.equal(atOnce(topDocs(rankingOf([]), list, 10, null)).length, 0);
+  assert.equal(runSync(topDocs(rankingOf([]), list, 10, null)).length, 0);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { atOnce } from '../../../src/lib/cooperative-yield.ts';
+import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import { TopHeap } from '../../../src/search/sort/top-heap.ts';
 
 test('top heap: the first items in order equal those of a full sort', () => {
@@ -14,7 +14,7 @@ test('top heap: the first items in order equal those of a full sort', () => {
         .map((key, item) => ({ key, item }))
         .sort((a, b) => (a.key === b.key ? a.item - b.item : a.key - b.key))
         .map(({ item }) => item);
-      assert.deepEqual([...atOnce(heap.drain())], sorted.slice(0, capacity));
+      assert.deepEqual([...runSync(heap.drain())], sorted.slice(0, capacity));
     }),
   );
 });

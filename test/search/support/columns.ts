@@ -1,7 +1,7 @@
 /** Helpers to fill and query columns. */
 import assert from 'node:assert/strict';
 import type { Json } from '../../../src/contract/json.ts';
-import { atOnce } from '../../../src/lib/cooperative-yield.ts';
+import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import { Bitmap } from '../../../src/search/bitmap.ts';
 import type { CodeColumn } from '../../../src/search/columns/code-column.ts';
 import type { CodeTally } from '../../../src/search/columns/code-tally.ts';
@@ -12,17 +12,17 @@ import type { PlainValue } from '../../../src/search/packed-values.ts';
 
 export function setAt(column: Column, doc: number, value: Json): void {
   const left = column.set(doc, value);
-  if (left !== null) atOnce(left);
+  if (left !== null) runSync(left);
 }
 
 export function clearAt(column: Column, doc: number): void {
   const left = column.clear(doc);
-  if (left !== null) atOnce(left);
+  if (left !== null) runSync(left);
 }
 
 /** Acquires the code of a value, growing the dictionary if needed. */
 export function acquired(dictionary: ValueDictionary, value: PlainValue): number {
-  if (dictionary.isFull) atOnce(dictionary.grow());
+  if (dictionary.isFull) runSync(dictionary.grow());
   return dictionary.acquire(value);
 }
 
@@ -38,7 +38,7 @@ export function conditionOf(operator: PositiveOperator, value: Json, caseInsensi
 
 /** The docs below `docCount` that match a condition. Asserts that tests, scans and candidate lists agree. */
 export function matching(column: Column, condition: Condition, docCount: number): number[] {
-  return docsOf(atOnce(column.match(condition)), docCount);
+  return docsOf(runSync(column.match(condition)), docCount);
 }
 
 export function docsOf({ test, scan, few }: DocTest, docCount: number): number[] {

@@ -1,6 +1,6 @@
 /** Builds matchers from sets of docs, and runs them. */
 
-import { atOnce } from '../../../src/lib/cooperative-yield.ts';
+import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import { Bitmap } from '../../../src/search/bitmap.ts';
 import { matchSet, matchTested } from '../../../src/search/filter/condition.ts';
 import type { Matcher } from '../../../src/search/filter/matcher.ts';
@@ -30,14 +30,14 @@ export function matcherOf(docs: readonly number[], capacity: number, isListed = 
 /** The docs below `docCount` that a scan finds. */
 export function scanned(matcher: Matcher, docCount: number): number[] {
   const set = new Bitmap(docCount);
-  atOnce(matcher.scan(set, docCount));
+  runSync(matcher.scan(set, docCount));
   return listOf(set, docCount);
 }
 
 /** The docs that match. */
 export function sifted(matcher: Matcher, docs: readonly number[]): number[] {
   const list = Int32Array.from(docs);
-  return [...list.subarray(0, atOnce(matcher.sift(list, list.length)))];
+  return [...list.subarray(0, runSync(matcher.sift(list, list.length)))];
 }
 
 export function listOf(set: Bitmap, docCount: number): number[] {

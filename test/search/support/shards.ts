@@ -1,7 +1,7 @@
 /** Uses shards as workers and fronts do: applies changes, and queries in as many rounds as needed. */
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../../src/contract/json.ts';
-import { atOnce, finish } from '../../../src/lib/cooperative-yield.ts';
+import { runSync, finish } from '../../../src/lib/cooperative-yield.ts';
 import { checkQuery } from '../../../src/search/check/query.ts';
 import { type CheckedQuery, populationsOf } from '../../../src/search/checked-query.ts';
 import { Decision } from '../../../src/search/distinct/decision.ts';
@@ -68,7 +68,7 @@ function assertSameInOneRound(
   const scored = scoredAnswers(query, first);
   if (scored === null) return;
   const rowsOf = (parts: readonly PartialAnswer<ShownRow>[]) =>
-    atOnce(mergeAnswers(query, parts)).rows.map(({ place, score, updatedAtMs, fieldsBytes }) => {
+    runSync(mergeAnswers(query, parts)).rows.map(({ place, score, updatedAtMs, fieldsBytes }) => {
       return { place, score, updatedAtMs, fields: fieldsBytes.toString() };
     });
   assert.deepEqual(rowsOf(scored), rowsOf(answers));
@@ -109,7 +109,7 @@ export function ask(shards: readonly Shard[], asked: CheckedQuery, facetGroupsMa
   const query = decided(shards, withStats(shards, asked));
   const answers = shards.map((shard) => shard.query(query, facetGroupsMax));
   assertSameInOneRound(shards, asked, query, facetGroupsMax, answers);
-  const first = atOnce(mergeAnswers(query, answers));
+  const first = runSync(mergeAnswers(query, answers));
   const { asked: needs, placeOf } = sharedNeeds(query, first.needs);
   const counted = needs.map(({ facetIndex, values }) => {
     const sum = new CountSum();
@@ -117,7 +117,7 @@ export function ask(shards: readonly Shard[], asked: CheckedQuery, facetGroupsMa
       const { groups, scale } = shard.facetCounts(query, facetIndex, values);
       sum.add(groups, scale);
     }
-    return atOnce(sum.first(100));
+    return runSync(sum.first(100));
   });
   const counts = first.needs.map(
     ({ facetIndex }) => [facetIndex, counted[placeOf.get(facetIndex) ?? 0] ?? []] as const,

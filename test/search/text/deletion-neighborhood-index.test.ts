@@ -13,10 +13,10 @@ import { naiveBeginningDistance, naiveDistance } from '../support/naive-search.t
 const runCount = runs(1_000);
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'é', '😀', '\ud83d'), maxLength: 10 });
 
-function indexOf(terms: readonly (string | undefined)[], atOnce: number): DeletionNeighborhoodIndex {
+function indexOf(terms: readonly (string | undefined)[], runSync: number): DeletionNeighborhoodIndex {
   const builder = new DeletionNeighborhoodIndexBuilder(terms, terms.length);
   for (;;) {
-    const made = builder.advance(atOnce);
+    const made = builder.advance(runSync);
     if (made !== null) return made;
   }
 }
@@ -46,8 +46,8 @@ test('deletion neighborhood index: the buckets of a word contain every term with
       word,
       fc.constantFrom(1, 2),
       fc.integer({ min: 1, max: 50 }),
-      (terms, asked, bound, atOnce) => {
-        const index = indexOf(terms, atOnce);
+      (terms, asked, bound, runSync) => {
+        const index = indexOf(terms, runSync);
         const found = termIdsNear(index, asked, bound);
         const begun = termIdsNear(index, asked, bound, true);
         const isForBeginnings = DeletionNeighborhoodIndex.knowsBeginnings(countCodePoints(asked), bound);

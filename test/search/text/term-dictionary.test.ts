@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { countCodePoints } from '../../../src/lib/code-points.ts';
-import { atOnce } from '../../../src/lib/cooperative-yield.ts';
+import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import { TermDictionary } from '../../../src/search/text/term-dictionary.ts';
 import { runs } from '../../support/runs.ts';
 import { naiveBeginningDistance, naiveDistance } from '../support/naive-search.ts';
@@ -32,9 +32,9 @@ test('term dictionary: finds every term within the distance and no other, also a
           [...kept]
             .map((term) => ({ term, distance: distanceTo(asked, term) }))
             .filter(({ distance }) => distance <= bound);
-        const found = termsOf(dictionary, atOnce(dictionary.within(asked, bound)));
+        const found = termsOf(dictionary, runSync(dictionary.within(asked, bound)));
         assert.deepEqual(sortByTerm(found), sortByTerm(expected(naiveDistance)));
-        const begun = termsOf(dictionary, atOnce(dictionary.beginningWithin(asked, bound)));
+        const begun = termsOf(dictionary, runSync(dictionary.beginningWithin(asked, bound)));
         assert.deepEqual(sortByTerm(begun), sortByTerm(expected(naiveBeginningDistance)));
         assert.equal(dictionary.size, kept.size);
       },
@@ -61,9 +61,9 @@ test('term dictionary: a large dictionary, which indexes its terms while it is q
         [...terms]
           .map((term) => ({ term, distance: distanceTo(one, term) }))
           .filter(({ distance }) => distance <= bound);
-      const near = termsOf(dictionary, atOnce(dictionary.within(one, bound)));
+      const near = termsOf(dictionary, runSync(dictionary.within(one, bound)));
       assert.deepEqual(sortByTerm(near), sortByTerm(expected(naiveDistance)));
-      const begun = termsOf(dictionary, atOnce(dictionary.beginningWithin(one, bound)));
+      const begun = termsOf(dictionary, runSync(dictionary.beginningWithin(one, bound)));
       assert.deepEqual(sortByTerm(begun), sortByTerm(expected(naiveBeginningDistance)));
     }
     assert.equal(dictionary.size, terms.size);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { atOnce } from '../../../src/lib/cooperative-yield.ts';
+import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import { TextIndex } from '../../../src/search/text/text-index.ts';
 import { docsAt } from '../support/docs-at.ts';
 import { setOf } from '../support/matchers.ts';
@@ -27,7 +27,7 @@ test('text index: terms near a word are returned with their docs, the nearest fi
           expected.set(each, { distance, docs: [...known.docs, doc] });
         }
       }
-      const near = atOnce(index.terms.within(asked, bound)).flatMap((termIds, distance) =>
+      const near = runSync(index.terms.within(asked, bound)).flatMap((termIds, distance) =>
         termIds.map((termId) => ({ distance, docs: docsAt(index.postings, termId) })),
       );
       const texted = (terms: Iterable<{ distance: number; docs: readonly number[] }>): string[] =>

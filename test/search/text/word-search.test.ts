@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { atOnce } from '../../../src/lib/cooperative-yield.ts';
+import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import { plainAnalyzer } from '../../../src/search/analysis/analyzer.ts';
 import type { CheckedSearch } from '../../../src/search/checked-query.ts';
 import { Scratch } from '../../../src/search/scratch.ts';
@@ -18,7 +18,7 @@ const live = setOf([0, 1, 2, 3, 4], texts.length);
 
 function fieldText(values: readonly (string | undefined)[]): FieldText {
   const text = new FieldText(plainAnalyzer);
-  for (const [doc, value] of values.entries()) if (value !== undefined) atOnce(text.add(doc, [value]));
+  for (const [doc, value] of values.entries()) if (value !== undefined) runSync(text.add(doc, [value]));
   text.counts.clear(5);
   return text;
 }
@@ -34,7 +34,7 @@ const items = texts.slice(0, 5).map((text, doc): IndexItem => {
 function scores(search: CheckedSearch, fields: readonly SearchedField[]): Record<string, number> {
   const scratch = new Scratch();
   scratch.reserve(texts.length);
-  const { count, touched, touchedCount, scoreOf } = atOnce(
+  const { count, touched, touchedCount, scoreOf } = runSync(
     runSearch(new WordSearch(search, fields, { live, count: items.length }), scratch),
   );
   const found = Object.fromEntries(

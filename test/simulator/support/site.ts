@@ -7,7 +7,7 @@ import type { ConfigDocuments, Configuration, Tenant } from '../../../src/config
 import { byTenant, fingerprintOf, hashKeys } from '../../../src/config/documents/canonical.ts';
 import { type LoadOutcome, loadingStored, type TenantTexts } from '../../../src/config/documents/load.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { atOnce } from '../../../src/lib/cooperative-yield.ts';
+import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import { type World, worldDocuments } from '../../actors/support/world.ts';
 
 export const tenants = ['acme', 'other'] as const;
@@ -125,7 +125,7 @@ export function loadOnce(
   former: Configuration | null = null,
 ): LoadOutcome {
   const name = [...tenants].map(([tenant, { fingerprint }]) => `${tenant} ${fingerprint}`).join('\n');
-  const known = loaded.get(name) ?? atOnce(loadingStored(tenants, former === null ? [] : [former]));
+  const known = loaded.get(name) ?? runSync(loadingStored(tenants, former === null ? [] : [former]));
   loaded.set(name, known);
   return known;
 }
