@@ -221,7 +221,7 @@ export const shardSliceMs = 8;
 /** A query runs for this long without a break, in a worker and in a front; then others go first. */
 export const querySliceMs = 5;
 /** Requests in one turn between two checks of the clock. */
-export const requestsPerLook = 64;
+export const requestsPerClockCheck = 64;
 /** Requests without a known key that one front accepts from one address per second. */
 export const openRequestsPerSecond = 1000;
 /** Burst of an address that was idle: the requests of this many seconds. */

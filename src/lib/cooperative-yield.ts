@@ -103,13 +103,13 @@ class WorkBudget {
    * Units between two checks of the clock: about 0.1 ms. A unit is about the time to visit a doc or a character, a few
    * nanoseconds.
    */
-  unitsPerLook = 20_000;
+  unitsPerClockCheck = 20_000;
   /** True when the time slice is over. The code that runs steps sets it. */
   clock: () => boolean = neverOver;
 
   /** True when the work should pause now. Checks the clock only after enough work. */
   isOver(): boolean {
-    if (this.units < this.unitsPerLook) return false;
+    if (this.units < this.unitsPerClockCheck) return false;
     this.units = 0;
     return this.clock();
   }

@@ -6,7 +6,7 @@ function* counting(to: number): Steps<number> {
   let count = 0;
   while (count < to) {
     count += 1;
-    workBudget.units += workBudget.unitsPerLook;
+    workBudget.units += workBudget.unitsPerClockCheck;
     if (workBudget.isOver()) yield;
   }
   return count;
@@ -33,7 +33,7 @@ test('cooperative yield: the clock is checked only after enough work', () => {
   };
   workBudget.units = 0;
   for (let at = 0; at < 10; at += 1) {
-    workBudget.units += workBudget.unitsPerLook / 5;
+    workBudget.units += workBudget.unitsPerClockCheck / 5;
     workBudget.isOver();
   }
   workBudget.clock = clock;

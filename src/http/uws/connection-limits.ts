@@ -9,7 +9,7 @@ import { readdirSync } from 'node:fs';
 import {
   filesReserveMax,
   filesReserveMin,
-  requestsPerLook,
+  requestsPerClockCheck,
   requestTurnMsMax,
 } from '../../contract/limits.ts';
 import type { Log } from '../log.ts';
@@ -84,7 +84,7 @@ export class LongTurns {
   isLong(): boolean {
     if (this.#isLong) return true;
     this.#requests += 1;
-    if (this.#requests < requestsPerLook) return false;
+    if (this.#requests < requestsPerClockCheck) return false;
     this.#requests = 0;
     return this.#checkClock();
   }

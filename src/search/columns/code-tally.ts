@@ -53,7 +53,7 @@ export class CodeTally {
         if (before === 0) this.#note(code);
       }
       at += 1;
-      if (workBudget.units >= workBudget.unitsPerLook) break;
+      if (workBudget.units >= workBudget.unitsPerClockCheck) break;
     }
     return at;
   }

@@ -30,7 +30,7 @@ export class NearOrder implements Order {
     while (at < end) {
       into[at] = this.key(docs[at] ?? 0);
       at += 1;
-      if (workBudget.units >= workBudget.unitsPerLook) break;
+      if (workBudget.units >= workBudget.unitsPerClockCheck) break;
     }
     return at;
   }

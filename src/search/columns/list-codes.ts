@@ -11,7 +11,7 @@ import { ValueDictionary } from './value-dictionary.ts';
 /** The cost of adding an item to a list or removing it, in units of the work budget. */
 const unitsPerItem = 100;
 /** The cost of checking for a duplicate item, in units of the work budget. */
-const unitsPerLook = 10;
+const unitsPerClockCheck = 10;
 
 /** A list of distinct codes per doc. */
 export class ListCodes extends CodeColumn {
@@ -31,7 +31,7 @@ export class ListCodes extends CodeColumn {
     const seen = new Set<Json>();
     const codes: number[] = [];
     for (const item of value) {
-      workBudget.units += unitsPerLook;
+      workBudget.units += unitsPerClockCheck;
       if (workBudget.isOver()) yield;
       if (!this.accepts(item) || seen.has(item)) continue;
       seen.add(item);
@@ -97,7 +97,7 @@ export class ListCodes extends CodeColumn {
       const code = this.representative(docs[at] ?? 0, isLargest);
       into[at] = code < 0 ? Number.NaN : this.dictionary.keyOf(code);
       at += 1;
-      if (workBudget.units >= workBudget.unitsPerLook) break;
+      if (workBudget.units >= workBudget.unitsPerClockCheck) break;
     }
     return at;
   }

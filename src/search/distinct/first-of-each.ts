@@ -43,7 +43,7 @@ function compareSome(
 ): number {
   const end = Math.min(count, from + unitsPerGo);
   let at = from;
-  while (at < end && workBudget.units < workBudget.unitsPerLook) {
+  while (at < end && workBudget.units < workBudget.unitsPerClockCheck) {
     const id = ids[at] ?? none;
     const doc = docs[at] ?? 0;
     const key = keys[at] ?? 0;

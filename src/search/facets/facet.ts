@@ -88,7 +88,7 @@ function offerSome(top: TopHeap, tally: CodeTally, from: number): number {
     if (key <= top.lastKey) top.offer(code, key);
     at += 1;
     workBudget.units += unitsPerOffer;
-    if (workBudget.units >= workBudget.unitsPerLook) break;
+    if (workBudget.units >= workBudget.unitsPerClockCheck) break;
   }
   return at;
 }

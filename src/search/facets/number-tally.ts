@@ -49,7 +49,7 @@ function tallySome(
   tallies: readonly NumberTally[],
 ): number {
   let at = from;
-  while (at < end && workBudget.units < workBudget.unitsPerLook) {
+  while (at < end && workBudget.units < workBudget.unitsPerClockCheck) {
     const doc = docs[at] ?? 0;
     const count = items.countAt(doc);
     workBudget.units += 1 + unitsPerItem * count * tallies.length;

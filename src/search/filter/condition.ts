@@ -116,12 +116,12 @@ export function endOfGo(from: number, docCount: number): number {
 /** Scans a range of docs. Stops early if the tests themselves cost much. */
 function scanTested(test: (doc: number) => boolean, into: Bitmap, from: number, docCount: number): number {
   const end = Math.min(docCount, from + unitsPerGo);
-  const { unitsPerLook } = workBudget;
+  const { unitsPerClockCheck } = workBudget;
   let doc = from;
   while (doc < end) {
     if (test(doc)) into.add(doc);
     doc += 1;
-    if (workBudget.units >= unitsPerLook) break;
+    if (workBudget.units >= unitsPerClockCheck) break;
   }
   workBudget.units += doc - from;
   return doc;

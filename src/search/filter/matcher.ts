@@ -64,7 +64,7 @@ function siftSome(
   count: number,
   sifting: { at: number; kept: number },
 ): void {
-  const { unitsPerLook } = workBudget;
+  const { unitsPerClockCheck } = workBudget;
   const from = sifting.at;
   const end = Math.min(count, from + unitsPerGo);
   let { at, kept } = sifting;
@@ -75,7 +75,7 @@ function siftSome(
       docs[kept] = doc;
       kept += 1;
     }
-    if (workBudget.units >= unitsPerLook) break;
+    if (workBudget.units >= unitsPerClockCheck) break;
   }
   workBudget.units += at - from;
   sifting.at = at;

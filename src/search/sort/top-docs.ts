@@ -46,7 +46,7 @@ function offerSome(
   const isDescending = ranking.orders[0]?.isDescending ?? false;
   const end = endOfGo(from, count);
   // Comparisons add units as well.
-  const stopUnits = workBudget.units + workBudget.unitsPerLook;
+  const stopUnits = workBudget.units + workBudget.unitsPerClockCheck;
   for (let offered = from; offered < end; offered += 1) {
     // Newer docs tend to have greater values, and the heap is fastest if the first docs in order are offered first.
     const at = isDescending ? count - 1 - offered : offered;

@@ -43,7 +43,7 @@ export class TopHeap {
 
   /** Sorts by repeatedly moving the last of the first `size` items behind them. @returns the number of unsorted items */
   #drainSome(size: number): number {
-    const stopUnits = workBudget.units + workBudget.unitsPerLook;
+    const stopUnits = workBudget.units + workBudget.unitsPerClockCheck;
     let left = size;
     while (left > 1 && workBudget.units < stopUnits) {
       left -= 1;

@@ -175,7 +175,7 @@ class Walk {
 
   /** Visits prefixes until it is time to check the clock. */
   go(): void {
-    while (workBudget.units < workBudget.unitsPerLook) {
+    while (workBudget.units < workBudget.unitsPerClockCheck) {
       const node = this.#open.pop();
       if (node === undefined) return;
       this.#visit(node);

@@ -230,7 +230,7 @@ export class TermDictionary {
     seen: Set<number>,
   ): void {
     const { word, bound, isBeginning, matches } = near;
-    const { count, looks } = index.read(cursor, near.filter, batchTermIds, workBudget.unitsPerLook);
+    const { count, looks } = index.read(cursor, near.filter, batchTermIds, workBudget.unitsPerClockCheck);
     index.codes.read(batchTermIds, count, batchCodes);
     // Another search may have set its word since the last call.
     this.#distance.setWord(word);
@@ -254,7 +254,7 @@ export class TermDictionary {
     // Another search may have set its word since the last call.
     this.#distance.setWord(near.word);
     // Count units locally and add them at the end, because this loop can take nearly all of a search with typos.
-    const unitsMax = workBudget.unitsPerLook - workBudget.units;
+    const unitsMax = workBudget.unitsPerClockCheck - workBudget.units;
     let units = 0;
     let at = from;
     while (at < end && units < unitsMax) {

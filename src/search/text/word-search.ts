@@ -159,7 +159,7 @@ class SearchRun {
   #foldSome({ count, closeCount }: WordWalk, from: number, isNeeded: boolean): number {
     const { notes, totals, x, ofWord } = this.#buffers;
     const wordIdf = this.#lastIdf;
-    const end = Math.min(count, from + workBudget.unitsPerLook);
+    const end = Math.min(count, from + workBudget.unitsPerClockCheck);
     const need = isNeeded ? neededNote : 0;
     for (let at = from; at < end; at += 1) {
       const place = ofWord[at] ?? 0;
@@ -270,7 +270,7 @@ class WordWalk {
     const closeStamp = this.#closeStamp;
     let { count } = this;
     let at = from;
-    while (at < termIds.length && workBudget.units < workBudget.unitsPerLook) {
+    while (at < termIds.length && workBudget.units < workBudget.unitsPerClockCheck) {
       const termId = termIds[at] ?? 0;
       postings.show(termId, run);
       const { docs: list, end } = run;
@@ -314,8 +314,8 @@ class WordWalk {
     const { hits } = this.scratch;
     const { count, closeCount } = this;
     const lengths = counts.byDoc;
-    for (let from = closeCount; from < count; from += workBudget.unitsPerLook) {
-      const end = Math.min(count, from + workBudget.unitsPerLook);
+    for (let from = closeCount; from < count; from += workBudget.unitsPerClockCheck) {
+      const end = Math.min(count, from + workBudget.unitsPerClockCheck);
       for (let at = from; at < end; at += 1) {
         const place = ofWord[at] ?? 0;
         const sum = sums[place] ?? 0;

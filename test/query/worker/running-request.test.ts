@@ -11,7 +11,7 @@ function spend(ms: number): Resumable<MessageBody> {
     const startedMs = performance.now();
     while (performance.now() < startedMs + 0.5);
     spentMs += 0.5;
-    workBudget.units += workBudget.unitsPerLook;
+    workBudget.units += workBudget.unitsPerClockCheck;
     return spentMs < ms;
   });
   return chain(work, () => `spent ${ms}`);

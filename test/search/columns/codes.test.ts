@@ -56,7 +56,7 @@ test('list codes: a tally makes progress even when the work budget is used up', 
   const column = filled(new ListCodes(2, 'text'), [['a'], ['a', 'b']]);
   const tally = new CodeTally();
   tally.reserve(column.dictionary.codeCount);
-  workBudget.units = workBudget.unitsPerLook;
+  workBudget.units = workBudget.unitsPerClockCheck;
   const reached = column.tally(Int32Array.of(0, 1), 0, 2, tally);
   workBudget.units = 0;
   assert.equal(reached, 1);

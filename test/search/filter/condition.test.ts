@@ -24,7 +24,7 @@ test('condition: a scan pauses to check the clock at least every so many docs', 
   assert.equal(matchTested(() => false).scan(set, 0, 200_000), unitsPerGo);
   workBudget.units = 0;
   const costly = matchTested(() => {
-    workBudget.units += workBudget.unitsPerLook / 10;
+    workBudget.units += workBudget.unitsPerClockCheck / 10;
     return false;
   });
   assert.equal(costly.scan(set, 5, 200_000), 15);

@@ -20,7 +20,7 @@ test('matcher: a slow test yields to other work', () => {
   const docs = Int32Array.from({ length: 100 }, (_, doc) => doc);
   const steps = siftBy(
     (doc) => {
-      workBudget.units += workBudget.unitsPerLook;
+      workBudget.units += workBudget.unitsPerClockCheck;
       return isEven(doc);
     },
     docs,

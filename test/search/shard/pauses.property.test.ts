@@ -55,9 +55,9 @@ function textOf({ total, rows, facets }: ShardAnswer): string {
 }
 
 test('pauses: queries that pause at every step, some of them abandoned, return the same as without a pause', (context) => {
-  const { unitsPerLook } = workBudget;
+  const { unitsPerClockCheck } = workBudget;
   context.after(() => {
-    workBudget.unitsPerLook = unitsPerLook;
+    workBudget.unitsPerClockCheck = unitsPerClockCheck;
   });
   let paused = 0;
   fc.assert(
@@ -72,9 +72,9 @@ test('pauses: queries that pause at every step, some of them abandoned, return t
         const [paused1, plain] = shards;
         assert.ok(paused1 !== undefined && plain !== undefined);
         const queries = bodies.map(checked);
-        workBudget.unitsPerLook = unitsPerLook;
+        workBudget.unitsPerClockCheck = unitsPerClockCheck;
         const expected = queries.map((each) => textOf(plain.query(each, 2)));
-        workBudget.unitsPerLook = 1;
+        workBudget.unitsPerClockCheck = 1;
         for (let round = 0; round < 2; round += 1) {
           const { answers, pauses } = inTurns(
             queries.map((each) => inSteps(() => paused1.answer(each, 2))),
@@ -86,7 +86,7 @@ test('pauses: queries that pause at every step, some of them abandoned, return t
             if (answer !== null) assert.equal(textOf(answer), expected[at]);
           }
         }
-        workBudget.unitsPerLook = unitsPerLook;
+        workBudget.unitsPerClockCheck = unitsPerClockCheck;
         assert.deepEqual(
           queries.map((each) => textOf(paused1.query(each, 2))),
           expected,
@@ -99,9 +99,9 @@ test('pauses: queries that pause at every step, some of them abandoned, return t
 });
 
 test('pauses: a shard whose tables grow in steps equals one that grew without a pause', (context) => {
-  const { unitsPerLook } = workBudget;
+  const { unitsPerClockCheck } = workBudget;
   context.after(() => {
-    workBudget.unitsPerLook = unitsPerLook;
+    workBudget.unitsPerClockCheck = unitsPerClockCheck;
   });
   // Items without values have fewer tables that grow.
   let longest = 0;
@@ -121,12 +121,12 @@ test('pauses: a shard whose tables grow in steps equals one that grew without a 
             sourceId: `source-${number % 700}`,
           };
           let pauses = 0;
-          workBudget.unitsPerLook = 1;
+          workBudget.unitsPerClockCheck = 1;
           const steps = inSteps(() => slow.put(copy));
           workBudget.clock = () => true;
           while (steps.next().done !== true) pauses += 1;
           longest = Math.max(longest, pauses);
-          workBudget.unitsPerLook = unitsPerLook;
+          workBudget.unitsPerClockCheck = unitsPerClockCheck;
           plain.upsert(copy);
         }
         for (const each of bodies.map(checked)) {

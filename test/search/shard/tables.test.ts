@@ -68,7 +68,7 @@ test('tables: an abandoned facet leaves its work to the next one', () => {
   let read = 0;
   const valueAt = (doc: number): Json => {
     read += 1;
-    workBudget.units += workBudget.unitsPerLook;
+    workBudget.units += workBudget.unitsPerClockCheck;
     return values[doc] ?? null;
   };
   const begun = field.facetCodes(values.length, valueAt);
