@@ -55,17 +55,17 @@ function figuresOf(make: () => PostingLists, texts: readonly string[]): Figures 
   const words = [...new Set(texts.slice(0, 5_000).flatMap(wordsOf))]
     .filter((word) => word.length > 3)
     .slice(0, 2_000);
-  const beginnings = words.slice(0, 200).map((word) => word.slice(0, 4));
+  const prefixes = words.slice(0, 200).map((word) => word.slice(0, 4));
   const removed = Array.from({ length: Math.min(removedMax, texts.length) }, (_, doc) => doc);
   const { lists, microseconds, bytes } = fill(make, texts);
-  const { findBeginning } = lists;
+  const { findPrefix } = lists;
   // The first prefix search sorts our terms; on a platform that happens in slices between other searches.
-  findBeginning?.('zzzz');
+  findPrefix?.('zzzz');
   return [
     microseconds,
     bytes,
     timeOf(lists.find, words),
-    findBeginning === null ? Number.NaN : timeOf(findBeginning, beginnings),
+    findPrefix === null ? Number.NaN : timeOf(findPrefix, prefixes),
     timeOf(lists.remove, [removed]) / removed.length,
   ];
 }

@@ -19,7 +19,7 @@ const documentsMin = 3;
 const documentsMaxShare = 0.05;
 /** A smaller category has hardly a page of items above a bound. */
 const categoryItemsMin = 50;
-const beginningLengths = [3, 4, 5, 6, 7];
+const prefixLengths = [3, 4, 5, 6, 7];
 /** If there are fewer words than queries, each word is sent with one page size after the other. */
 const pageSizes = [10, 9, 11, 8, 12, 7, 13, 6, 14, 5, 15];
 
@@ -68,8 +68,8 @@ const makers: Readonly<Record<QueryKind, (source: Source) => readonly BenchQuery
       facets: [{ field: 'category' }],
     })),
   'one word, typos': (source) => typoQueries(source, 1),
-  beginning: (source) => beginningQueries(source, true),
-  'beginning, typos': (source) => beginningQueries(source, false),
+  beginning: (source) => prefixQueries(source, true),
+  'beginning, typos': (source) => prefixQueries(source, false),
   'word, highlighted': (source) =>
     wordQueries(shuffled(source), source.count).map((query) => ({ ...query, highlight: {} })),
   '*part*': partQueries,
@@ -125,13 +125,13 @@ function wordQueries(words: readonly string[], count: number): BenchQuery[] {
 }
 
 /** Prefix queries of 3 to 7 letters, which are shorter than their words. */
-function beginningQueries(source: Source, literal: boolean): BenchQuery[] {
+function prefixQueries(source: Source, literal: boolean): BenchQuery[] {
   const { words, count, next } = source;
   const cut = sample(words, words.length, next).flatMap((word) =>
-    beginningLengths.filter((length) => length < word.length).map((length) => word.slice(0, length)),
+    prefixLengths.filter((length) => length < word.length).map((length) => word.slice(0, length)),
   );
-  const beginnings = [...new Set(cut)];
-  return wordQueries(sample(beginnings, beginnings.length, next), count).map((query) => {
+  const prefixes = [...new Set(cut)];
+  return wordQueries(sample(prefixes, prefixes.length, next), count).map((query) => {
     const value = query.search?.value ?? '';
     return { ...query, search: { field: 'text', value, literal, prefix: true } };
   });

@@ -43,18 +43,18 @@ export class PlainScan {
     literal,
     prefix,
   }: NonNullable<BenchQuery['search']>): ReadonlySet<number> | null {
-    if (prefix === true) return this.withBeginning(value, literal ? 0 : allowedDistance(value));
+    if (prefix === true) return this.withPrefix(value, literal ? 0 : allowedDistance(value));
     return literal ? this.withWords(value) : this.withNearWords(value);
   }
 
   /** The items with words that have some prefix within a distance. */
-  private withBeginning(beginning: string, allowed: number): ReadonlySet<number> {
-    const asked = lettersOf(beginning);
+  private withPrefix(prefix: string, allowed: number): ReadonlySet<number> {
+    const asked = lettersOf(prefix);
     const found = new Set<number>();
     for (const { word, letters } of this.vocabulary) {
       if (bitsOf(asked & ~letters) > allowed) continue;
-      const lengths = Array.from({ length: 2 * allowed + 1 }, (_, at) => beginning.length - allowed + at);
-      if (!lengths.some((length) => isNear(beginning, word.slice(0, length), allowed, true))) continue;
+      const lengths = Array.from({ length: 2 * allowed + 1 }, (_, at) => prefix.length - allowed + at);
+      if (!lengths.some((length) => isNear(prefix, word.slice(0, length), allowed, true))) continue;
       for (const index of this.postings.get(word) ?? []) found.add(index);
     }
     return found;

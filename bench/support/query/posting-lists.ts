@@ -14,7 +14,7 @@ export interface PostingLists {
   /** @returns how many docs are found */
   find(word: string): number;
   /** Null: it supports no prefixes. */
-  readonly findBeginning: ((beginning: string) => number) | null;
+  readonly findPrefix: ((prefix: string) => number) | null;
   /** Removes docs. */
   remove(docs: readonly number[]): void;
 }
@@ -24,8 +24,8 @@ export function ownLists(analyzer: Analyzer = plainAnalyzer): PostingLists {
   return {
     add: (doc, value) => void runSync(text.add(doc, [value])),
     find: (word) => countDocs(text.words, text.words.terms.termIdsOf(word)),
-    findBeginning: (beginning) =>
-      countDocs(text.words, runSync(text.words.terms.beginningWithin(beginning, 0)).flat()),
+    findPrefix: (prefix) =>
+      countDocs(text.words, runSync(text.words.terms.prefixWithin(prefix, 0)).flat()),
     remove: (docs) => {
       const dead = new Bitmap(Math.max(...docs) + 1);
       for (const doc of docs) dead.add(doc);
@@ -69,7 +69,7 @@ export function flexLists(options: IndexOptions): PostingLists {
   return {
     add: (doc, value) => void index.add(doc, value),
     find,
-    findBeginning: options.tokenize === 'forward' ? find : null,
+    findPrefix: options.tokenize === 'forward' ? find : null,
     remove: (docs) => {
       for (const doc of docs) index.remove(doc);
     },

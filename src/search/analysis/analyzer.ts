@@ -12,7 +12,7 @@ export interface AskedWord {
   /** Maximum edit distance. */
   readonly bound: number;
   /** True if words that begin with it match, too. */
-  readonly isBeginning: boolean;
+  readonly isPrefix: boolean;
   /** Words with this stem match, too; null: none. */
   readonly stem: string | null;
   /** Terms of one or several words that match, too. */
@@ -102,7 +102,7 @@ export class Analyzer {
         word,
         // A search with only stop words matches exactly these.
         bound: search.literal || isStop[at] ? 0 : (search.fuzziness ?? allowedDistance(word)),
-        isBeginning: isOpen(at),
+        isPrefix: isOpen(at),
         stem: isStop[at] ? null : (this.stem?.(word) ?? null),
         synonyms: isStop[at] ? noSynonyms : new Set([...(known?.synonyms ?? []), ...(synonyms[at] ?? [])]),
         sources: [...new Set([...(known?.sources ?? []), ...sources])],

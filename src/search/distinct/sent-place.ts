@@ -1,6 +1,6 @@
 /**
  * The first item with a value in a shard, in the form that is sent for comparison with other shards. It is always short: it has
- * only the first sort values, and only the beginning of long ones. So the limit on the number of values of a query depends on
+ * only the first sort values, and only a prefix of long ones. So the limit on the number of values of a query depends on
  * its sort values.
  */
 import { createHash } from 'node:crypto';
@@ -13,9 +13,9 @@ import type { PlainValue } from '../packed-values.ts';
 import type { RowPlace } from '../shard-answer.ts';
 import { compareText } from '../sort/text-order.ts';
 
-/** The beginning of a long text. */
-type Beginning = readonly [text: string];
-export type SentValue = RowPlace['values'][number] | Beginning;
+/** The prefix of a long text. */
+type Prefix = readonly [text: string];
+export type SentValue = RowPlace['values'][number] | Prefix;
 
 export interface SentPlace extends EntityRef {
   /** The values of the first sort keys. */
@@ -29,12 +29,12 @@ export const unitsSentMax = 64;
 
 export function sentValues(values: RowPlace['values']): SentValue[] {
   return values.slice(0, valuesSentMax).map((value) => {
-    return typeof value === 'string' && value.length > unitsSentMax ? [beginningOf(value)] : value;
+    return typeof value === 'string' && value.length > unitsSentMax ? [prefixOf(value)] : value;
   });
 }
 
 /** Half of a surrogate pair would sort differently than the pair. */
-function beginningOf(text: string): string {
+function prefixOf(text: string): string {
   const isPair = (text.codePointAt(unitsSentMax - 1) ?? 0) > 0xffff;
   return text.slice(0, isPair ? unitsSentMax + 1 : unitsSentMax);
 }
@@ -54,9 +54,9 @@ export function compareSent(sort: readonly SortKey[], a: SentPlace, b: SentPlace
     if (at >= valuesSentMax) return null;
     const valueA = a.values[at] ?? null;
     const valueB = b.values[at] ?? null;
-    const isCutA = isBeginning(valueA);
-    const isCutB = isBeginning(valueB);
-    // In the order of a locale, beginnings may compare differently than whole texts.
+    const isCutA = isPrefix(valueA);
+    const isCutB = isPrefix(valueB);
+    // In the order of a locale, prefixes may compare differently than whole texts.
     if (key.collation !== undefined && (isCutA || isCutB)) return null;
     const compared = compareSortValues(textOrValue(valueA), textOrValue(valueB), key);
     if (compared !== 0) return compared;
@@ -68,10 +68,10 @@ export function compareSent(sort: readonly SortKey[], a: SentPlace, b: SentPlace
 }
 
 function textOrValue(value: SentValue): RowPlace['values'][number] {
-  return isBeginning(value) ? value[0] : value;
+  return isPrefix(value) ? value[0] : value;
 }
 
-function isBeginning(value: SentValue): value is Beginning {
+function isPrefix(value: SentValue): value is Prefix {
   return Array.isArray(value);
 }
 

@@ -9,8 +9,8 @@ import { hasMoreBits, letterMask } from '../text/letter-signature.ts';
 /** Distances of synonyms and words with the same stem, for choosing passages: less than that of a misspelled word. */
 const synonymEdits = 0.25;
 const stemEdits = 0.5;
-/** Added to the edits of a match of a word's beginning, because matches of whole words have fewer. */
-const beginningEdits = 3;
+/** Added to the edits of a prefix match, because matches of whole words have fewer. */
+const prefixEdits = 3;
 
 /** A match of a word with words of a search. */
 export interface WordMatch {
@@ -123,7 +123,7 @@ function mayShareStem(word: string, other: string): boolean {
 
 /** The edits of similarly spelled words; null for others. */
 function editsTo(
-  { bound, isBeginning, mask, distance }: Asked,
+  { bound, isPrefix, mask, distance }: Asked,
   other: string,
   otherMask: number,
 ): number | null {
@@ -132,7 +132,7 @@ function editsTo(
     const edits = distance.within(other, bound);
     if (edits <= bound) return edits;
   }
-  if (!isBeginning) return null;
-  const edits = distance.beginningWithin(other, bound);
-  return edits <= bound ? beginningEdits + edits : null;
+  if (!isPrefix) return null;
+  const edits = distance.prefixWithin(other, bound);
+  return edits <= bound ? prefixEdits + edits : null;
 }

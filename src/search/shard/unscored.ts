@@ -54,7 +54,7 @@ export function* unscoredAnswer(
 function* mayBeFew({ filter, distinct, highlight, after }: CheckedQuery, words: WordSearch): Steps<boolean> {
   if (distinct !== null || highlight !== null || after !== null) return false;
   const { mode, prefix, literal, operators } = words.search;
-  // Finding words with misspelled beginnings takes longest and finds most.
+  // Finding words with misspelled prefixes takes longest and finds most.
   if (prefix && !literal) return false;
   const findsAll = mode === 'any' && filter === null && operators === null;
   const literalMax = findsAll ? unscoredItemsMax * words.fields.length : postingsMax;

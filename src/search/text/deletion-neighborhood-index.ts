@@ -106,7 +106,7 @@ export class DeletionNeighborhoodIndex {
   }
 
   /** True if the buckets of a word also have all terms with a prefix within `bound` edits of it. */
-  static knowsBeginnings(wordLength: number, bound: number): boolean {
+  static knowsPrefixes(wordLength: number, bound: number): boolean {
     return bound === 1 ? wordLength >= indexedPoints - 1 : wordLength >= indexedPoints;
   }
 }
@@ -207,14 +207,14 @@ export class DeletionNeighborhoodIndexBuilder {
   }
 }
 
-const beginning = new Uint32Array(indexedPoints);
+const prefix = new Uint32Array(indexedPoints);
 const buckets = new Int32Array(leftOut.length);
 /** Recently returned ids of a call of `read`, by their lowest bits. A term near a word is usually in several of its buckets. */
 const recent = new Int32Array(512);
 
 /** Writes the buckets of a text to `buckets`, without duplicates. @param bound edits, 1 or 2 @returns their number */
 function readBuckets(text: string, bound: number, bucketMask: number): number {
-  readBeginning(text);
+  readPrefix(text);
   let count = 0;
   for (const [first, second] of leftOut) {
     if (bound === 1 && second !== indexedPoints - 1) continue;
@@ -228,24 +228,24 @@ function readBuckets(text: string, bound: number, bucketMask: number): number {
   return count;
 }
 
-/** Writes the first code points of a text to `beginning`. */
-function readBeginning(text: string): void {
+/** Writes the first code points of a text to `prefix`. */
+function readPrefix(text: string): void {
   let count = 0;
   for (let at = 0; at < text.length && count < indexedPoints; at += 1) {
     const codePoint = text.codePointAt(at) ?? blank;
     if (codePoint > 0xffff) at += 1;
-    beginning[count] = codePoint;
+    prefix[count] = codePoint;
     count += 1;
   }
-  beginning.fill(blank, count);
+  prefix.fill(blank, count);
 }
 
-/** Hashes `beginning` without two of its code points. */
+/** Hashes `prefix` without two of its code points. */
 function variantHash(first: number, second: number): number {
   let hash = 0x9e3779b9;
   for (let at = 0; at < indexedPoints; at += 1) {
     if (at === first || at === second) continue;
-    hash = Math.imul(hash ^ (beginning[at] ?? blank), 0x85ebca6b);
+    hash = Math.imul(hash ^ (prefix[at] ?? blank), 0x85ebca6b);
     hash ^= hash >>> 13;
   }
   hash = Math.imul(hash, 0xc2b2ae35);

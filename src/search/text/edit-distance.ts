@@ -15,8 +15,8 @@ export class EditDistance {
   setWord(word: string): void {
     if (this.#word.length < word.length) this.#word = new Uint32Array(word.length * 2);
     this.#wordLength = readCodePoints(word, this.#word);
-    const beginningMax = this.#wordLength + boundMax;
-    if (this.#term.length < beginningMax) this.#term = new Uint32Array(beginningMax * 2);
+    const prefixMax = this.#wordLength + boundMax;
+    if (this.#term.length < prefixMax) this.#term = new Uint32Array(prefixMax * 2);
   }
 
   /** Distance of the word to `term`; `bound + 1` if it exceeds `bound`. @param bound at most 2 */
@@ -41,7 +41,7 @@ export class EditDistance {
    * Minimum distance of the word to any prefix of `term`, including the whole; `bound + 1` if it exceeds `bound`.
    * @param bound at most 2
    */
-  beginningWithin(term: string, bound: number): number {
+  prefixWithin(term: string, bound: number): number {
     const a = this.#word;
     const b = this.#term;
     const aEnd = this.#wordLength;

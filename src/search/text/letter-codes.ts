@@ -110,9 +110,9 @@ export class CodeDistance {
    * A lower bound of the distance of the word to a term, or to its nearest prefix, if that distance is within `bound`.
    * @param bound at most 2
    */
-  atLeast(first: number, second: number, bound: number, isBeginning: boolean): number {
+  atLeast(first: number, second: number, bound: number, isPrefix: boolean): number {
     // After a truncated code, the term may continue in any way.
-    if ((second & cutBit) !== 0 && !(isBeginning && this.#length + bound <= codedMax)) return 0;
+    if ((second & cutBit) !== 0 && !(isPrefix && this.#length + bound <= codedMax)) return 0;
     const having = this.#having;
     const last = this.#length - 1;
     let [more, less, kept, before] = [-1, 0, 0, 0];
@@ -138,6 +138,6 @@ export class CodeDistance {
         next = 0;
       }
     }
-    return isBeginning ? least : distance;
+    return isPrefix ? least : distance;
   }
 }

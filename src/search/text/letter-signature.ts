@@ -54,14 +54,14 @@ export class LetterSignatureFilter {
   readonly #leftByFirst: number;
   readonly #leftBySecond: number;
 
-  /** @param bound edits, 0 to 2 @param isBeginning only a prefix of the term must be near */
-  constructor(word: string, bound: number, isBeginning: boolean) {
+  /** @param bound edits, 0 to 2 @param isPrefix only a prefix of the term must be near */
+  constructor(word: string, bound: number, isPrefix: boolean) {
     const signature = letterSignatureOf(word);
     const length = signature & lengthMax;
     this.#letters = signature & ~lengthMax;
-    this.#others = isBeginning ? 0 : ~signature & ~lengthMax;
+    this.#others = isPrefix ? 0 : ~signature & ~lengthMax;
     this.#lengthMin = length - bound;
-    this.#lengthMax = isBeginning ? lengthMax : length + bound;
+    this.#lengthMax = isPrefix ? lengthMax : length + bound;
     this.#leftByFirst = bound > 0 ? 0 : allBits;
     this.#leftBySecond = bound > 1 ? 0 : allBits;
   }

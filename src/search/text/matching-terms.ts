@@ -5,7 +5,7 @@ import { isPhrase } from '../analysis/phrase-terms.ts';
 import type { Bitmap } from '../bitmap.ts';
 import type { CheckedSearch } from '../checked-query.ts';
 import type { FieldText } from './field-text.ts';
-import { beginningFactors, stemFactor, synonymFactor, tierCount, wholeFactors } from './relevance.ts';
+import { prefixFactors, stemFactor, synonymFactor, tierCount, wholeWordFactors } from './relevance.ts';
 import type { TextIndex } from './text-index.ts';
 
 /** The cost of looking up a synonym or a term with the same stem, in units of the work budget. */
@@ -122,13 +122,13 @@ export class SearchedWord {
 /** The terms of a field that match a word. @param bound maximum number of edits, at most that of the word */
 function* tiersOf(text: FieldText, asked: AskedWord, bound = asked.bound): Steps<Tiers> {
   const { words, phrases } = text;
-  const { word, synonyms, stem, isBeginning } = asked;
+  const { word, synonyms, stem, isPrefix } = asked;
   const near = yield* words.terms.within(word, bound);
   // Then no term can match in two ways.
-  if (synonyms.size === 0 && stem === null && !isBeginning) return near.map(groupsOf(words));
+  if (synonyms.size === 0 && stem === null && !isPrefix) return near.map(groupsOf(words));
   const terms = new BestOfTerms();
   for (const [distance, termIds] of near.entries())
-    terms.noteAll(termIds, distance, wholeFactors[distance] ?? 0);
+    terms.noteAll(termIds, distance, wholeWordFactors[distance] ?? 0);
   const tiers = new TierGroups();
   for (const term of synonyms) {
     const index = isPhrase(term) ? phrases : words;
@@ -141,9 +141,9 @@ function* tiersOf(text: FieldText, asked: AskedWord, bound = asked.bound): Steps
     terms.noteAll(words.termIdsOfStem(stem), 0, stemFactor);
     workBudget.units += unitsPerMeantTerm;
   }
-  if (isBeginning) {
-    for (const [distance, termIds] of (yield* words.terms.beginningWithin(word, bound)).entries()) {
-      const factor = beginningFactors[distance] ?? 0;
+  if (isPrefix) {
+    for (const [distance, termIds] of (yield* words.terms.prefixWithin(word, bound)).entries()) {
+      const factor = prefixFactors[distance] ?? 0;
       tiers.add(distance, { index: words, termIds: terms.takeKnown(termIds, distance, factor), factor });
       workBudget.units += termIds.length;
       if (workBudget.isOver()) yield;
@@ -155,7 +155,7 @@ function* tiersOf(text: FieldText, asked: AskedWord, bound = asked.bound): Steps
 
 function groupsOf(index: TextIndex): (termIds: readonly number[], distance: number) => readonly TermGroup[] {
   return (termIds, distance) =>
-    termIds.length === 0 ? noGroups : [{ index, termIds, factor: wholeFactors[distance] ?? 0 }];
+    termIds.length === 0 ? noGroups : [{ index, termIds, factor: wholeWordFactors[distance] ?? 0 }];
 }
 
 const noGroups: readonly TermGroup[] = [];

@@ -24,9 +24,9 @@ const laterShare = 0.1;
 const factorUnit = 20;
 
 /** Factors of terms by their number of edits from the word, in twentieths. */
-export const wholeFactors = [20, 12, 6] as const;
-/** As `wholeFactors`, for terms of which only a prefix matches. */
-export const beginningFactors = [10, 6, 3] as const;
+export const wholeWordFactors = [20, 12, 6] as const;
+/** As `wholeWordFactors`, for terms of which only a prefix matches. */
+export const prefixFactors = [10, 6, 3] as const;
 export const synonymFactor = 15;
 export const stemFactor = 10;
 

@@ -41,7 +41,7 @@ interface Nearby {
   readonly filter: LetterSignatureFilter;
   readonly bound: number;
   /** Compare prefixes of the terms instead of whole terms. */
-  readonly isBeginning: boolean;
+  readonly isPrefix: boolean;
   /** Term ids by distance. */
   readonly matches: readonly number[][];
 }
@@ -144,9 +144,9 @@ export class TermDictionary {
    * The ids of all terms with a prefix within a distance of `bound` (0 to 2), by distance. May include ids of removed
    * terms.
    */
-  *beginningWithin(word: string, bound: number): Steps<readonly (readonly number[])[]> {
+  *prefixWithin(word: string, bound: number): Steps<readonly (readonly number[])[]> {
     const near = nearby(word, bound, true);
-    if (bound > 0 && DeletionNeighborhoodIndex.knowsBeginnings(near.length, bound))
+    if (bound > 0 && DeletionNeighborhoodIndex.knowsPrefixes(near.length, bound))
       yield* this.#collectIndexed(near);
     else yield* this.#collectOrdered(near);
     return near.matches;
@@ -229,7 +229,7 @@ export class TermDictionary {
     near: Nearby,
     seen: Set<number>,
   ): void {
-    const { word, bound, isBeginning, matches } = near;
+    const { word, bound, isPrefix, matches } = near;
     const { count, looks } = index.read(cursor, near.filter, batchTermIds, workBudget.unitsPerClockCheck);
     index.codes.read(batchTermIds, count, batchCodes);
     // Another search may have set its word since the last call.
@@ -239,7 +239,7 @@ export class TermDictionary {
     for (let at = 0; at < count; at += 1) {
       const termId = batchTermIds[at] ?? 0;
       const first = batchCodes.first[at] ?? 0;
-      const atLeast = this.#codeDistance.atLeast(first, batchCodes.second[at] ?? 0, bound, isBeginning);
+      const atLeast = this.#codeDistance.atLeast(first, batchCodes.second[at] ?? 0, bound, isPrefix);
       if (atLeast > bound || seen.has(termId)) continue;
       seen.add(termId);
       const distance = isSharp && isSharpCode(first) ? atLeast : this.#distanceTo(this.termOf(termId), near);
@@ -273,8 +273,8 @@ export class TermDictionary {
     return comparisonUnits * term.length;
   }
 
-  #distanceTo(term: string, { bound, isBeginning }: Nearby): number {
-    return isBeginning ? this.#distance.beginningWithin(term, bound) : this.#distance.within(term, bound);
+  #distanceTo(term: string, { bound, isPrefix }: Nearby): number {
+    return isPrefix ? this.#distance.prefixWithin(term, bound) : this.#distance.within(term, bound);
   }
 
   /**
@@ -341,8 +341,8 @@ export interface SweepCursor {
   readonly remaining: number;
 }
 
-function nearby(word: string, bound: number, isBeginning: boolean): Nearby {
+function nearby(word: string, bound: number, isPrefix: boolean): Nearby {
   const length = countCodePoints(word);
-  const filter = new LetterSignatureFilter(word, bound, isBeginning);
-  return { word, length, filter, bound, isBeginning, matches: [[], [], []] };
+  const filter = new LetterSignatureFilter(word, bound, isPrefix);
+  return { word, length, filter, bound, isPrefix, matches: [[], [], []] };
 }

@@ -31,7 +31,7 @@ export interface CompetingClaim {
 export type RankedClaim = Pick<Claim, 'host' | 'kind' | 'sinceStamp' | 'view'>;
 
 /** The prefix of the ranks and claims of a field. No field's prefix is a prefix of another one. */
-function beginningOf(field: string): string {
+function prefixOf(field: string): string {
   return `${Buffer.byteLength(field)}:${field}`;
 }
 
@@ -40,12 +40,12 @@ export function competingClaimField(
   field: string,
   { host, kind, view }: Pick<Claim, 'host' | 'kind' | 'view'>,
 ): string {
-  return `${fieldPrefix}${beginningOf(field)}${kind === 'page' ? 0 : 1}${tailOf({ host, view })}`;
+  return `${fieldPrefix}${prefixOf(field)}${kind === 'page' ? 0 : 1}${tailOf({ host, view })}`;
 }
 
 /** The member of a claim of a contested field among the ranks. */
 export function rankMember(field: string, { host, kind, sinceStamp, view }: RankedClaim): string {
-  return `${beginningOf(field)}h${host ?? ''}\0${rankOf({ host, kind, sinceStamp, view })}`;
+  return `${prefixOf(field)}h${host ?? ''}\0${rankOf({ host, kind, sinceStamp, view })}`;
 }
 
 /** Compares claims on a field by rank. */
@@ -90,7 +90,7 @@ async function readRanges(
 ): Promise<CompetingClaim[][]> {
   const { tenant, environmentId } = scope;
   const packed: LuaValue[] = ranges.map(({ field, from, to, most, isPerHost }) => [
-    beginningOf(field),
+    prefixOf(field),
     from,
     to,
     most,

@@ -82,7 +82,7 @@ export function naiveDistance(first: string, second: string): number {
 }
 
 /** Smallest distance of a word to a prefix of another. */
-export function naiveBeginningDistance(word: string, other: string): number {
+export function naivePrefixDistance(word: string, other: string): number {
   return Math.min(...naiveDistances(word, other));
 }
 
@@ -360,7 +360,7 @@ export function naiveAsked(
           const isFar = Math.abs([...other].length - length) > allowed;
           const distance = isFar ? Number.POSITIVE_INFINITY : naiveDistance(word, other);
           if (distance <= allowed) roles.push({ tier: distance, factor: [100, 60, 30][distance] ?? 0 });
-          const begun = isLast(word) ? naiveBeginningDistance(word, other) : Number.POSITIVE_INFINITY;
+          const begun = isLast(word) ? naivePrefixDistance(word, other) : Number.POSITIVE_INFINITY;
           if (begun <= allowed) roles.push({ tier: begun, factor: [50, 30, 15][begun] ?? 0 });
         }
         return roles.sort((a, b) => a.tier - b.tier || b.factor - a.factor)[0] ?? null;

@@ -8,7 +8,7 @@ import {
 } from '../../../src/search/text/deletion-neighborhood-index.ts';
 import { LetterSignatureFilter } from '../../../src/search/text/letter-signature.ts';
 import { runs } from '../../support/runs.ts';
-import { naiveBeginningDistance, naiveDistance } from '../support/naive-search.ts';
+import { naivePrefixDistance, naiveDistance } from '../support/naive-search.ts';
 
 const runCount = runs(1_000);
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'é', '😀', '\ud83d'), maxLength: 10 });
@@ -25,10 +25,10 @@ function termIdsNear(
   index: DeletionNeighborhoodIndex,
   asked: string,
   bound: number,
-  isBeginning = false,
+  isPrefix = false,
 ): Set<number> {
   const cursor = index.near(asked, bound);
-  const filter = new LetterSignatureFilter(asked, bound, isBeginning);
+  const filter = new LetterSignatureFilter(asked, bound, isPrefix);
   const room = new Int32Array(3);
   const found = new Set<number>();
   while (cursor.at.length > 0) {
@@ -50,10 +50,10 @@ test('deletion neighborhood index: the buckets of a word contain every term with
         const index = indexOf(terms, runSync);
         const found = termIdsNear(index, asked, bound);
         const begun = termIdsNear(index, asked, bound, true);
-        const isForBeginnings = DeletionNeighborhoodIndex.knowsBeginnings(countCodePoints(asked), bound);
+        const isForPrefixes = DeletionNeighborhoodIndex.knowsPrefixes(countCodePoints(asked), bound);
         for (const [termId, term] of terms.entries()) {
           const isNear = naiveDistance(asked, term) <= bound;
-          const isBegun = isForBeginnings && naiveBeginningDistance(asked, term) <= bound;
+          const isBegun = isForPrefixes && naivePrefixDistance(asked, term) <= bound;
           // An empty term has no letters to index, and no dictionary contains it.
           if (term === '') continue;
           if (isNear) assert.ok(found.has(termId), `${asked} finds ${term}`);

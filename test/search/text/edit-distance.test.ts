@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { EditDistance } from '../../../src/search/text/edit-distance.ts';
 import { runs } from '../../support/runs.ts';
-import { naiveBeginningDistance, naiveDistance } from '../support/naive-search.ts';
+import { naivePrefixDistance, naiveDistance } from '../support/naive-search.ts';
 
 const runCount = runs(500);
 
@@ -27,7 +27,7 @@ test('edit distance: the distance to a prefix is that to the nearest one, capped
   fc.assert(
     fc.property(word, word, fc.integer({ min: 0, max: 2 }), (a, b, bound) => {
       distance.setWord(a);
-      assert.equal(distance.beginningWithin(b, bound), Math.min(naiveBeginningDistance(a, b), bound + 1));
+      assert.equal(distance.prefixWithin(b, bound), Math.min(naivePrefixDistance(a, b), bound + 1));
     }),
     { numRuns: runCount * 4 },
   );

@@ -9,7 +9,7 @@ import {
   LetterCodes,
 } from '../../../src/search/text/letter-codes.ts';
 import { runs } from '../../support/runs.ts';
-import { naiveBeginningDistance, naiveDistance } from '../support/naive-search.ts';
+import { naivePrefixDistance, naiveDistance } from '../support/naive-search.ts';
 
 const runCount = runs(4_000);
 /** Some are longer than a code. */
@@ -38,11 +38,11 @@ test('letter codes: codes are no farther from each other than their words, and e
       fc.oneof(sharp, mixed),
       fc.constantFrom(1, 2),
       fc.boolean(),
-      (word, term, bound, isBeginning) => {
+      (word, term, bound, isPrefix) => {
         distance.setWord(word);
         const { first, second } = codeOf(term);
-        const atLeast = distance.atLeast(first, second, bound, isBeginning);
-        const expected = isBeginning ? naiveBeginningDistance(word, term) : naiveDistance(word, term);
+        const atLeast = distance.atLeast(first, second, bound, isPrefix);
+        const expected = isPrefix ? naivePrefixDistance(word, term) : naiveDistance(word, term);
         if (expected <= bound) assert.ok(atLeast <= expected, `${atLeast} for ${expected}`);
         const isSame = isSharpWord(word) && isSharpCode(first);
         if (isSame) assert.equal(Math.min(atLeast, bound + 1), Math.min(expected, bound + 1));

@@ -7,7 +7,7 @@ import {
   letterSignatureOf,
 } from '../../../src/search/text/letter-signature.ts';
 import { runs } from '../../support/runs.ts';
-import { naiveBeginningDistance, naiveDistance } from '../support/naive-search.ts';
+import { naivePrefixDistance, naiveDistance } from '../support/naive-search.ts';
 
 const runCount = runs(2_000);
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'z', 'é', '😀'), minLength: 1, maxLength: 8 });
@@ -20,9 +20,9 @@ test('letter signature: the signatures of all near terms pass, and those of remo
       fc.oneof(word, long),
       fc.integer({ min: 0, max: 2 }),
       fc.boolean(),
-      (asked, term, bound, isBeginning) => {
-        const filter = new LetterSignatureFilter(asked, bound, isBeginning);
-        const distance = isBeginning ? naiveBeginningDistance(asked, term) : naiveDistance(asked, term);
+      (asked, term, bound, isPrefix) => {
+        const filter = new LetterSignatureFilter(asked, bound, isPrefix);
+        const distance = isPrefix ? naivePrefixDistance(asked, term) : naiveDistance(asked, term);
         if (distance <= bound) assert.ok(filter.passes(letterSignatureOf(term)));
         assert.ok(!filter.passes(goneSignature));
       },

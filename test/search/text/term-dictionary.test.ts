@@ -5,7 +5,7 @@ import { countCodePoints } from '../../../src/lib/code-points.ts';
 import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import { TermDictionary } from '../../../src/search/text/term-dictionary.ts';
 import { runs } from '../../support/runs.ts';
-import { naiveBeginningDistance, naiveDistance } from '../support/naive-search.ts';
+import { naivePrefixDistance, naiveDistance } from '../support/naive-search.ts';
 
 const runCount = runs(500);
 
@@ -34,8 +34,8 @@ test('term dictionary: finds every term within the distance and no other, also a
             .filter(({ distance }) => distance <= bound);
         const found = termsOf(dictionary, runSync(dictionary.within(asked, bound)));
         assert.deepEqual(sortByTerm(found), sortByTerm(expected(naiveDistance)));
-        const begun = termsOf(dictionary, runSync(dictionary.beginningWithin(asked, bound)));
-        assert.deepEqual(sortByTerm(begun), sortByTerm(expected(naiveBeginningDistance)));
+        const begun = termsOf(dictionary, runSync(dictionary.prefixWithin(asked, bound)));
+        assert.deepEqual(sortByTerm(begun), sortByTerm(expected(naivePrefixDistance)));
         assert.equal(dictionary.size, kept.size);
       },
     ),
@@ -63,8 +63,8 @@ test('term dictionary: a large dictionary, which indexes its terms while it is q
           .filter(({ distance }) => distance <= bound);
       const near = termsOf(dictionary, runSync(dictionary.within(one, bound)));
       assert.deepEqual(sortByTerm(near), sortByTerm(expected(naiveDistance)));
-      const begun = termsOf(dictionary, runSync(dictionary.beginningWithin(one, bound)));
-      assert.deepEqual(sortByTerm(begun), sortByTerm(expected(naiveBeginningDistance)));
+      const begun = termsOf(dictionary, runSync(dictionary.prefixWithin(one, bound)));
+      assert.deepEqual(sortByTerm(begun), sortByTerm(expected(naivePrefixDistance)));
     }
     assert.equal(dictionary.size, terms.size);
   };
