@@ -6,7 +6,7 @@ import { SynonymTable } from './phrase-terms.ts';
 import { allowedDistance, type Cutter, cutterOf, wordSequence } from './words.ts';
 
 /** A word of a search, for one field. */
-export interface AskedWord {
+export interface QueryWord {
   /** In the form in which the field indexes it. */
   readonly word: string;
   /** Maximum edit distance. */
@@ -82,7 +82,7 @@ export class Analyzer {
    * The distinct words of a search as the field indexes them, in order of appearance, without stop words.
    * @param shared its `distinctWords`, which the sources are indexes of
    */
-  askedWords(search: CheckedSearch, shared: readonly string[] = distinctWords(search)): AskedWord[] {
+  queryWords(search: CheckedSearch, shared: readonly string[] = distinctWords(search)): QueryWord[] {
     const sequence = wordSequence(search.value, this.cutter);
     const words = sequence.map((word) => this.word(word));
     const synonyms = this.synonyms?.of(words) ?? [];
@@ -91,14 +91,14 @@ export class Analyzer {
     // The last word of a prefix search may still grow into another word.
     const isStop = words.map((word, at) => this.isStopWord(word) && !isOpen(at));
     const isBare = isStop.every((stop) => stop);
-    const asked = new Map<string, AskedWord>();
+    const found = new Map<string, QueryWord>();
     const sourcesOf = (word: string) =>
       (search.keep ?? '') === this.#keep ? [shared.indexOf(word)] : sourcesIn(shared, search, word);
     for (const [at, word] of words.entries()) {
       if (word === '' || (isStop[at] && !isBare)) continue;
       const sources = sourcesOf(sequence[at] ?? '');
-      const known = asked.get(word);
-      asked.set(word, {
+      const known = found.get(word);
+      found.set(word, {
         word,
         // A search with only stop words matches exactly these.
         bound: search.literal || isStop[at] ? 0 : (search.fuzziness ?? allowedDistance(word)),
@@ -108,7 +108,7 @@ export class Analyzer {
         sources: [...new Set([...(known?.sources ?? []), ...sources])],
       });
     }
-    return [...asked.values()];
+    return [...found.values()];
   }
 
   /** True if words are indexed as they are split. */

@@ -125,7 +125,7 @@ export function* matchesIn(text: string, matcher: WordMatcher): Steps<MatchPlace
 /** Merges two matches of a word, with the edits of the closer one. */
 function closer(one: WordMatch | null, other: WordMatch | null): WordMatch | null {
   if (one === null || other === null) return one ?? other;
-  return { asked: [...new Set([...one.asked, ...other.asked])], edits: Math.min(one.edits, other.edits) };
+  return { queryWords: [...new Set([...one.queryWords, ...other.queryWords])], edits: Math.min(one.edits, other.edits) };
 }
 
 function settle(one: Pending | undefined, matches: MatchPlace[]): void {
@@ -133,7 +133,7 @@ function settle(one: Pending | undefined, matches: MatchPlace[]): void {
   const { start, end, match } = one;
   const last = matches.at(-1);
   if (last === undefined || last.end <= start) {
-    matches.push({ asked: match.asked, edits: match.edits, start, end });
+    matches.push({ queryWords: match.queryWords, edits: match.edits, start, end });
     return;
   }
   const both = closer(last, match) ?? last;

@@ -96,11 +96,11 @@ function* bestRun(matches: readonly MatchPlace[], room: number, points: CodePoin
   for (const match of matches) {
     workBudget.units += unitsPerMatch;
     if (workBudget.isOver()) yield;
-    for (const word of match.asked) counts.set(word, (counts.get(word) ?? 0) + 1);
+    for (const word of match.queryWords) counts.set(word, (counts.get(word) ?? 0) + 1);
     weight += weightOf(match);
     let first = matches[left] ?? match;
     while (first !== match && points.before(match.end) - points.before(first.start) > room) {
-      for (const word of first.asked) takeOne(counts, word);
+      for (const word of first.queryWords) takeOne(counts, word);
       weight -= weightOf(first);
       left += 1;
       first = matches[left] ?? match;

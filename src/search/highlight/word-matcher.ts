@@ -1,4 +1,4 @@
-import { type Analyzer, type AskedWord, sharedWords } from '../analysis/analyzer.ts';
+import { type Analyzer, type QueryWord, sharedWords } from '../analysis/analyzer.ts';
 import { foldAccents } from '../analysis/fold.ts';
 import { isPhrase, PhraseFinder, phraseTerm } from '../analysis/phrase-terms.ts';
 import type { Letters } from '../analysis/word-segmentation.ts';
@@ -15,12 +15,12 @@ const prefixEdits = 3;
 /** A match of a word with words of a search. */
 export interface WordMatch {
   /** Indexes of the matching words of the search. */
-  readonly asked: readonly number[];
+  readonly queryWords: readonly number[];
   /** Edits of the closest match. */
   readonly edits: number;
 }
 
-interface Asked extends AskedWord {
+interface MeasuredWord extends QueryWord {
   readonly mask: number;
   readonly distance: EditDistance;
 }
@@ -28,7 +28,7 @@ interface Asked extends AskedWord {
 /** Tests whether a search finds a word, without an index. Results are cached. */
 export class WordMatcher {
   readonly #analyzer: Analyzer;
-  readonly #asked: readonly Asked[];
+  readonly #queryWords: readonly MeasuredWord[];
   readonly #known = new Map<string, WordMatch | null>();
   /** Terms of one or several words that must match exactly. */
   readonly #quoted: readonly string[];
@@ -37,26 +37,26 @@ export class WordMatcher {
 
   /** The matcher of a search. Words that only occur in quotes match only as the whole phrase. */
   static of(search: CheckedSearch, analyzer: Analyzer): WordMatcher {
-    const asked = analyzer.askedWords(search);
+    const words = analyzer.queryWords(search);
     const { operators } = search;
-    if (operators === null) return new WordMatcher(asked, analyzer);
+    if (operators === null) return new WordMatcher(words, analyzer);
     const sources = [...new Set(sharedWords(search))];
     const free = new Set(sharedWords(search, operators.free));
     const isFree = (source: number) => free.has(sources[source] ?? '');
     const quoted = operators.phrases.map((phrase) => phraseTerm(analyzer.terms(phrase)));
     return new WordMatcher(
-      asked.filter((one) => one.sources.some(isFree)),
+      words.filter((one) => one.sources.some(isFree)),
       analyzer,
       quoted,
     );
   }
 
-  private constructor(asked: readonly AskedWord[], analyzer: Analyzer, quoted: readonly string[] = []) {
-    const phrases = [...asked.flatMap(({ synonyms }) => [...synonyms]), ...quoted].filter(isPhrase);
+  private constructor(words: readonly QueryWord[], analyzer: Analyzer, quoted: readonly string[] = []) {
+    const phrases = [...words.flatMap(({ synonyms }) => [...synonyms]), ...quoted].filter(isPhrase);
     this.#quoted = quoted;
     this.phrases = phrases.length === 0 ? null : new PhraseFinder(new Set(phrases));
     this.#analyzer = analyzer;
-    this.#asked = asked.map((one) => {
+    this.#queryWords = words.map((one) => {
       const distance = new EditDistance();
       distance.setWord(one.word);
       return { ...one, mask: letterMask(one.word), distance };
@@ -89,26 +89,26 @@ export class WordMatcher {
 
   #compare(word: string): WordMatch | null {
     const mask = letterMask(word);
-    const places: number[] = [];
+    const indexes: number[] = [];
     let least = Number.POSITIVE_INFINITY;
     // The words of a phrase are also compared individually.
     const isOne = !isPhrase(word);
-    for (const [at, asked] of this.#asked.entries()) {
-      const edits = this.#meant(asked, word) ?? (isOne ? editsTo(asked, word, mask) : null);
+    for (const [at, queryWord] of this.#queryWords.entries()) {
+      const edits = this.#meant(queryWord, word) ?? (isOne ? editsTo(queryWord, word, mask) : null);
       if (edits === null) continue;
-      places.push(at);
+      indexes.push(at);
       least = Math.min(least, edits);
     }
     const quoted = this.#quoted.indexOf(word);
     if (quoted >= 0) {
-      places.push(this.#asked.length + quoted);
+      indexes.push(this.#queryWords.length + quoted);
       least = 0;
     }
-    return places.length === 0 ? null : { asked: places, edits: least };
+    return indexes.length === 0 ? null : { queryWords: indexes, edits: least };
   }
 
   /** The distance of the word itself, of synonyms and of words with its stem; null for other words. */
-  #meant({ word, synonyms, stem }: Asked, other: string): number | null {
+  #meant({ word, synonyms, stem }: MeasuredWord, other: string): number | null {
     if (word === other) return 0;
     if (synonyms.has(other)) return synonymEdits;
     if (stem === null || !mayShareStem(word, other)) return null;
@@ -123,7 +123,7 @@ function mayShareStem(word: string, other: string): boolean {
 
 /** The edits of similarly spelled words; null for others. */
 function editsTo(
-  { bound, isPrefix, mask, distance }: Asked,
+  { bound, isPrefix, mask, distance }: MeasuredWord,
   other: string,
   otherMask: number,
 ): number | null {

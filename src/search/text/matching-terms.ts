@@ -1,6 +1,6 @@
 /** Finds the terms that match the words of a search, in tiers (docs/guide/ranking.md "Which words match"). */
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
-import { type Analyzer, type AskedWord, distinctWords } from '../analysis/analyzer.ts';
+import { type Analyzer, type QueryWord, distinctWords } from '../analysis/analyzer.ts';
 import { isPhrase } from '../analysis/phrase-terms.ts';
 import type { Bitmap } from '../bitmap.ts';
 import type { CheckedSearch } from '../checked-query.ts';
@@ -64,9 +64,9 @@ export class WordSearch {
 
 function searchedWords(search: CheckedSearch, fields: readonly SearchedField[]): SearchedWord[] {
   const shared = distinctWords(search);
-  const asked = fields.map(({ analyzer }) => analyzer.askedWords(search, shared));
+  const queryWords = fields.map(({ analyzer }) => analyzer.queryWords(search, shared));
   return shared.flatMap((_, source) => {
-    const inFields = asked.map((ofField) => ofField.find(({ sources }) => sources.includes(source)) ?? null);
+    const inFields = queryWords.map((ofField) => ofField.find(({ sources }) => sources.includes(source)) ?? null);
     return inFields.some((one) => one !== null) ? [new SearchedWord(fields, inFields)] : [];
   });
 }
@@ -78,12 +78,12 @@ export class SearchedWord {
   /** @param inFields the word as analyzed for each field; null if the field ignores it */
   constructor(
     private readonly fields: readonly SearchedField[],
-    private readonly inFields: readonly (AskedWord | null)[],
+    private readonly inFields: readonly (QueryWord | null)[],
   ) {}
 
   /** True if no field ignores the word. */
-  get isAskedByAll(): boolean {
-    return this.inFields.every((asked) => asked !== null);
+  get isSearchedByAll(): boolean {
+    return this.inFields.every((queryWord) => queryWord !== null);
   }
 
   get termCount(): number {
@@ -107,12 +107,12 @@ export class SearchedWord {
   *#lookUp(boundMax: number): Steps<Tiers[]> {
     const tiers: Tiers[] = [];
     for (const [at, { text }] of this.fields.entries()) {
-      const asked = this.inFields[at] ?? null;
-      if (text === null || asked === null) {
+      const queryWord = this.inFields[at] ?? null;
+      if (text === null || queryWord === null) {
         tiers.push(noTiers);
         continue;
       }
-      tiers.push(yield* tiersOf(text, asked, Math.min(asked.bound, boundMax)));
+      tiers.push(yield* tiersOf(text, queryWord, Math.min(queryWord.bound, boundMax)));
       if (workBudget.isOver()) yield;
     }
     return tiers;
@@ -120,9 +120,9 @@ export class SearchedWord {
 }
 
 /** The terms of a field that match a word. @param bound maximum number of edits, at most that of the word */
-function* tiersOf(text: FieldText, asked: AskedWord, bound = asked.bound): Steps<Tiers> {
+function* tiersOf(text: FieldText, queryWord: QueryWord, bound = queryWord.bound): Steps<Tiers> {
   const { words, phrases } = text;
-  const { word, synonyms, stem, isPrefix } = asked;
+  const { word, synonyms, stem, isPrefix } = queryWord;
   const near = yield* words.terms.within(word, bound);
   // Then no term can match in two ways.
   if (synonyms.size === 0 && stem === null && !isPrefix) return near.map(groupsOf(words));

@@ -70,7 +70,7 @@ function* firstTier(
 export function* runSearch(searched: WordSearch, scratch: Scratch): Steps<Found> {
   const { search, fields, items, words } = searched;
   const run = new SearchRun(search, fields, items, scratch, words.length);
-  for (const word of words) yield* run.add(yield* word.tiers(), word.isAskedByAll);
+  for (const word of words) yield* run.add(yield* word.tiers(), word.isSearchedByAll);
   return yield* run.found();
 }
 
@@ -102,8 +102,8 @@ class SearchRun {
     this.#buffers = scratch.search();
   }
 
-  /** Adds the matches of a word. @param isAskedByAll no field ignores the word */
-  *add(tiers: readonly Tiers[], isAskedByAll: boolean): Steps<void> {
+  /** Adds the matches of a word. @param isSearchedByAll no field ignores the word */
+  *add(tiers: readonly Tiers[], isSearchedByAll: boolean): Steps<void> {
     const walk = new WordWalk(this.fields, this.items.live, this.scratch, this.#wordsDone, this.#lengths);
     const pinned = this.search.stats?.words[this.#wordsDone];
     let tier = pinned?.tier ?? noTier;
@@ -119,8 +119,8 @@ class SearchRun {
     this.#stats.words.push({ tier, items: matching });
     this.#lastIdf = idf(this.#stats.items, matching);
     this.#wordsDone += 1;
-    if (isAskedByAll) this.#needed += 1;
-    if (!this.#isSingle) yield* this.#fold(walk, isAskedByAll);
+    if (isSearchedByAll) this.#needed += 1;
+    if (!this.#isSingle) yield* this.#fold(walk, isSearchedByAll);
   }
 
   *found(): Steps<Found> {

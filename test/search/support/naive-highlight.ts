@@ -3,7 +3,7 @@ import type { IndexTexts, TextRules } from '../../../src/schemas/definition/inde
 import {
   isSeen,
   type NaiveSearch,
-  naiveAsked,
+  naiveQueryWords,
   naiveFold,
   naiveRunWords,
   naiveWords,
@@ -67,7 +67,7 @@ export function naiveMatches(
   search: NaiveSearch,
   { rules, synonyms }: NaiveReading = plain,
 ): [start: number, end: number][] {
-  const asked = naiveAsked(search, rules, synonyms);
+  const asked = naiveQueryWords(search, rules, synonyms);
   const isFound = (words: string[]) => asked.some(({ roleOf }) => roleOf(words) !== null);
   const places = naivePlaces(text)
     .map(({ word, ...place }) => ({
@@ -110,7 +110,7 @@ export function naiveMarked(
 /** How many different words of a search are in a part of a text. */
 export function naiveWordCount(text: string, search: NaiveSearch): number {
   const words = naiveWords(text);
-  return naiveAsked(search, plain.rules, []).filter(({ roleOf }) =>
+  return naiveQueryWords(search, plain.rules, []).filter(({ roleOf }) =>
     words.some((word) => roleOf([word]) !== null),
   ).length;
 }

@@ -205,7 +205,7 @@ function naiveWordScorer(
 ): (item: IndexItem) => number | null {
   const fields = (search.fields ?? [{ field: search.field ?? '' }]).map(({ field, weight }) => {
     const rules = rulesOf(texts, field);
-    return { field, weight: weight ?? 1, rules, words: naiveAsked(search, rules, texts.synonyms) };
+    return { field, weight: weight ?? 1, rules, words: naiveQueryWords(search, rules, texts.synonyms) };
   });
   type Field = (typeof fields)[number];
   const wordIn = ({ words }: Field, source: string) => words.find(({ sources }) => sources.includes(source));
@@ -326,7 +326,7 @@ function runsOf(words: readonly string[]): string[][] {
 
 const languageNames: Readonly<Record<string, string>> = { en: 'english', de: 'german', fr: 'french' };
 
-export function naiveAsked(
+export function naiveQueryWords(
   { value, literal, prefix, fuzziness }: NaiveSearch,
   rules: TextRules,
   synonyms: IndexTexts['synonyms'],
