@@ -11,7 +11,7 @@ import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { type Answer, acceptsEvents, eventsAnswer, jsonType } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
 import { requestedVersion, waitForVersion } from '../delivery/min-version.ts';
-import { askedEnvironment } from '../management/asked.ts';
+import { requestedEnvironment } from '../management/request-values.ts';
 import { parameterValues, scopeOf } from '../routes/route-parts.ts';
 import type { Services } from '../services.ts';
 import { followEvents } from './event-follower.ts';
@@ -68,7 +68,7 @@ export function changesFeed(services: Services): Handler {
 export function managementChanges(services: Services): Handler {
   return feedOf(services, (call) => ({
     tenant: call.manager.tenant.alias,
-    environmentId: askedEnvironment(call).id,
+    environmentId: requestedEnvironment(call).id,
   }));
 }
 

@@ -33,7 +33,7 @@ export interface Written {
 export function writeHandler(services: Services, write: (call: Call) => Promise<Written>): Handler {
   return async (call) => {
     services.pace.refuseWhenBusy(call.source.tenant.alias);
-    const waitMs = askedWaitMs(services, call);
+    const waitMs = requestedWaitMs(services, call);
     const { answer, version } = await write(call);
     if (version === null) return answer;
     // While the write waits for visibility, other bodies may use its memory.
@@ -45,7 +45,7 @@ export function writeHandler(services: Services, write: (call: Call) => Promise<
 const millisecondsPattern = /^\d{1,5}$/;
 
 /** Null if the request does not have the header. @throws ProblemError `requestInvalid` */
-function askedWaitMs({ headerPrefixes }: Services, call: Call): number | null {
+function requestedWaitMs({ headerPrefixes }: Services, call: Call): number | null {
   const text = call.header('wait');
   if (text === '') return null;
   const waitMs = millisecondsPattern.test(text) ? Number(text) : Number.NaN;

@@ -47,7 +47,7 @@ import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
 import { requestedText } from '../routes/route-parts.ts';
 import type { Services } from '../services.ts';
-import { askedFlag, askedJson, CostlyTurns } from './asked.ts';
+import { requestedFlag, bodyJson, CostlyTurns } from './request-values.ts';
 import { dryRunJobId, rebuildJobId } from './management-job.ts';
 
 export function getConfiguration({ store }: Services): Handler {
@@ -70,10 +70,10 @@ export function putConfiguration({ store, configuration }: Services): Handler {
   const turns = new CostlyTurns(configurationsAtOnceMax);
   return async (call) => {
     const expected = requestedText(call, 'expected');
-    const mayRemove = askedFlag(call, 'removals');
-    const isDryRun = askedFlag(call, 'dryRun');
+    const mayRemove = requestedFlag(call, 'removals');
+    const isDryRun = requestedFlag(call, 'dryRun');
     const bytes = await call.body.bytes(configurationBodyBytesMax, tooLarge);
-    const own = documentsIn(askedJson(bytes, (reason) => problems.configurationInvalid([reason])));
+    const own = documentsIn(bodyJson(bytes, (reason) => problems.configurationInvalid([reason])));
     const { alias } = call.manager.tenant;
     const end = await turns.turn(alias);
     try {

@@ -8,7 +8,7 @@ import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../call.ts';
 import { requestedPage } from '../routes/route-parts.ts';
 import type { Services } from '../services.ts';
-import { CostlyTurns } from './asked.ts';
+import { CostlyTurns } from './request-values.ts';
 
 export function managementDiagnostics({ store, configuration }: Services): Handler {
   const turns = new CostlyTurns();

@@ -13,7 +13,7 @@ import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
 import { requestedPage, requestedText } from '../routes/route-parts.ts';
 import type { Services } from '../services.ts';
-import { askedEnvironment, askedFlag, requiredText, sourceOf } from './asked.ts';
+import { requestedEnvironment, requestedFlag, requiredText, sourceOf } from './request-values.ts';
 import { detailsOf } from './entity-details.ts';
 
 type StateOf = (entity: StoredEntity) => PublishState;
@@ -21,13 +21,13 @@ type StateOf = (entity: StoredEntity) => PublishState;
 export function managementEntities({ store }: Services): Handler {
   return async (call) => {
     const { tenant } = call.manager;
-    const environment = askedEnvironment(call);
+    const environment = requestedEnvironment(call);
     const source = sourceOf(tenant, requiredText(call, 'sourceGroup'), environment);
     const { first, after } = requestedPage(call);
     const before = requestedText(call, 'before');
     const originId = requestedText(call, 'originId');
-    const hasDetails = askedFlag(call, 'details');
-    const state = askedState(call);
+    const hasDetails = requestedFlag(call, 'details');
+    const state = requestedState(call);
     if (before !== null && after !== null) {
       throw new ProblemError(problems.parameterInvalid('before', 'cannot be combined with after'));
     }
@@ -54,7 +54,7 @@ export function managementEntities({ store }: Services): Handler {
 }
 
 /** @throws ProblemError `parameterInvalid` */
-function askedState(call: Call): PublishState | null {
+function requestedState(call: Call): PublishState | null {
   const text = requestedText(call, 'state');
   const state = publishStates.find((one) => one === text);
   if (text === null || state !== undefined) return state ?? null;

@@ -17,14 +17,14 @@ import { formatVersion } from '../../store/visibility/version.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../call.ts';
 import type { Services } from '../services.ts';
-import { askedEnvironment, pathText, sourceOf, throwNothing } from './asked.ts';
+import { requestedEnvironment, pathText, sourceOf, throwNothing } from './request-values.ts';
 
 export function managementEntity({ store }: Services): Handler {
   return async (call) => {
     const { tenant } = call.manager;
     const sourceGroup = pathText(call, 0, 'sourceGroup');
     const originId = pathText(call, 1, 'originId');
-    const source = sourceOf(tenant, sourceGroup, askedEnvironment(call));
+    const source = sourceOf(tenant, sourceGroup, requestedEnvironment(call));
     return jsonAnswer<EntityAnswer>(200, await describe(store, tenant, source, originId));
   };
 }

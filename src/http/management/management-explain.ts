@@ -28,13 +28,13 @@ import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../call.ts';
 import { claimOnUrl } from '../delivery/served-claim.ts';
 import type { Services } from '../services.ts';
-import { askedClient, askedEnvironment, CostlyTurns, requiredText, throwNothing } from './asked.ts';
+import { requestedClient, requestedEnvironment, CostlyTurns, requiredText, throwNothing } from './request-values.ts';
 
 /** `GET /management/v1/explain/url` */
 export function explainUrl({ store, configuration }: Services): Handler {
   return async (call) => {
-    const environment = askedEnvironment(call);
-    const client = askedClient(call, configuration.current, environment);
+    const environment = requestedEnvironment(call);
+    const client = requestedClient(call, configuration.current, environment);
     const text = requiredText(call, 'url');
     if (hasMoreCodePoints(text, urlCodePointsMax)) throw new ProblemError(problems.urlTooLong);
     const url = normalizeUrl(text);

@@ -7,7 +7,7 @@ import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../call.ts';
 import type { Services } from '../services.ts';
-import { pathText, throwNothing } from './asked.ts';
+import { pathText, throwNothing } from './request-values.ts';
 
 /** The ids of jobs in the management interface. */
 const rebuildPattern = /^rebuild-([1-9]\d{0,14})$/;

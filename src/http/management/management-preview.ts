@@ -29,7 +29,7 @@ import type { Call, Handler } from '../call.ts';
 import { readSourceEntity } from '../ingest/entity-reading.ts';
 import { mistakesOf } from '../routing/validate.ts';
 import type { Services } from '../services.ts';
-import { askedJson, CostlyTurns, environmentNamed, groupNamed, sourceOf, throwNothing } from './asked.ts';
+import { bodyJson, CostlyTurns, environmentNamed, groupNamed, sourceOf, throwNothing } from './request-values.ts';
 
 const tooLarge = new ProblemError(problems.previewTooLarge);
 
@@ -37,7 +37,7 @@ export function managementPreview({ store }: Services): Handler {
   const turns = new CostlyTurns();
   return async (call) => {
     const bytes = await call.body.bytes(previewBodyBytesMax, tooLarge);
-    const body = bodyOf(askedJson(bytes, (reason) => problems.previewInvalid([reason])));
+    const body = bodyOf(bodyJson(bytes, (reason) => problems.previewInvalid([reason])));
     const end = await turns.turn(call.manager.tenant.alias);
     try {
       return jsonAnswer<PreviewAnswer>(200, await previewed(store, call, body));

@@ -13,13 +13,13 @@ import { queryBody } from '../query/query.ts';
 import { targetedRequest } from '../query/query-requests.ts';
 import { textWithViews } from '../query/rows-with-views.ts';
 import type { Services } from '../services.ts';
-import { askedEnvironment } from './asked.ts';
+import { requestedEnvironment } from './request-values.ts';
 
 const tooLarge = new ProblemError(problems.bodyTooLarge);
 
 export function managementQuery(services: Services): Handler {
   return async (call) => {
-    const client = clientOf(call.manager.tenant, askedEnvironment(call));
+    const client = clientOf(call.manager.tenant, requestedEnvironment(call));
     const bytes = await call.body.bytes(smallBodyBytesMax, tooLarge);
     const request = targetedRequest(queryBody(bytes));
     const [outcome] = await services.query.run(client, [request], { minVersion: null });

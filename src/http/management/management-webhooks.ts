@@ -23,7 +23,7 @@ import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
 import { validTraceparent } from '../request-record.ts';
 import type { Services } from '../services.ts';
-import { askedJson, pathText, throwNothing } from './asked.ts';
+import { bodyJson, pathText, throwNothing } from './request-values.ts';
 
 export function managementWebhooks(services: Services): Handler {
   return async (call) => {
@@ -40,7 +40,7 @@ export function managementWebhooks(services: Services): Handler {
 /** Sends one test request without changes. */
 export function testWebhook({ webhookGuard }: Services): Handler {
   return async (call) => {
-    const webhook = askedWebhook(call);
+    const webhook = requestedWebhook(call);
     if (webhook.secrets.length === 0) throw new ProblemError(problems.webhookWithoutSecret);
     const startMs = performance.now();
     const now = new Date();
@@ -69,8 +69,8 @@ const tooLarge = new ProblemError(problems.bodyTooLarge);
 /** Sets the cursor of a webhook. */
 export function replayWebhook(services: Services): Handler {
   return async (call) => {
-    const body = askedJson(await call.body.bytes(smallBodyBytesMax, tooLarge), problems.bodyNotJson);
-    const webhook = askedWebhook(call);
+    const body = bodyJson(await call.body.bytes(smallBodyBytesMax, tooLarge), problems.bodyNotJson);
+    const webhook = requestedWebhook(call);
     const feed = feedOf(services, call, webhook);
     const position = await startOf(feed, services.store.partitions.count, body);
     const offset = feed.offsetOf(position);
@@ -81,7 +81,7 @@ export function replayWebhook(services: Services): Handler {
 /** Enables a webhook that its receiver has disabled. It continues where it stopped. */
 export function enableWebhook(services: Services): Handler {
   return async (call) => {
-    const webhook = askedWebhook(call);
+    const webhook = requestedWebhook(call);
     return await changed(services, call, webhook, ({ isDisabled, ...state }) => tried(state));
   };
 }
@@ -121,7 +121,7 @@ async function startOf(feed: Feed, partitions: number, body: Json): Promise<Posi
   }
 }
 
-function askedWebhook(call: Call): Webhook {
+function requestedWebhook(call: Call): Webhook {
   const alias = pathText(call, 0, 'alias');
   const found = call.manager.tenant.webhooks.find((webhook) => webhook.alias === alias);
   return found ?? throwNothing(`There is no webhook ${quote(alias)}`);

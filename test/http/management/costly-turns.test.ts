@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ProblemError } from '../../../src/contract/errors.ts';
 import { costlyCallsWaitingMax } from '../../../src/contract/limits.ts';
-import { CostlyTurns } from '../../../src/http/management/asked.ts';
+import { CostlyTurns } from '../../../src/http/management/request-values.ts';
 import type { EndOfTurn } from '../../../src/lib/turns.ts';
 
 test('costly turns: a few costly calls of a tenant wait, more are 503, and another tenant does not wait for them', async () => {

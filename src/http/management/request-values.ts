@@ -16,16 +16,16 @@ import { notJsonText, parseJson } from '../json-body.ts';
 import { requestedText } from '../routes/route-parts.ts';
 
 /**
- * The JSON of a body. @param refusal makes the problem if it is not JSON, from the position and reason. @throws ProblemError
+ * The JSON of a body. @param@param refusal makes the problem for an invalid body, from the position and reason. @throws ProblemError
  */
-export function askedJson(bytes: Uint8Array, refusal: (reason: string) => Problem): Json {
+export function bodyJson(bytes: Uint8Array, refusal: (reason: string) => Problem): Json {
   const body = parseJson(bytes);
   if (body === undefined) throw new ProblemError(refusal(notJsonText(bytes)));
   return body;
 }
 
 /** Whether a query parameter is `true`; false when it is absent. @throws ProblemError `parameterInvalid` */
-export function askedFlag(call: Call, name: string): boolean {
+export function requestedFlag(call: Call, name: string): boolean {
   const value = requestedText(call, name)?.toLowerCase() ?? 'false';
   if (value === 'true' || value === 'false') return value === 'true';
   throw new ProblemError(problems.parameterInvalid(name, 'must be true or false'));
@@ -51,11 +51,11 @@ export function pathText(call: Call, index: number, name: string): string {
  * The environment that the parameter `environment` names by alias or id. It is optional if the tenant has only one.
  * @throws ProblemError 404, or 422 if it is absent and there are several
  */
-export function askedEnvironment(call: Call): Environment {
+export function requestedEnvironment(call: Call): Environment {
   return environmentNamed(call.manager.tenant, requestedText(call, 'environment'));
 }
 
-/** As `askedEnvironment`. @throws ProblemError 404, or 422 if it is absent and there are several */
+/** As `requestedEnvironment`. @throws ProblemError 404, or 422 if it is absent and there are several */
 export function environmentNamed({ environments }: Tenant, name: string | null): Environment {
   const [only] = environments;
   if (name === null && environments.length === 1 && only !== undefined) return only;
@@ -89,7 +89,7 @@ export function sourceOf(tenant: Tenant, sourceGroup: string, environment: Envir
  * The client that the parameter `client` names, by default the first with the scope `delivery`.
  * @throws ProblemError 404
  */
-export function askedClient(
+export function requestedClient(
   call: Call,
   configuration: Configuration,
   environment: Environment,
