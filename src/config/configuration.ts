@@ -57,7 +57,7 @@ export interface Tenant {
   /** Lookup indexes to maintain, by source id; sources that no lookup reads are absent. */
   readonly lookupLayouts: ReadonlyMap<string, LookupLayout>;
   /** Number of the kinds of lookups that its code has requested at run time. */
-  readonly askedLookups: number;
+  readonly runtimeLookupCount: number;
 
   /** The source that a source group uses in an environment. */
   sourceIn(sourceGroup: string, environmentId: string): Source | null;

@@ -128,7 +128,7 @@ function isModuleName(name: string): boolean {
 /** A hidden name, so that it is never read from a configuration folder. */
 const programFolder = '.compiled';
 
-/** Document with the lookups that JavaScript schemas requested at run time, as a list of `AskedLookup`. */
+/** Document with the lookups that JavaScript schemas requested at run time, as a list of `RuntimeLookup`. */
 export function runtimeLookupsPath(tenant: string): string {
   return `tenants/${tenant}/${programFolder}/lookups.json`;
 }

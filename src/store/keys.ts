@@ -35,7 +35,7 @@ export const keys = {
    */
   layouts: `${platformTag}:layouts`,
   /** Hash: `<tenant>|<digest>` -> a lookup without an index that code has requested. */
-  askedLookups: `${platformTag}:asked-lookups`,
+  runtimeLookups: `${platformTag}:asked-lookups`,
   /**
    * Hash, during a purge: token, generation; `<tenant>|<sourceId>` -> '1' for each purged source; `done:<partition>` -> '1'.
    */

@@ -202,7 +202,7 @@ function fingerprintsOf(tenants: ReadonlyMap<string, TenantTexts>, from: Documen
 /** Null if the tenant exceeds a limit. */
 function* loadTenant(
   alias: string,
-  { tenantFile, folders, programs, modules, askedLookups }: TenantDocuments,
+  { tenantFile, folders, programs, modules, runtimeLookups }: TenantDocuments,
   findings: Findings,
   { from, observer }: LoadHow,
 ): Steps<Pick<LoadedTenant, 'tenant' | 'clients' | 'keys'> | null> {
@@ -233,7 +233,7 @@ function* loadTenant(
   };
   // Layouts need valid plans; after a mistake the tenant is discarded anyway.
   const compiled = yield* compilingSchemas(sources, observer);
-  const tenant = tenantOf(alias, read, compiled, layoutOf, askedLookups);
+  const tenant = tenantOf(alias, read, compiled, layoutOf, runtimeLookups);
   yield;
   warnOfUnused(read);
   return { tenant, ...principalsOf(tenant, read) };

@@ -18,7 +18,7 @@ export interface TenantDocuments {
   /** Files that they import. */
   readonly modules: Cursor[];
   /** Lookups that they requested at run time. */
-  readonly askedLookups: RuntimeLookup[];
+  readonly runtimeLookups: RuntimeLookup[];
 }
 
 /** Parses the documents and groups them by tenant; reports invalid paths and texts. */
@@ -41,7 +41,7 @@ export function* parseDocuments(
       continue;
     }
     if (place.kind === 'program') {
-      if (file === runtimeLookupsPath(place.tenant)) tenant.askedLookups.push(...JSON.parse(text));
+      if (file === runtimeLookupsPath(place.tenant)) tenant.runtimeLookups.push(...JSON.parse(text));
       else tenant.programs.push(JSON.parse(text));
       continue;
     }
@@ -58,7 +58,7 @@ export function* parseDocuments(
 
 function noDocuments(): TenantDocuments {
   const folders = { schemas: new Map(), partials: new Map(), indexes: new Map() };
-  return { tenantFile: null, folders, programs: [], modules: [], askedLookups: [] };
+  return { tenantFile: null, folders, programs: [], modules: [], runtimeLookups: [] };
 }
 
 /** Two files may have the same alias, because folders are not part of it and a kind has several file extensions. */

@@ -22,14 +22,14 @@ type TriggerTable<S> = ReadonlyMap<string, ReadonlyMap<string, readonly S[]>>;
 /**
  * Builds a tenant with lookup tables for its queries, which run for every entity.
  * @param layoutOf returns the lookup indexes that a source must maintain for the plans that read it
- * @param askedLookups lookups that builds have requested at run time
+ * @param runtimeLookups lookups that builds have requested at run time
  */
 export function tenantOf(
   alias: string,
   { urlForm, environments, domains, sourceGroups, sources, webhooks }: TenantFile,
   { schemas, partials, indexes, hasCode }: CompiledSchemas,
   layoutOf: (plans: Iterable<LookupPlan>) => LookupLayout,
-  askedLookups: readonly RuntimeLookup[] = [],
+  runtimeLookups: readonly RuntimeLookup[] = [],
 ): Tenant {
   const sourceIn = sourceTable(sourceGroups.values());
   const schemasFor = triggerTable(schemas.values());
@@ -47,8 +47,8 @@ export function tenantOf(
     partials,
     indexes,
     hasCode,
-    lookupLayouts: lookupLayouts(sourceGroups.values(), readers, layoutOf, askedLookups),
-    askedLookups: askedLookups.length,
+    lookupLayouts: lookupLayouts(sourceGroups.values(), readers, layoutOf, runtimeLookups),
+    runtimeLookupCount: runtimeLookups.length,
     sourceIn: (sourceGroup, environmentId) => sourceIn.get(sourceGroup)?.get(environmentId) ?? null,
     schemasFor: (sourceGroup, type) => schemasFor.get(sourceGroup)?.get(type) ?? [],
     indexesFor: (sourceGroup, type) => indexesFor.get(sourceGroup)?.get(type) ?? [],
@@ -81,7 +81,7 @@ function lookupLayouts(
   groups: Iterable<SourceGroup>,
   readers: readonly Triggered[],
   layoutOf: (plans: Iterable<LookupPlan>) => LookupLayout,
-  askedLookups: readonly RuntimeLookup[],
+  runtimeLookups: readonly RuntimeLookup[],
 ): ReadonlyMap<string, LookupLayout> {
   const plansOf = new Map<string, Set<LookupPlan>>();
   for (const { triggers, lookupPlans } of readers) {
@@ -90,7 +90,7 @@ function lookupLayouts(
       for (const target of targets) mapIn(plansOf, target, () => new Set<LookupPlan>()).add(plan);
     }
   }
-  for (const { sourceGroup, plan } of askedLookups)
+  for (const { sourceGroup, plan } of runtimeLookups)
     mapIn(plansOf, sourceGroup, () => new Set<LookupPlan>()).add(plan);
   const layouts = new Map<string, LookupLayout>();
   for (const { alias, sources } of groups) {

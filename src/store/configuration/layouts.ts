@@ -178,17 +178,17 @@ export async function noteRuntimeLookups(store: Store, asked: readonly RuntimeLo
     const digest = createHash('sha256').update(text).digest('hex').slice(0, 32);
     fields.set(`${tenant}|${digest}`, text);
   }
-  await answerOf(store.client.hset(keys.askedLookups, fields));
+  await answerOf(store.client.hset(keys.runtimeLookups, fields));
 }
 
 /** Returns the lookups by field. @throws StoreUnavailableError */
 export async function readRuntimeLookups(store: Store): Promise<ReadonlyMap<string, RuntimeLookupOf>> {
-  const stored = await answerOf(store.client.hgetall(keys.askedLookups));
+  const stored = await answerOf(store.client.hgetall(keys.runtimeLookups));
   return new Map(Object.entries(stored).map(([field, text]) => [field, JSON.parse(text)]));
 }
 
 /** @throws StoreUnavailableError */
 export async function forgetRuntimeLookups(store: Store, fields: Iterable<string>): Promise<void> {
   const list = [...fields];
-  if (list.length > 0) await answerOf(store.client.hdel(keys.askedLookups, ...list));
+  if (list.length > 0) await answerOf(store.client.hdel(keys.runtimeLookups, ...list));
 }

@@ -84,7 +84,7 @@ export function tenantOf(
     ),
     hasCode: false,
     lookupLayouts: new Map(),
-    askedLookups: 0,
+    runtimeLookupCount: 0,
     sourceIn: (group, environmentId) =>
       environmentId === environment.id
         ? (groups.find((one) => one.alias === group)?.sources[0] ?? null)
