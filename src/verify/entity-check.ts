@@ -24,7 +24,7 @@ import { readOwner } from '../store/ownership/owners.ts';
 import { wholeTurn } from '../store/partitions/intake.ts';
 import type { Store } from '../store/store.ts';
 import { checkBytes, checkNotMade } from './bytes-check.ts';
-import { askedViews, checkListed, checkListedWithoutView, ListedViews } from './changes/log-check.ts';
+import { requestedViews, checkListed, checkListedWithoutView, ListedViews } from './changes/log-check.ts';
 import { checkReferences, wantReferences } from './changes/references-check.ts';
 import { checkClaims, expectedClaims, wantClaims } from './claims-check.ts';
 import { changingFinding, type EntityTarget, type Finding, finding } from './finding.ts';
@@ -84,7 +84,7 @@ export async function checkEntities(
   });
   await stored.load();
   await Promise.all(checks.map((check) => check.loadBodies()));
-  const views = checks.flatMap((check) => check.askedViews);
+  const views = checks.flatMap((check) => check.requestedViews);
   const tag = store.partitions.tag(partition);
   const listed = await ListedViews.read(store, tag, views);
   const inDirectory = await readInDirectory(store, tag, turns);
@@ -187,8 +187,8 @@ class EntityCheck {
     return this.state.turn;
   }
 
-  get askedViews() {
-    return askedViews(this.state, this.outputs, this.suspects);
+  get requestedViews() {
+    return requestedViews(this.state, this.outputs, this.suspects);
   }
 
   /** @throws StoreUnavailableError */

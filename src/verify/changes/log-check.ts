@@ -18,7 +18,7 @@ import { type Finding, finding, outputSubject } from '../finding.ts';
 import type { TurnState } from '../turn-state.ts';
 
 /** A view to look up in the change log. */
-interface AskedView {
+interface RequestedView {
   readonly scope: EnvironmentScope;
   readonly view: LoggedView;
 }
@@ -28,9 +28,9 @@ export class ListedViews {
   private constructor(private readonly listed: ReadonlySet<string>) {}
 
   /** @throws StoreUnavailableError */
-  static async read(store: Store, tag: string, asked: readonly AskedView[]): Promise<ListedViews> {
+  static async read(store: Store, tag: string, requested: readonly RequestedView[]): Promise<ListedViews> {
     const listed = new Set<string>();
-    for (const group of groupBy(asked, ({ scope }) => logField(scope)).values()) {
+    for (const group of groupBy(requested, ({ scope }) => logField(scope)).values()) {
       const [first] = group;
       if (first === undefined) continue;
       const { tenant, environmentId } = first.scope;
@@ -47,31 +47,31 @@ export class ListedViews {
     return new ListedViews(listed);
   }
 
-  has(view: AskedView): boolean {
+  has(view: RequestedView): boolean {
     return this.listed.has(nameOf(view));
   }
 }
 
-function nameOf({ scope, view }: AskedView): string {
+function nameOf({ scope, view }: RequestedView): string {
   return `${logField(scope)}|${viewIdentity(view.sourceId, view.alias, view.originId)}`;
 }
 
-function askedView({ turn }: TurnState, environmentId: string, alias: string): AskedView {
+function requestedView({ turn }: TurnState, environmentId: string, alias: string): RequestedView {
   const { tenantAlias: tenant, sourceId, originId } = turn;
   return { scope: { tenant, environmentId }, view: { sourceId, originId, alias } };
 }
 
 /** The views of an entity to look up in the log of its partition. */
-export function askedViews(
+export function requestedViews(
   state: TurnState,
   outputs: readonly Output[],
   suspects: readonly Suspect[],
-): AskedView[] {
+): RequestedView[] {
   const built = outputs.filter(({ builder }) => builder.kind === 'view');
   return [
-    ...built.map(({ builder }) => askedView(state, builder.environmentId, builder.name)),
+    ...built.map(({ builder }) => requestedView(state, builder.environmentId, builder.name)),
     ...suspects.flatMap((suspect) =>
-      suspect.kind === 'view' ? [askedView(state, suspect.environmentId, suspect.name)] : [],
+      suspect.kind === 'view' ? [requestedView(state, suspect.environmentId, suspect.name)] : [],
     ),
   ];
 }
@@ -80,13 +80,13 @@ export function checkListed(state: TurnState, { builder, failure }: Output, list
   // A view that was never built has no entry.
   const former = state.former.get(outputKey(builder));
   if (failure !== null && (former === undefined || former.bytesDigest.length === 0)) return [];
-  if (builder.kind !== 'view' || listed.has(askedView(state, builder.environmentId, builder.name))) return [];
+  if (builder.kind !== 'view' || listed.has(requestedView(state, builder.environmentId, builder.name))) return [];
   return [finding(outputSubject(state.turn, builder), 'is missing in the change log')];
 }
 
 /** Checks a view that is not in its entity's record. */
 export function checkListedWithoutView(state: TurnState, suspect: Suspect, listed: ListedViews): Finding[] {
-  if (suspect.kind !== 'view' || !listed.has(askedView(state, suspect.environmentId, suspect.name)))
+  if (suspect.kind !== 'view' || !listed.has(requestedView(state, suspect.environmentId, suspect.name)))
     return [];
   return [finding(outputSubject(state.turn, suspect), 'is in the change log, but no entity makes it')];
 }
