@@ -19,9 +19,9 @@ export function expectedClaims({ turn, former }: TurnState, output: Output): Pro
   return claimsOf(turn.entity, result.claims, formerClaims(turn, builder), turn.urlForm);
 }
 
-export function wantClaims(state: TurnState, output: Output, claims: readonly ProcessedClaim[]): void {
+export function requestClaims(state: TurnState, output: Output, claims: readonly ProcessedClaim[]): void {
   const { environmentId, name } = output.builder;
-  for (const claim of claims) state.wantClaim(environmentId, name, claim);
+  for (const claim of claims) state.requestClaim(environmentId, name, claim);
 }
 
 export function checkClaims(state: TurnState, output: Output, claims: readonly ProcessedClaim[]): Finding[] {

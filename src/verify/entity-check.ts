@@ -25,12 +25,12 @@ import { wholeTurn } from '../store/partitions/intake.ts';
 import type { Store } from '../store/store.ts';
 import { checkBytes, checkNotMade } from './bytes-check.ts';
 import { requestedViews, checkListed, checkListedWithoutView, ListedViews } from './changes/log-check.ts';
-import { checkReferences, wantReferences } from './changes/references-check.ts';
-import { checkClaims, expectedClaims, wantClaims } from './claims-check.ts';
+import { checkReferences, requestReferences } from './changes/references-check.ts';
+import { checkClaims, expectedClaims, requestClaims } from './claims-check.ts';
 import { changingFinding, type EntityTarget, type Finding, finding } from './finding.ts';
-import { checkDependents, checkEntries, expectedEntries, wantDependents } from './lookups-check.ts';
+import { checkDependents, checkEntries, expectedEntries, requestDependents } from './lookups-check.ts';
 import type { ReadOnlyLookups } from './read-only-lookups.ts';
-import { checkSuspect, isKnown, wantSuspect } from './suspect-check.ts';
+import { checkSuspect, isKnown, requestSuspect } from './suspect-check.ts';
 import { TurnState } from './turn-state.ts';
 
 export interface CheckContext {
@@ -174,13 +174,13 @@ class EntityCheck {
     this.#claims = new Map(outputs.map((output) => [output, expectedClaims(state, output)]));
     this.#entries = expectedEntries(state);
     for (const [output, claims] of this.#claims) {
-      state.wantOutput(output.builder);
-      wantClaims(state, output, claims);
-      wantDependents(state, output);
-      wantReferences(state, output);
+      state.requestOutput(output.builder);
+      requestClaims(state, output, claims);
+      requestDependents(state, output);
+      requestReferences(state, output);
     }
-    for (const entry of this.#entries) state.want(entry);
-    for (const suspect of suspects) wantSuspect(state, suspect);
+    for (const entry of this.#entries) state.request(entry);
+    for (const suspect of suspects) requestSuspect(state, suspect);
   }
 
   get turn(): Turn {

@@ -52,10 +52,10 @@ function indexEntriesText(indexEntries: readonly IndexEntries[]): string {
   return JSON.stringify(indexEntries.map(({ layoutId, keys }) => [layoutId, [...keys].sort()]).sort());
 }
 
-export function wantDependents({ store, stored, turn }: TurnState, output: Output): void {
+export function requestDependents({ store, stored, turn }: TurnState, output: Output): void {
   for (const [sourceId, lookupKey] of output.dependsOn) {
     const { dependents } = lookupPlace(store, { tenant: turn.tenantAlias, sourceId, lookupKey });
-    stored.wantMember(dependents, output.dependent);
+    stored.requestMember(dependents, output.dependent);
   }
 }
 

@@ -27,8 +27,8 @@ export async function checkRoutes(store: Store, targets: readonly RouteTarget[])
       const records = await readServed(store, first, fields);
       const counts = new StoredState(store);
       for (const { field } of group) {
-        counts.wantField(clashesKey(store, first, field), field);
-        counts.wantField(hiddenKey(store, first, field), field);
+        counts.requestField(clashesKey(store, first, field), field);
+        counts.requestField(hiddenKey(store, first, field), field);
       }
       await counts.load();
       await Promise.all(

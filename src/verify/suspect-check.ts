@@ -29,9 +29,9 @@ export function isKnown(former: ProcessedRecord | null, suspect: Suspect): boole
   );
 }
 
-export function wantSuspect(state: TurnState, suspect: Suspect): void {
-  if (suspect.kind === 'claim') state.wantClaim(suspect.environmentId, suspect.alias, claimOf(suspect));
-  else for (const place of suspectPlaces(state, suspect)) state.want(place);
+export function requestSuspect(state: TurnState, suspect: Suspect): void {
+  if (suspect.kind === 'claim') state.requestClaim(suspect.environmentId, suspect.alias, claimOf(suspect));
+  else for (const place of suspectPlaces(state, suspect)) state.request(place);
 }
 
 type SuspectedClaim = Extract<Suspect, { kind: 'claim' }>;

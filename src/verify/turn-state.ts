@@ -26,7 +26,7 @@ export class TurnState {
 
   constructor(
     readonly store: Store,
-    /** Loaded after all `want…` calls and before the first `check…` call. */
+    /** Loaded after all `request…` calls and before the first `check…` call. */
     readonly stored: StoredState,
     readonly turn: Turn,
   ) {
@@ -40,14 +40,14 @@ export class TurnState {
   }
 
   /** Requests everything stored for a view or an item. */
-  wantOutput(output: OutputName): void {
+  requestOutput(output: OutputName): void {
     const place = this.placeOf(output);
-    this.want(place);
-    if (output.kind === 'view') this.want(placeApart(place));
+    this.request(place);
+    if (output.kind === 'view') this.request(placeApart(place));
   }
 
-  want({ key, field }: Place): void {
-    this.stored.wantField(key, field);
+  request({ key, field }: Place): void {
+    this.stored.requestField(key, field);
   }
 
   read({ key, field }: Place): Buffer | null {
@@ -70,11 +70,11 @@ export class TurnState {
   }
 
   /** Fields that `listedClaim` and `isListed` read. */
-  wantClaim(environmentId: string, alias: string, claim: ClaimOfView): void {
+  requestClaim(environmentId: string, alias: string, claim: ClaimOfView): void {
     const { claims, ranks } = this.#keysOfClaim(environmentId, claim.field);
-    this.stored.wantField(claims, claim.field);
-    this.stored.wantField(claims, competingClaimField(claim.field, this.#claimOf(alias, claim)));
-    this.stored.wantSortedMember(ranks, rankMember(claim.field, this.#claimOf(alias, claim)));
+    this.stored.requestField(claims, claim.field);
+    this.stored.requestField(claims, competingClaimField(claim.field, this.#claimOf(alias, claim)));
+    this.stored.requestSortedMember(ranks, rankMember(claim.field, this.#claimOf(alias, claim)));
   }
 
   /** The stored claim of this entity's view. */

@@ -10,17 +10,17 @@ export class StoredState {
 
   constructor(private readonly store: Store) {}
 
-  wantField(key: string, field: string): void {
+  requestField(key: string, field: string): void {
     put(this.#fields, key, field, null);
   }
 
   /** Requests a member of a hash without values. */
-  wantMember(key: string, member: string): void {
+  requestMember(key: string, member: string): void {
     put(this.#members, key, member, false);
   }
 
   /** Requests a member of a sorted set. */
-  wantSortedMember(key: string, member: string): void {
+  requestSortedMember(key: string, member: string): void {
     put(this.#sortedMembers, key, member, false);
   }
 

@@ -27,8 +27,8 @@ function placesOf({ turn, store }: TurnState, { builder, result, failure }: Outp
   });
 }
 
-export function wantReferences(state: TurnState, output: Output): void {
-  for (const { key, member } of placesOf(state, output)) state.stored.wantMember(key, member);
+export function requestReferences(state: TurnState, output: Output): void {
+  for (const { key, member } of placesOf(state, output)) state.stored.requestMember(key, member);
 }
 
 export function checkReferences(state: TurnState, output: Output): Finding[] {
