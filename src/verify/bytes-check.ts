@@ -17,7 +17,7 @@ export function checkBytes(state: TurnState, output: Output, autoTypes: AutoType
   const expected = finish(storedOutput(output, autoTypes)).bytes;
   const subject = outputSubject(state.turn, output.builder);
   const former = state.former.get(outputKey(output.builder));
-  const { key, field } = state.placeOf(output.builder);
+  const { key, field } = state.fieldOf(output.builder);
   const { kind, schemaDigest } = output.builder;
   const fields = kind === 'view' ? storedFields(field, expected) : [[field, expected] as const];
   for (const [name, bytes] of fields) {

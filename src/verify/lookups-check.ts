@@ -6,14 +6,15 @@ import { formatEntityId } from '../contract/ids.ts';
 import { project } from '../schemas/lookup-layout.ts';
 import { lookupPlace } from '../store/derived/lookups.ts';
 import type { IndexEntries } from '../store/derived/processed-record.ts';
+import type { HashField } from '../store/redis/field-reader.ts';
 import { type Finding, finding, outputSubject } from './finding.ts';
-import type { Place, TurnState } from './turn-state.ts';
+import type { TurnState } from './turn-state.ts';
 
 /** The entries that the entity should have, with their values. */
 export function expectedEntries({
   store,
   turn,
-}: TurnState): (Place & { readonly lookupKey: string; readonly projection: string })[] {
+}: TurnState): (HashField & { readonly lookupKey: string; readonly projection: string })[] {
   const { tenantAlias: tenant, sourceId, originId, entity, layouts } = turn;
   return turn.indexEntries.flatMap(({ layoutId, keys }) => {
     const layout = layouts.find(({ id }) => id === layoutId);

@@ -5,9 +5,10 @@ import type { Suspect } from '../store/derived/dependents.ts';
 import { lookupPlace } from '../store/derived/lookups.ts';
 import type { ProcessedClaim, ProcessedRecord } from '../store/derived/processed-record.ts';
 import { placeApart } from '../store/derived/views.ts';
+import type { HashField } from '../store/redis/field-reader.ts';
 import { shownClaim } from './claims-check.ts';
 import { type Finding, finding, outputSubject } from './finding.ts';
-import type { Place, TurnState } from './turn-state.ts';
+import type { TurnState } from './turn-state.ts';
 
 export function isKnown(former: ProcessedRecord | null, suspect: Suspect): boolean {
   if (former === null) return false;
@@ -31,7 +32,7 @@ export function isKnown(former: ProcessedRecord | null, suspect: Suspect): boole
 
 export function requestSuspect(state: TurnState, suspect: Suspect): void {
   if (suspect.kind === 'claim') state.requestClaim(suspect.environmentId, suspect.alias, claimOf(suspect));
-  else for (const place of suspectPlaces(state, suspect)) state.request(place);
+  else for (const field of suspectFields(state, suspect)) state.request(field);
 }
 
 type SuspectedClaim = Extract<Suspect, { kind: 'claim' }>;
@@ -40,15 +41,15 @@ function claimOf({ field, host, display, claimKind: kind }: SuspectedClaim): Pro
   return { field, host, kind, sinceStamp: 0, display, redirect: null };
 }
 
-/** The places where parts of a suspect may be stored. */
-function suspectPlaces(state: TurnState, suspect: Exclude<Suspect, SuspectedClaim>): readonly Place[] {
-  const place = suspectPlace(state, suspect);
-  return suspect.kind === 'view' ? [place, placeApart(place)] : [place];
+/** The fields in which parts of a suspect may be stored. */
+function suspectFields(state: TurnState, suspect: Exclude<Suspect, SuspectedClaim>): readonly HashField[] {
+  const field = suspectField(state, suspect);
+  return suspect.kind === 'view' ? [field, placeApart(field)] : [field];
 }
 
-function suspectPlace(state: TurnState, suspect: Exclude<Suspect, SuspectedClaim>): Place {
+function suspectField(state: TurnState, suspect: Exclude<Suspect, SuspectedClaim>): HashField {
   const { tenantAlias: tenant, sourceId, originId } = state.turn;
-  if (suspect.kind !== 'lookup') return state.placeOf({ ...suspect, kind: suspect.kind });
+  if (suspect.kind !== 'lookup') return state.fieldOf({ ...suspect, kind: suspect.kind });
   const { layoutId, lookupKey } = suspect;
   return {
     key: lookupPlace(state.store, { tenant, sourceId, lookupKey }).entries(layoutId),
@@ -61,7 +62,7 @@ export function checkSuspect(state: TurnState, suspect: Suspect): Finding[] {
   const { turn } = state;
   if (isKnown(turn.former, suspect)) return [];
   if (suspect.kind === 'claim') return checkClaim(state, suspect);
-  const [stored] = suspectPlaces(state, suspect).flatMap((place) => state.read(place) ?? []);
+  const [stored] = suspectFields(state, suspect).flatMap((field) => state.read(field) ?? []);
   if (stored === undefined) return [];
   if (suspect.kind !== 'lookup') {
     return [finding(outputSubject(turn, suspect), 'is there, but no entity makes it', stored)];

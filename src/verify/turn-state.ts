@@ -8,13 +8,8 @@ import type { ProcessedClaim, ProcessedOutput } from '../store/derived/processed
 import type { StoredState } from '../store/derived/stored-state.ts';
 import { bodyIn, placeApart } from '../store/derived/views.ts';
 import { keys } from '../store/keys.ts';
+import type { HashField } from '../store/redis/field-reader.ts';
 import type { Store } from '../store/store.ts';
-
-/** A location in Redis. */
-export interface Place {
-  readonly key: string;
-  readonly field: string;
-}
 
 type ClaimOfView = Pick<ProcessedClaim, 'field' | 'kind' | 'host' | 'sinceStamp'>;
 
@@ -33,7 +28,7 @@ export class TurnState {
     this.former = new Map(turn.former?.outputs.map((output) => [outputKey(output), output]));
   }
 
-  placeOf(name: OutputName): Place {
+  fieldOf(name: OutputName): HashField {
     const { sourceId, originId } = this.turn;
     const tag = this.store.partitions.tag(this.store.partitions.ofEntity(sourceId, originId));
     return { key: outputHash(tag, this.turn, name), field: outputField(name, this.turn) };
@@ -41,16 +36,16 @@ export class TurnState {
 
   /** Requests everything stored for a view or an item. */
   requestOutput(output: OutputName): void {
-    const place = this.placeOf(output);
-    this.request(place);
-    if (output.kind === 'view') this.request(placeApart(place));
+    const field = this.fieldOf(output);
+    this.request(field);
+    if (output.kind === 'view') this.request(placeApart(field));
   }
 
-  request({ key, field }: Place): void {
+  request({ key, field }: HashField): void {
     this.stored.requestField(key, field);
   }
 
-  read({ key, field }: Place): Buffer | null {
+  read({ key, field }: HashField): Buffer | null {
     return this.stored.field(key, field);
   }
 
@@ -58,7 +53,7 @@ export class TurnState {
   async loadBody(view: OutputName): Promise<void> {
     const { tenantAlias: tenant } = this.turn;
     const scope = { tenant, environmentId: view.environmentId };
-    const body = await bodyIn(this.store, scope, this.turn, this.read(this.placeOf(view)));
+    const body = await bodyIn(this.store, scope, this.turn, this.read(this.fieldOf(view)));
     this.#bodies.set(outputKey(view), body);
   }
 
@@ -66,7 +61,7 @@ export class TurnState {
   readOutput(output: OutputName): Buffer | null {
     return output.kind === 'view'
       ? (this.#bodies.get(outputKey(output)) ?? null)
-      : this.read(this.placeOf(output));
+      : this.read(this.fieldOf(output));
   }
 
   /** Fields that `listedClaim` and `isListed` read. */
