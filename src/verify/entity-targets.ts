@@ -11,7 +11,7 @@ import type { EntityTarget } from './finding.ts';
 export const entitiesPerCheck = 50;
 
 /** The entities of one source in one partition. */
-interface Place {
+interface SourcePartition {
   readonly tenant: string;
   readonly sourceId: string;
   readonly partition: number;
@@ -19,31 +19,31 @@ interface Place {
 }
 
 /** @param tenant null for all. @throws StoreUnavailableError */
-export async function placesOf(
+export async function sourcePartitions(
   store: Store,
   configuration: Configuration,
   tenant: string | null,
-): Promise<Place[]> {
-  const places = await Promise.all(
+): Promise<SourcePartition[]> {
+  const all = await Promise.all(
     store.partitions.tags.map(async (tag, partition) => {
       const sources = await knownSources(store, tag, configuration);
       return sources.map((source) => ({ ...source, partition, tag }));
     }),
   );
-  return places.flat().filter((place) => tenant === null || place.tenant === tenant);
+  return all.flat().filter((source) => tenant === null || source.tenant === tenant);
 }
 
 /** The approximate number of entities. @throws StoreUnavailableError */
-export async function countTargets(store: Store, places: readonly Place[]): Promise<number> {
+export async function countTargets(store: Store, sources: readonly SourcePartition[]): Promise<number> {
   const counts = await Promise.all(
-    places.map(({ tag, tenant, sourceId }) => countProcessed(store, tag, tenant, sourceId)),
+    sources.map(({ tag, tenant, sourceId }) => countProcessed(store, tag, tenant, sourceId)),
   );
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
 /** Portions of at most `entitiesPerCheck`. @throws StoreUnavailableError */
-export async function* entityTargets(store: Store, place: Place): AsyncGenerator<EntityTarget[]> {
-  const { tenant, sourceId, partition, tag } = place;
+export async function* entityTargets(store: Store, source: SourcePartition): AsyncGenerator<EntityTarget[]> {
+  const { tenant, sourceId, partition, tag } = source;
   const targetOf = (originId: string): EntityTarget => ({
     kind: 'entity',
     tenant,

@@ -14,7 +14,7 @@ import { readOwners } from '../store/ownership/owners.ts';
 import { waitUntilSettled } from '../store/partitions/settled.ts';
 import type { Store } from '../store/store.ts';
 import { type CheckCounts, checkEntities, noCounts } from './entity-check.ts';
-import { countTargets, entitiesPerCheck, entityTargets, placesOf } from './entity-targets.ts';
+import { countTargets, entitiesPerCheck, entityTargets, sourcePartitions } from './entity-targets.ts';
 import { type EntityTarget, type Finding, mergeTargets, type Target, targetKey } from './finding.ts';
 import { orphans } from './orphans.ts';
 import { ReadOnlyLookups } from './read-only-lookups.ts';
@@ -143,11 +143,11 @@ class Verification {
 
   async #compareEntities(): Promise<void> {
     const { store, configuration, tenant } = this.options;
-    const places = await placesOf(store, configuration, tenant);
-    this.#total = await countTargets(store, places);
+    const sources = await sourcePartitions(store, configuration, tenant);
+    this.#total = await countTargets(store, sources);
     this.#report('comparing');
-    for (const place of places) {
-      for await (const targets of entityTargets(store, place)) {
+    for (const source of sources) {
+      for await (const targets of entityTargets(store, source)) {
         await this.#compare(targets, this.#counts);
         this.#done += targets.length;
         this.#report('comparing');
