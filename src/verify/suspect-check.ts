@@ -4,7 +4,7 @@ import { formatEntityId } from '../contract/ids.ts';
 import type { Suspect } from '../store/derived/dependents.ts';
 import { lookupPlace } from '../store/derived/lookups.ts';
 import type { ProcessedClaim, ProcessedRecord } from '../store/derived/processed-record.ts';
-import { placeApart } from '../store/derived/views.ts';
+import { fieldOfLargeBody } from '../store/derived/views.ts';
 import type { HashField } from '../store/redis/field-reader.ts';
 import { shownClaim } from './claims-check.ts';
 import { type Finding, finding, outputSubject } from './finding.ts';
@@ -44,7 +44,7 @@ function claimOf({ field, host, display, claimKind: kind }: SuspectedClaim): Pro
 /** The fields in which parts of a suspect may be stored. */
 function suspectFields(state: TurnState, suspect: Exclude<Suspect, SuspectedClaim>): readonly HashField[] {
   const field = suspectField(state, suspect);
-  return suspect.kind === 'view' ? [field, placeApart(field)] : [field];
+  return suspect.kind === 'view' ? [field, fieldOfLargeBody(field)] : [field];
 }
 
 function suspectField(state: TurnState, suspect: Exclude<Suspect, SuspectedClaim>): HashField {

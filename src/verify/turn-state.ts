@@ -6,7 +6,7 @@ import { competingClaimField, type RankedClaim, rankMember } from '../store/clai
 import { claimTag } from '../store/claims/read-claims.ts';
 import type { ProcessedClaim, ProcessedOutput } from '../store/derived/processed-record.ts';
 import type { StoredState } from '../store/derived/stored-state.ts';
-import { bodyIn, placeApart } from '../store/derived/views.ts';
+import { bodyIn, fieldOfLargeBody } from '../store/derived/views.ts';
 import { keys } from '../store/keys.ts';
 import type { HashField } from '../store/redis/field-reader.ts';
 import type { Store } from '../store/store.ts';
@@ -38,7 +38,7 @@ export class TurnState {
   requestOutput(output: OutputName): void {
     const field = this.fieldOf(output);
     this.request(field);
-    if (output.kind === 'view') this.request(placeApart(field));
+    if (output.kind === 'view') this.request(fieldOfLargeBody(field));
   }
 
   request({ key, field }: HashField): void {

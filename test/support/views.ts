@@ -1,6 +1,6 @@
 import type { EntityRef } from '../../src/contract/ids.ts';
 import { bytesApart, decodeBody, type StoredBody } from '../../src/store/derived/stored-body.ts';
-import { bodyIn, placeApart, placeOfView } from '../../src/store/derived/views.ts';
+import { bodyIn, fieldOfLargeBody, fieldOfView } from '../../src/store/derived/views.ts';
 import type { EnvironmentScope } from '../../src/store/environment-scope.ts';
 import type { Store } from '../../src/store/store.ts';
 
@@ -10,9 +10,9 @@ export async function readViews(
   scope: EnvironmentScope,
   refs: readonly (EntityRef & { readonly alias: string })[],
 ): Promise<(StoredBody | null)[]> {
-  const places = refs.map((ref) => placeOfView(store, scope, ref));
+  const places = refs.map((ref) => fieldOfView(store, scope, ref));
   const inline = await store.fields.read(places);
-  const bodies = await store.large.read(places.map(placeApart));
+  const bodies = await store.large.read(places.map(fieldOfLargeBody));
   const stored = inline.map((bytes, at) =>
     bytes !== null && bytesApart(bytes) !== null ? bodies[at] : bytes,
   );

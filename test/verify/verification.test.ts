@@ -6,7 +6,7 @@ import { competingClaimField, rankMember } from '../../src/store/claims/competin
 import { pack, unpack } from '../../src/store/codec/pack.ts';
 import { readPublished } from '../../src/store/configuration/published-configuration.ts';
 import { namesDigestOfBody } from '../../src/store/derived/nameless-body.ts';
-import { placeOfView } from '../../src/store/derived/views.ts';
+import { fieldOfView } from '../../src/store/derived/views.ts';
 import { claimField, indexName, keys, largeBodyField, tagOf, viewField } from '../../src/store/keys.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Finding } from '../../src/verify/finding.ts';
@@ -110,7 +110,7 @@ test('verification: views whose list of names was lost are missing, and a repair
   const refs = many.map(({ originId }) => ({ sourceId: 'src-1', originId, alias: 'page' }));
   const digests = new Map<string, Buffer>();
   for (const ref of refs) {
-    const { key, field } = placeOfView(store, scope, ref);
+    const { key, field } = fieldOfView(store, scope, ref);
     const stored = await store.client.hgetBuffer(key, field);
     const digest = stored && namesDigestOfBody(stored);
     if (digest) digests.set(keys.names(tagOf(key), tenant, 'src-1'), digest);

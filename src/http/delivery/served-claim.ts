@@ -13,7 +13,7 @@ import {
   readFirstOfHosts,
   scanFirstOfHosts,
 } from '../../store/claims/competing-claims.ts';
-import { placeOfClaims } from '../../store/claims/read-claims.ts';
+import { fieldOfClaims } from '../../store/claims/read-claims.ts';
 import { claimSubject, subjectKey } from '../../store/derived/subjects.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { claimField } from '../../store/keys.ts';
@@ -50,7 +50,7 @@ export class ClaimsToRead {
     this.#pathCount = paths.length;
     this.urlFields = urlForms.flatMap((form) => paths.map((path) => claimField.url(path, form)));
     this.claimFields = [...this.urlFields, ...request.handles.map(claimField.handle)];
-    this.places = this.claimFields.map((field) => placeOfClaims(store, scope, field));
+    this.places = this.claimFields.map((field) => fieldOfClaims(store, scope, field));
   }
 
   /** Fields from which claims are moving away. Their reads must be done before the others begin. */

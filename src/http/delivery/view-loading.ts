@@ -16,7 +16,7 @@ import { type EndOfTurn, Turns } from '../../lib/turns.ts';
 import { ReferenceCounts } from '../../store/derived/reference-counts.ts';
 import { bytesApart, decodeBody, type StoredBody, type ViewTarget } from '../../store/derived/stored-body.ts';
 import { subjectKey, viewSubject } from '../../store/derived/subjects.ts';
-import { bodyIn, placeApart, placeOfView } from '../../store/derived/views.ts';
+import { bodyIn, fieldOfLargeBody, fieldOfView } from '../../store/derived/views.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
 import type { Store } from '../../store/store.ts';
@@ -120,7 +120,7 @@ export class LoadedViews {
   places(): readonly HashField[] {
     const { store } = this.sources;
     const read = [...this.#views.values()].filter(({ wasCached }) => !wasCached);
-    return read.map(({ scope, target }) => placeOfView(store, scope, target));
+    return read.map(({ scope, target }) => fieldOfView(store, scope, target));
   }
 
   get(target: ViewTarget): LoadedView | null {
@@ -167,7 +167,7 @@ export class LoadedViews {
 
   async #readInline(batch: readonly MetView[]): Promise<void> {
     const { store, onRead } = this.sources;
-    const reading = store.fields.read(batch.map(({ scope, target }) => placeOfView(store, scope, target)));
+    const reading = store.fields.read(batch.map(({ scope, target }) => fieldOfView(store, scope, target)));
     onRead();
     const stored = await reading;
     batch.forEach((view, index) => {
@@ -189,10 +189,10 @@ export class LoadedViews {
   /** Reads the body of a large view. If the view changed after its record was read, both are read again. */
   async #readBody(view: MetView): Promise<void> {
     const { store, onRead } = this.sources;
-    const place = placeOfView(store, view.scope, view.target);
+    const field = fieldOfView(store, view.scope, view.target);
     for (let attempt = 0; attempt < attemptsMax && !isWhole(view); attempt += 1) {
-      const [body = null] = await store.large.read([placeApart(place)]);
-      view.stored = body ?? (await store.fields.read([place]))[0] ?? null;
+      const [body = null] = await store.large.read([fieldOfLargeBody(field)]);
+      view.stored = body ?? (await store.fields.read([field]))[0] ?? null;
     }
     if (!isWhole(view)) throw new ProblemError(problems.unavailable);
     // This read uses another connection, on which the request for the latest change could overtake it. So `onRead` is called

@@ -1,7 +1,7 @@
 /** The load of a front, which it sends with each heartbeat. */
 
 import { performance } from 'node:perf_hooks';
-import { placeOfLastSequence } from '../../store/partitions/partition-state.ts';
+import { fieldOfLastSequence } from '../../store/partitions/partition-state.ts';
 import { heartbeatMs } from '../../store/processes/heartbeat.ts';
 import type { ProcessBeat } from '../../store/processes/process-messages.ts';
 import type { Store } from '../../store/store.ts';
@@ -84,7 +84,7 @@ export class FrontLoad {
     this.#requests = new RequestRate(metrics, nowMs);
     this.#interfaces = new InterfaceRate(metrics, nowMs);
     this.#readWait = new ReadWait((turn) =>
-      fields.read([placeOfLastSequence(partitions.tag(turn % partitions.count))]),
+      fields.read([fieldOfLastSequence(partitions.tag(turn % partitions.count))]),
     );
     this.#timer = setInterval(() => this.#measure(), heartbeatMs);
   }

@@ -20,7 +20,7 @@ export async function readServed(
   scope: EnvironmentScope,
   fields: readonly string[],
 ): Promise<ServedClaims[]> {
-  const stored = await store.fields.read(fields.map((field) => placeOfClaims(store, scope, field)));
+  const stored = await store.fields.read(fields.map((field) => fieldOfClaims(store, scope, field)));
   return fields.map((field, at) => unpackServed(field, stored[at]));
 }
 
@@ -46,7 +46,7 @@ export async function readClaimFields(
 }
 
 /** The location of the record of a claim field. */
-export function placeOfClaims(store: Store, scope: EnvironmentScope, field: string): HashField {
+export function fieldOfClaims(store: Store, scope: EnvironmentScope, field: string): HashField {
   return { key: keys.claims(claimTag(store, scope, field), scope.tenant, scope.environmentId), field };
 }
 

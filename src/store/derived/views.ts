@@ -19,7 +19,7 @@ export function viewTarget({
 }
 
 /** Where a view is stored. */
-export function placeOfView(
+export function fieldOfView(
   { partitions }: Store,
   { tenant, environmentId }: EnvironmentScope,
   { sourceId, alias, originId }: EntityRef & { readonly alias: string },
@@ -37,7 +37,7 @@ export async function viewsAreThere(
   return await answerOf(
     Promise.all(
       refs.map(async (ref) => {
-        const { key, field } = placeOfView(store, scope, ref);
+        const { key, field } = fieldOfView(store, scope, ref);
         return (await store.client.hexists(key, field)) === 1;
       }),
     ),
@@ -45,7 +45,7 @@ export async function viewsAreThere(
 }
 
 /** Where the body of a large view is stored. */
-export function placeApart({ key, field }: HashField): HashField {
+export function fieldOfLargeBody({ key, field }: HashField): HashField {
   return { key, field: largeBodyField(field) };
 }
 
@@ -90,12 +90,12 @@ export async function readView(
   ref: EntityRef & { readonly alias: string },
   bytesMax = Number.POSITIVE_INFINITY,
 ): Promise<StoredBody | null> {
-  const place = placeOfView(store, scope, ref);
-  const [stored = null] = await store.fields.read([place]);
+  const field = fieldOfView(store, scope, ref);
+  const [stored = null] = await store.fields.read([field]);
   const bytes = stored === null ? null : bytesApart(stored);
   if (bytes !== null && bytes > bytesMax) return null;
   const isApart = bytes !== null;
-  const [apart = null] = isApart ? await store.large.read([placeApart(place)]) : [];
+  const [apart = null] = isApart ? await store.large.read([fieldOfLargeBody(field)]) : [];
   const body = isApart ? apart : await bodyIn(store, scope, ref, stored);
   return body && decodeBody(body, ref.sourceId);
 }

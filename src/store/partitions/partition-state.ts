@@ -78,12 +78,12 @@ export function rebuiltUpTo({ checkpoint, pendingRebuilds }: CommittedState, ten
 
 /** Sequence of the last entry of a partition's stream, processed or not; 0 before the first. @throws StoreUnavailableError */
 export async function lastSequence(store: Store, tag: string): Promise<number> {
-  const { key, field } = placeOfLastSequence(tag);
+  const { key, field } = fieldOfLastSequence(tag);
   return Number((await answerOf(store.client.hget(key, field))) ?? 0);
 }
 
 /** Where `lastSequence` is stored. */
-export function placeOfLastSequence(tag: string): HashField {
+export function fieldOfLastSequence(tag: string): HashField {
   return { key: keys.clock(tag), field: 'stream' };
 }
 

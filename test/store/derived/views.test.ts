@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { finish } from '../../../src/lib/cooperative-yield.ts';
 import { type NamelessBody, withoutNames } from '../../../src/store/derived/nameless-body.ts';
 import { decodeBody, encodeBody } from '../../../src/store/derived/stored-body.ts';
-import { placeOfView, readView } from '../../../src/store/derived/views.ts';
+import { fieldOfView, readView } from '../../../src/store/derived/views.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { TestRedis } from '../../support/redis.ts';
 
@@ -24,7 +24,7 @@ test('views: a view whose list of names was lost counts as lost, and can be read
   let nameless: NamelessBody | null = null;
   for (let met = 0; met < viewsMet; met += 1) nameless = withoutNames(body);
   assert.ok(nameless !== null);
-  const { key } = placeOfView(store, scope, { sourceId, originId: '', alias });
+  const { key } = fieldOfView(store, scope, { sourceId, originId: '', alias });
   await store.client.hset(key, `${alias}:lost`, nameless.stored, `${alias}:whole`, body);
 
   const read = (originId: string) => readView(store, scope, { sourceId, originId, alias });
