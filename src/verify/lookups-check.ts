@@ -4,7 +4,7 @@ import { outputKey } from '../actors/batch/builder.ts';
 import type { Output } from '../actors/batch/output.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { project } from '../schemas/lookup-layout.ts';
-import { lookupPlace } from '../store/derived/lookups.ts';
+import { redisKeysOf } from '../store/derived/lookups.ts';
 import type { IndexEntries } from '../store/derived/processed-record.ts';
 import type { HashField } from '../store/redis/field-reader.ts';
 import { type Finding, finding, outputSubject } from './finding.ts';
@@ -23,7 +23,7 @@ export function expectedEntries({
     return keys.map((lookupKey) => ({
       lookupKey,
       projection,
-      key: lookupPlace(store, { tenant, sourceId, lookupKey }).entries(layoutId),
+      key: redisKeysOf(store, { tenant, sourceId, lookupKey }).entries(layoutId),
       field: originId,
     }));
   });
@@ -55,7 +55,7 @@ function indexEntriesText(indexEntries: readonly IndexEntries[]): string {
 
 export function requestDependents({ store, stored, turn }: TurnState, output: Output): void {
   for (const [sourceId, lookupKey] of output.dependsOn) {
-    const { dependents } = lookupPlace(store, { tenant: turn.tenantAlias, sourceId, lookupKey });
+    const { dependents } = redisKeysOf(store, { tenant: turn.tenantAlias, sourceId, lookupKey });
     stored.requestMember(dependents, output.dependent);
   }
 }
@@ -70,7 +70,7 @@ export function checkDependents({ store, stored, turn, former }: TurnState, outp
       ? []
       : [finding(subject, 'remembers other lookup keys than it reads', remembered, expected)];
   for (const [sourceId, lookupKey] of output.dependsOn) {
-    const { dependents } = lookupPlace(store, { tenant: turn.tenantAlias, sourceId, lookupKey });
+    const { dependents } = redisKeysOf(store, { tenant: turn.tenantAlias, sourceId, lookupKey });
     if (stored.hasMember(dependents, output.dependent)) continue;
     const shown = JSON.stringify(lookupKey);
     findings.push(finding(subject, `would not be rebuilt after a change under the lookup key ${shown}`));

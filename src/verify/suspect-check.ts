@@ -2,7 +2,7 @@
 import { outputKey } from '../actors/batch/builder.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import type { Suspect } from '../store/derived/dependents.ts';
-import { lookupPlace } from '../store/derived/lookups.ts';
+import { redisKeysOf } from '../store/derived/lookups.ts';
 import type { ProcessedClaim, ProcessedRecord } from '../store/derived/processed-record.ts';
 import { fieldOfLargeBody } from '../store/derived/views.ts';
 import type { HashField } from '../store/redis/field-reader.ts';
@@ -52,7 +52,7 @@ function suspectField(state: TurnState, suspect: Exclude<Suspect, SuspectedClaim
   if (suspect.kind !== 'lookup') return state.fieldOf({ ...suspect, kind: suspect.kind });
   const { layoutId, lookupKey } = suspect;
   return {
-    key: lookupPlace(state.store, { tenant, sourceId, lookupKey }).entries(layoutId),
+    key: redisKeysOf(state.store, { tenant, sourceId, lookupKey }).entries(layoutId),
     field: originId,
   };
 }

@@ -7,7 +7,7 @@ import { Slice } from '../../lib/slices/slice.ts';
 import type { LookupCandidate } from '../../schemas/lookup-layout.ts';
 import { hashPortion, type ScannedPair, type ScanPlace } from '../redis/scan.ts';
 import type { Store } from '../store.ts';
-import { keysAskedPerCall, type LookupKey, lookupPlace } from './lookups.ts';
+import { keysAskedPerCall, type LookupKey, redisKeysOf } from './lookups.ts';
 
 /**
  * Approximate number of entries per portion: it takes a millisecond in Redis, and a few in the reader. Most lookup keys have
@@ -32,7 +32,7 @@ export async function* candidatePortions(
   lookupKeys: readonly LookupKey[],
 ): AsyncGenerator<CandidatePortion> {
   const slice = new Slice(sliceMs);
-  const hashes = lookupKeys.map((key) => lookupPlace(store, key).entries(layoutId));
+  const hashes = lookupKeys.map((key) => redisKeysOf(store, key).entries(layoutId));
   for (let at = 0; at < hashes.length; at += keysAskedPerCall) {
     const asked = hashes.slice(at, at + keysAskedPerCall);
     const read = (key: string, place: ScanPlace | null) =>

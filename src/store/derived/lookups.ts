@@ -40,7 +40,7 @@ export interface Registration extends LookupKey {
 }
 
 /** The Redis keys of a lookup key's entries and dependents. */
-export function lookupPlace(
+export function redisKeysOf(
   store: Store,
   { tenant, sourceId, lookupKey }: LookupKey,
 ): { entries(layoutId: string): string; readonly dependents: string } {
@@ -108,7 +108,7 @@ export async function* touchKeys<Key extends LookupKey>(
     if (listed.length > 0) yield listed;
   }
   for (const key of large) {
-    for await (const members of scanMembers(store, lookupPlace(store, key).dependents))
+    for await (const members of scanMembers(store, redisKeysOf(store, key).dependents))
       yield [{ key, members }];
   }
 }
@@ -213,7 +213,7 @@ export async function registerDependents(
 /** Dependents of a key, up to about `most`. @throws StoreUnavailableError */
 export async function readDependents(store: Store, key: LookupKey, most: number): Promise<string[]> {
   const found: string[] = [];
-  for await (const members of scanMembers(store, lookupPlace(store, key).dependents)) {
+  for await (const members of scanMembers(store, redisKeysOf(store, key).dependents)) {
     found.push(...members);
     if (found.length >= most) break;
   }
