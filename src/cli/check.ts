@@ -8,7 +8,7 @@ import { counted, issueText, warningsText } from '../config/documents/issue-text
 import { readConfiguration } from '../config/documents/read-documents.ts';
 import { commandSettings, SettingsError } from '../config/settings/settings.ts';
 import type { ConfigIssue } from '../contract/diagnostic.ts';
-import { itemPath } from '../lib/text-place.ts';
+import { itemPath } from '../lib/text-position.ts';
 import { AddressGuard } from '../webhooks/allowed-addresses.ts';
 import { answerWords } from './help.mjs';
 import { readArguments } from './terminal/command-line.ts';

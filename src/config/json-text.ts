@@ -6,7 +6,7 @@
 import { type Json, type JsonObject, setOwn } from '../contract/json.ts';
 import { configDepthMax } from '../contract/limits.ts';
 import { excerpt, quote } from '../lib/quote.ts';
-import { itemPath, memberPath } from '../lib/text-place.ts';
+import { itemPath, memberPath } from '../lib/text-position.ts';
 
 export interface TextMistake {
   /** JSON path of the value being read. */

@@ -1,6 +1,6 @@
 import { quote } from '../lib/quote.ts';
 import { adviceForUnknown } from '../lib/suggest.ts';
-import { itemPath, memberPath } from '../lib/text-place.ts';
+import { itemPath, memberPath } from '../lib/text-position.ts';
 import type { ConfigIssue } from './diagnostic.ts';
 import type { ObjectShape } from './document-shape.ts';
 import { getOwn, isJsonObject, type Json, type JsonObject } from './json.ts';

@@ -18,7 +18,7 @@ export interface JsonMistake {
  */
 export function jsonMistake(text: string, unitsMax = Number.POSITIVE_INFINITY): JsonMistake | null {
   const found = new Reader(text, unitsMax).mistake();
-  return found && { ...placeIn(text, found.at), expected: found.expected };
+  return found && { ...positionIn(text, found.at), expected: found.expected };
 }
 
 /** The first error in bytes that should be JSON in UTF-8; null in the same cases as `jsonMistake`. */
@@ -26,11 +26,11 @@ export function jsonBytesMistake(bytes: Uint8Array, unitsMax?: number): JsonMist
   const text = anyBytes.decode(bytes);
   return isUtf8(bytes)
     ? jsonMistake(text, unitsMax)
-    : { ...placeIn(text, text.indexOf('\ufffd')), expected: 'UTF-8' };
+    : { ...positionIn(text, text.indexOf('\ufffd')), expected: 'UTF-8' };
 }
 
 /** Line and column of an offset in a text. */
-export function placeIn(text: string, at: number): { readonly line: number; readonly column: number } {
+export function positionIn(text: string, at: number): { readonly line: number; readonly column: number } {
   let line = 1;
   let start = 0;
   for (let end = text.indexOf('\n'); end >= 0 && end < at; end = text.indexOf('\n', end + 1)) {

@@ -1,5 +1,5 @@
 import { ArraySplitter, SplitError } from '../../lib/array-splitter.ts';
-import { type Place, TextPlace } from '../../lib/text-place.ts';
+import { type TextPosition, PositionCounter } from '../../lib/text-position.ts';
 import { CommandStop } from '../terminal/command-line.ts';
 import { csvReader } from './csv.ts';
 import type { RowOptions } from './csv-columns.ts';
@@ -24,14 +24,14 @@ export function readerOf(format: ImportFormat, rows: RowOptions): RecordReader {
 export async function* readJsonArray(
   chunks: AsyncIterable<Buffer>,
 ): AsyncGenerator<(EntityRecord | Failure)[]> {
-  const place = new TextPlace();
+  const position = new PositionCounter();
   let records: (EntityRecord | Failure)[] = [];
   let start = { line: 1, column: 1 };
   let piece: Buffer = Buffer.alloc(0);
   const splitter = new ArraySplitter(
     {
       begin: (at) => {
-        start = place.in(piece, at);
+        start = position.in(piece, at);
       },
       element: (bytes, _, isWhole) =>
         records.push(readRecord({ bytes: Buffer.from(bytes.buffer), isTooLong: !isWhole, ...start })),
@@ -42,19 +42,19 @@ export async function* readJsonArray(
     for await (const chunk of withoutByteOrderMarks(chunks)) {
       piece = chunk;
       splitter.push(piece);
-      place.pass(piece);
+      position.pass(piece);
       if (records.length > 0) yield records;
       records = [];
     }
     piece = Buffer.alloc(0);
     splitter.end();
   } catch (error) {
-    if (error instanceof SplitError) throw mistakeOf(error, place.in(piece, error.at));
+    if (error instanceof SplitError) throw mistakeOf(error, position.in(piece, error.at));
     throw error;
   }
 }
 
-function mistakeOf({ kind, expected }: SplitError, { line, column }: Place): CommandStop {
+function mistakeOf({ kind, expected }: SplitError, { line, column }: TextPosition): CommandStop {
   const advice = kind === 'notArray' ? ' For one entity per line, add --format ndjson' : '';
   return new CommandStop(
     `The file is not a JSON array (line ${line}, column ${column}: expected ${expected}).${advice}`,

@@ -1,6 +1,6 @@
 /** Write-only values of a tenant file: secrets and header values of webhooks. */
 import { getOwn, isJsonObject, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
-import { memberPath } from '../../lib/text-place.ts';
+import { memberPath } from '../../lib/text-position.ts';
 import type { ConfigDocuments } from '../configuration.ts';
 import { documentPlace } from '../document-path.ts';
 import { parseJsonText } from '../json-text.ts';

@@ -10,7 +10,7 @@ import {
   inlineBodyBytesMax,
 } from '../../contract/limits.ts';
 import { ArraySplitter, SplitError } from '../../lib/array-splitter.ts';
-import { type Place, TextPlace } from '../../lib/text-place.ts';
+import { type TextPosition, PositionCounter } from '../../lib/text-position.ts';
 import type { CallBody } from '../call.ts';
 import { notJsonAt, notJsonText, parseJson } from '../json-body.ts';
 import type { EntityReader } from './entity-reader.ts';
@@ -143,12 +143,12 @@ async function readInPieces(
     },
     { elementsMax: bulkEntitiesMax, elementBytesMax: entityBytesMax },
   );
-  const place = new TextPlace();
+  const position = new PositionCounter();
   let current: Uint8Array = noBytes;
   const push = (piece: Uint8Array) => {
     current = piece;
     splitter.push(piece);
-    place.pass(piece);
+    position.pass(piece);
     current = noBytes;
   };
   // The size of a compressed body is known only at its end. So it is buffered while it is small enough to be parsed as a whole.
@@ -171,19 +171,19 @@ async function readInPieces(
     if (held.length > 0) return await reader.here.run(() => readWhole(Buffer.concat(held), form, known));
     splitter.end();
   } catch (error) {
-    throw error instanceof SplitError ? problemOf(error, place.in(current, error.at)) : error;
+    throw error instanceof SplitError ? problemOf(error, position.in(current, error.at)) : error;
   }
   return await Promise.all(readings);
 }
 
 const noBytes = new Uint8Array(0);
 
-/** @param place position of the error in the body */
-function problemOf(error: unknown, place: Place): unknown {
+/** @param position of the error in the body */
+function problemOf(error: unknown, position: TextPosition): unknown {
   if (!(error instanceof SplitError)) return error;
   if (error.kind === 'notArray') return new ProblemError(problems.bulkNotArray);
   if (error.kind === 'tooMany') return new ProblemError(problems.bulkTooMany);
-  return new ProblemError(problems.bodyNotJson(notJsonAt({ ...place, expected: error.expected })));
+  return new ProblemError(problems.bodyNotJson(notJsonAt({ ...position, expected: error.expected })));
 }
 
 /** All readings are awaited together at the end. Until then a rejection must not count as unhandled. */

@@ -8,7 +8,7 @@ import { jsonDepthMax, mistakesListedMax, typedPlaceCharactersMax } from '../../
 import { propertyName } from '../../contract/shapes-ingest.ts';
 import { isInexact, quoteInexact } from '../../lib/exact-number.ts';
 import { parseJsonNumber, roundNumber, roundText } from '../../lib/json-number.ts';
-import { itemPath, memberPath } from '../../lib/text-place.ts';
+import { itemPath, memberPath } from '../../lib/text-position.ts';
 import type { Mistake } from '../routing/validate.ts';
 
 export interface PlainProperties {

@@ -1,6 +1,6 @@
 /** Serializes the result of code to JSON, split at references and partials of JSON schemas. */
 import { jsonDepthMax, viewCharactersMax } from '../../contract/limits.ts';
-import { memberStep } from '../../lib/text-place.ts';
+import { memberStep } from '../../lib/text-position.ts';
 import type { CodeValue, Hole } from '../../schemas/build/code-call.ts';
 import { type Placeholder, placeholderOf, type Selection } from './builders.ts';
 import type { Run } from './run.ts';

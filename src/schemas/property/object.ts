@@ -6,7 +6,7 @@ import type { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
 import { chain, type Resumable, repeat, Suspended } from '../../lib/cooperative-yield.ts';
-import { memberStep } from '../../lib/text-place.ts';
+import { memberStep } from '../../lib/text-position.ts';
 import type { BodyWriter } from '../build/view-body.ts';
 import { compilePath, type PathSelector } from '../json-path/json-path.ts';
 import {

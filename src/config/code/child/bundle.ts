@@ -8,7 +8,7 @@ import type { Message, OnLoadResult, Plugin } from 'esbuild-wasm';
 import esbuild from 'esbuild-wasm/lib/browser.js';
 import type { ConfigIssue } from '../../../contract/diagnostic.ts';
 import { quote } from '../../../lib/quote.ts';
-import { lineStartsOf } from '../../../lib/text-place.ts';
+import { lineStartsOf } from '../../../lib/text-position.ts';
 import { sourcePlace } from '../../../schemas/code/program.ts';
 import { moduleCandidates } from '../../document-path.ts';
 import { ModuleRefused, type ReadModule } from '../compiler-protocol.ts';

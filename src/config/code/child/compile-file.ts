@@ -1,6 +1,6 @@
 /** Compiles one file of a tenant without running it. */
 import type { ConfigIssue } from '../../../contract/diagnostic.ts';
-import { lineAt, lineStartsOf } from '../../../lib/text-place.ts';
+import { lineAt, lineStartsOf } from '../../../lib/text-position.ts';
 import { sourcePlace } from '../../../schemas/code/program.ts';
 import type { CompiledFile, ProgramDraft, ReadModule } from '../compiler-protocol.ts';
 import { type Analysis, analyse } from './analysis.ts';

@@ -14,7 +14,7 @@ import {
   tokTypes,
 } from 'acorn';
 import { full } from 'acorn-walk';
-import { lineStartsOf } from '../../../lib/text-place.ts';
+import { lineStartsOf } from '../../../lib/text-position.ts';
 import type { CodeProgram } from '../../../schemas/code/program.ts';
 
 /** A text that SES rejects; escaping its last character avoids that. */

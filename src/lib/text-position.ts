@@ -4,7 +4,7 @@
  */
 import { isAscii } from 'node:buffer';
 
-export interface Place {
+export interface TextPosition {
   /** From 1. */
   readonly line: number;
   /** From 1, in code points. */
@@ -16,7 +16,7 @@ const newline = 0x0a;
 const firstOfByteOrderMark = 0xef;
 
 /** Counts lines, and columns in code points, over pieces of UTF-8. Skips a byte order mark. */
-export class TextPlace {
+export class PositionCounter {
   #line = 1;
   #column = 1;
   /** Number of bytes of the current piece counted so far. */
@@ -24,7 +24,7 @@ export class TextPlace {
   #isAtBeginning = true;
 
   /** The position of a byte in the current piece. Calls must be in ascending order. */
-  in(piece: Uint8Array, at: number): Place {
+  in(piece: Uint8Array, at: number): TextPosition {
     for (; this.#counted < at; this.#counted += 1) {
       const byte = piece[this.#counted] ?? 0;
       if (byte === newline) {

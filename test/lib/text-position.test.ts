@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { placeIn } from '../../src/lib/json-mistake.ts';
-import { itemPath, memberPath, memberStep, TextPlace } from '../../src/lib/text-place.ts';
+import { positionIn } from '../../src/lib/json-mistake.ts';
+import { itemPath, memberPath, memberStep, PositionCounter } from '../../src/lib/text-position.ts';
 import { runs } from '../support/runs.ts';
 
 const texts = fc.array(fc.constantFrom('a', '\n', 'é', 'жж', '😀', '\r\n', '[1]'), { maxLength: 40 });
 
-test('text place: reports the place in the whole text, however it is split into pieces', () => {
+test('text position: reports the position in the whole text, however it is split into pieces', () => {
   fc.assert(
     fc.property(
       texts,
@@ -20,19 +20,19 @@ test('text place: reports the place in the whole text, however it is split into 
         const first = `${hasMark ? '\ufeff' : ''}${units.slice(0, at).join('')}`;
         const bytes = Buffer.from(first + units.slice(at).join(''));
         const wantedByte = Buffer.byteLength(first);
-        const place = new TextPlace();
+        const position = new PositionCounter();
         let from = 0;
         for (let turn = 0; ; turn += 1) {
           const piece = bytes.subarray(from, from + (sizes[turn % sizes.length] ?? 1));
           if (wantedByte < from + piece.length || piece.length === 0) {
             const text = units.join('');
             assert.deepEqual(
-              place.in(piece, wantedByte - from),
-              placeIn(text, units.slice(0, at).join('').length),
+              position.in(piece, wantedByte - from),
+              positionIn(text, units.slice(0, at).join('').length),
             );
             return;
           }
-          place.pass(piece);
+          position.pass(piece);
           from += piece.length;
         }
       },
@@ -41,7 +41,7 @@ test('text place: reports the place in the whole text, however it is split into 
   );
 });
 
-test('text place: a plain name follows a dot, any other is quoted', () => {
+test('text position: a plain name follows a dot, any other is quoted', () => {
   assert.equal(memberPath('$', 'domains'), '$.domains');
   assert.equal(itemPath('$.domains', 0), '$.domains[0]');
   assert.equal(memberPath('$', 'two words'), "$['two words']");
@@ -49,6 +49,6 @@ test('text place: a plain name follows a dot, any other is quoted', () => {
   assert.equal(memberStep('back\\slash'), "['back\\\\slash']");
 });
 
-test('text place: a place is one line, whatever a name contains', () => {
+test('text position: a position is one line, whatever a name contains', () => {
   assert.equal(memberPath('$', 'a\nb'), "$['a b']");
 });
