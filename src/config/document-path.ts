@@ -43,15 +43,15 @@ export const schemaFolders = ['schemas', 'partials', 'indexes'] as const;
 export type SchemaFolder = (typeof schemaFolders)[number];
 
 /** Identifies a configuration document, regardless of subfolders. */
-export type DocumentPlace =
+export type DocumentPath =
   | { readonly kind: 'tenant'; readonly tenant: string }
-  | SchemaPlace
+  | SchemaPath
   /** A file that schemas in JavaScript import. */
   | { readonly kind: 'module'; readonly tenant: string }
   /** The compiled form of a JavaScript schema. It is created when documents are published, and is never a file. */
   | { readonly kind: 'program'; readonly tenant: string };
 
-export interface SchemaPlace {
+export interface SchemaPath {
   readonly kind: SchemaFolder;
   readonly tenant: string;
   readonly alias: string;
@@ -72,22 +72,22 @@ export function isId(text: string): boolean {
 }
 
 /** The document at a path relative to CONFIG_DIR; null if no configuration document may have the path. */
-export function documentPlace(path: string): DocumentPlace | null {
+export function parseDocumentPath(path: string): DocumentPath | null {
   const [root, tenant, folder, ...below] = path.split('/');
   if (root !== 'tenants' || tenant === undefined || folder === undefined || !isTenantName(tenant))
     return null;
   const name = below.pop();
   if (name === undefined) return folder === 'tenant.json' ? { kind: 'tenant', tenant } : null;
   if (folder === programFolder) return below.length === 0 ? { kind: 'program', tenant } : null;
-  return schemaPlace(tenant, folder, below, name) ?? modulePlace(tenant, [folder, ...below, name]);
+  return parseSchemaPath(tenant, folder, below, name) ?? parseModulePath(tenant, [folder, ...below, name]);
 }
 
-function schemaPlace(
+function parseSchemaPath(
   tenant: string,
   folder: string,
   below: readonly string[],
   name: string,
-): SchemaPlace | null {
+): SchemaPath | null {
   const schemaFolder = schemaFolders.find((known) => known === folder);
   if (schemaFolder === undefined || !mayBeSortedInto(schemaFolder, below)) return null;
   const file = splitSchemaFileName(schemaFolder, name);
@@ -95,7 +95,7 @@ function schemaPlace(
   return { kind: file.kind, tenant, alias: file.alias, language: file.language };
 }
 
-function modulePlace(tenant: string, names: readonly string[]): DocumentPlace | null {
+function parseModulePath(tenant: string, names: readonly string[]): DocumentPath | null {
   const file = names.at(-1) ?? '';
   const isPlain = names.length > 1 && names.every((name) => isSortingFolder(name));
   // JSON in a schema folder is a schema, or misplaced.

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Ajv } from '@modelcontextprotocol/client/validators/ajv';
 import { newSite } from '../../src/cli/site/new-site.ts';
-import { documentPlace } from '../../src/config/document-path.ts';
+import { parseDocumentPath } from '../../src/config/document-path.ts';
 import { readDocuments } from '../../src/config/documents/folder.ts';
 import { loadConfiguration } from '../../src/config/documents/load.ts';
 import { jsonSchemas } from '../../src/config/json-schemas.ts';
@@ -26,7 +26,7 @@ function refusal(kind: Kind, json: unknown): string | null {
 }
 
 function kindOf(file: string): Kind | null {
-  const place = documentPlace(file);
+  const place = parseDocumentPath(file);
   if (place === null || !file.endsWith('.json')) return null;
   if (place.kind === 'tenant') return 'tenant';
   const kinds: Readonly<Record<string, Kind>> = { schemas: 'schema', partials: 'partial', indexes: 'index' };

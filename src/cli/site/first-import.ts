@@ -1,5 +1,5 @@
 /** Finds keys in a site's configuration, and checks whether its store is empty. */
-import { documentPlace } from '../../config/document-path.ts';
+import { parseDocumentPath } from '../../config/document-path.ts';
 import { readDocuments } from '../../config/documents/folder.ts';
 import { parseJsonText } from '../../config/json-text.ts';
 import { isHashed } from '../../config/tenant/api-keys.ts';
@@ -33,7 +33,7 @@ export function firstManagementKey(configDir: string): Promise<string | null> {
 async function firstKey(configDir: string, keysOf: (tenantFile: Json) => string[]): Promise<string | null> {
   const { documents } = await readDocuments(configDir);
   for (const [file, text] of documents) {
-    if (documentPlace(file)?.kind !== 'tenant') continue;
+    if (parseDocumentPath(file)?.kind !== 'tenant') continue;
     const parsed = parseJsonText(text);
     const key = parsed.ok ? keysOf(parsed.json).find((one) => !isHashed(one)) : undefined;
     if (key !== undefined) return key;

@@ -22,10 +22,10 @@ import { readCollations, readIndexFields } from '../../schemas/definition/index-
 import { readIndexTexts } from '../../schemas/definition/index-texts.ts';
 import type { ConfigDocuments } from '../configuration.ts';
 import {
-  documentPlace,
+  parseDocumentPath,
   moduleCandidates,
   programPath,
-  type SchemaPlace,
+  type SchemaPath,
   schemaFolders,
   tenantFilePath,
 } from '../document-path.ts';
@@ -65,7 +65,7 @@ export function keepCompiler(): void {
   tools.configuration = { compiler: new Compiler(keptMs), cpuMs, sandbox: new Sandbox(keptMs) };
 }
 
-const kinds: Readonly<Record<SchemaPlace['kind'], ProgramKind>> = {
+const kinds: Readonly<Record<SchemaPath['kind'], ProgramKind>> = {
   schemas: 'full',
   partials: 'partial',
   indexes: 'index',
@@ -88,25 +88,25 @@ export async function compileCode(
   purpose: CompilePurpose,
   readFile: ReadModule = async () => null,
 ): Promise<CompiledDocuments> {
-  const sources = new Map([...documents].filter(([path]) => documentPlace(path)?.kind !== 'program'));
+  const sources = new Map([...documents].filter(([path]) => parseDocumentPath(path)?.kind !== 'program'));
   const schemas = [...sources.keys()].flatMap((file) => {
-    const place = documentPlace(file);
-    return place !== null && 'language' in place ? [{ file, place }] : [];
+    const parsed = parseDocumentPath(file);
+    return parsed !== null && 'language' in parsed ? [{ file, parsed }] : [];
   });
-  const issues = tooManyFiles(schemas.map(({ place }) => place));
+  const issues = tooManyFiles(schemas.map(({ parsed }) => parsed));
   const refused = new Set(issues.map(({ file }) => file));
-  const places = schemas.filter(
-    ({ place }) => place.language === 'code' && !refused.has(tenantFilePath(place.tenant)),
+  const toCompile = schemas.filter(
+    ({ parsed }) => parsed.language === 'code' && !refused.has(tenantFilePath(parsed.tenant)),
   );
-  if (places.length === 0) return { documents: sources, issues };
+  if (toCompile.length === 0) return { documents: sources, issues };
   const compilation = new Compilation(sources, purpose, readFile, issues);
   try {
     const programs: [string, string][] = [];
-    for (const { file, place } of places) {
-      const program = await compilation.compile(file, place);
+    for (const { file, parsed } of toCompile) {
+      const program = await compilation.compile(file, parsed);
       if (program === null) continue;
       programs.push([
-        programPath(place.tenant, programName(program.kind, program.alias)),
+        programPath(parsed.tenant, programName(program.kind, program.alias)),
         JSON.stringify(program),
       ]);
     }
@@ -117,8 +117,8 @@ export async function compileCode(
 }
 
 /** One mistake for each tenant with more schemas than the maximum; none of its schemas is compiled. */
-function tooManyFiles(places: readonly SchemaPlace[]): ConfigIssue[] {
-  return [...groupBy(places, ({ tenant }) => tenant)].flatMap(([tenant, own]) =>
+function tooManyFiles(schemas: readonly SchemaPath[]): ConfigIssue[] {
+  return [...groupBy(schemas, ({ tenant }) => tenant)].flatMap(([tenant, own]) =>
     schemaFolders.flatMap((folder) => {
       const count = own.filter(({ kind }) => kind === folder).length;
       const max = schemaFilesMax[folder];
@@ -154,7 +154,7 @@ class Compilation {
     if (this.#tools.sandbox === null) this.#sandbox.close();
   }
 
-  async compile(file: string, { tenant, kind: folder, alias }: SchemaPlace): Promise<CodeProgram | null> {
+  async compile(file: string, { tenant, kind: folder, alias }: SchemaPath): Promise<CodeProgram | null> {
     const { compiler, cpuMs: cpuMsMax } = this.#tools;
     const cpuMsLeft = cpuMsMax - (this.#cpuMs.get(tenant) ?? 0);
     if (this.#outOfTime.delete(tenant)) {
@@ -213,7 +213,7 @@ class Compilation {
   }
 
   async #read(path: string): Promise<string | null> {
-    if (documentPlace(path)?.kind === 'tenant') throw new ModuleRefused(holdsSecrets);
+    if (parseDocumentPath(path)?.kind === 'tenant') throw new ModuleRefused(holdsSecrets);
     const known = this.sources.get(path);
     if (known !== undefined) return known;
     const text = await this.readFile(path);

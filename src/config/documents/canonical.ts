@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import type { ConfigDocuments } from '../configuration.ts';
-import { documentPlace } from '../document-path.ts';
+import { parseDocumentPath } from '../document-path.ts';
 import { parseJsonText } from '../json-text.ts';
 import { hashedForm } from '../tenant/api-keys.ts';
 
@@ -63,7 +63,7 @@ function canonicalText(path: string, text: string): string {
   if (!path.endsWith('.json')) return text;
   const parsed = parseJsonText(text);
   if (!parsed.ok) return text;
-  if (documentPlace(path)?.kind !== 'tenant') return JSON.stringify(parsed.json);
+  if (parseDocumentPath(path)?.kind !== 'tenant') return JSON.stringify(parsed.json);
   return JSON.stringify(withSortedMembers(withHashedKeys(parsed.json)));
 }
 

@@ -1,7 +1,7 @@
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
 import { compileCode } from '../code/compile-code.ts';
 import type { ConfigDocuments } from '../configuration.ts';
-import { documentPlace } from '../document-path.ts';
+import { parseDocumentPath } from '../document-path.ts';
 import { hashKeys } from './canonical.ts';
 import { readDocuments, readModule } from './folder.ts';
 import { type LoadOutcome, loadConfiguration, notCompiled } from './load.ts';
@@ -37,9 +37,9 @@ export function allMistakes(found: readonly ConfigIssue[], loaded: LoadOutcome):
 /** True for an unexpected file that a schema imports, and for its folder. */
 function isImported({ file, path }: ConfigIssue, documents: ConfigDocuments): boolean {
   if (path !== '$') return false;
-  if (documentPlace(file)?.kind === 'module' && documents.has(file)) return true;
+  if (parseDocumentPath(file)?.kind === 'module' && documents.has(file)) return true;
   return [...documents.keys()].some(
-    (document) => document.startsWith(`${file}/`) && documentPlace(document)?.kind === 'module',
+    (document) => document.startsWith(`${file}/`) && parseDocumentPath(document)?.kind === 'module',
   );
 }
 

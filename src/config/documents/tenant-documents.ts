@@ -3,7 +3,7 @@ import type { Steps } from '../../lib/cooperative-yield.ts';
 import { quote } from '../../lib/quote.ts';
 import type { CodeProgram } from '../../schemas/code/program.ts';
 import type { ConfigDocuments } from '../configuration.ts';
-import { documentPlace, runtimeLookupsPath, type SchemaFolder, type SchemaPlace } from '../document-path.ts';
+import { parseDocumentPath, runtimeLookupsPath, type SchemaFolder, type SchemaPath } from '../document-path.ts';
 import { parseJsonText } from '../json-text.ts';
 import type { RuntimeLookup } from '../tenant/tenant.ts';
 
@@ -29,29 +29,29 @@ export function* parseDocuments(
   const tenants = new Map<string, TenantDocuments>();
   for (const [file, text] of [...documents].sort(([a], [b]) => (a < b ? -1 : 1))) {
     yield;
-    const place = documentPlace(file);
-    if (place === null) {
+    const parsed = parseDocumentPath(file);
+    if (parsed === null) {
       new Cursor(file, '$', undefined, findings).issue('not a place for a configuration file', 'Remove it.');
       continue;
     }
-    const tenant = tenants.get(place.tenant) ?? noDocuments();
-    tenants.set(place.tenant, tenant);
-    if (place.kind === 'module') {
+    const tenant = tenants.get(parsed.tenant) ?? noDocuments();
+    tenants.set(parsed.tenant, tenant);
+    if (parsed.kind === 'module') {
       tenant.modules.push(new Cursor(file, '$', undefined, findings));
       continue;
     }
-    if (place.kind === 'program') {
-      if (file === runtimeLookupsPath(place.tenant)) tenant.runtimeLookups.push(...JSON.parse(text));
+    if (parsed.kind === 'program') {
+      if (file === runtimeLookupsPath(parsed.tenant)) tenant.runtimeLookups.push(...JSON.parse(text));
       else tenant.programs.push(JSON.parse(text));
       continue;
     }
-    if ('language' in place && place.language === 'code') {
-      addSchema(tenant.folders[place.kind], place, new Cursor(file, '$', undefined, findings));
+    if ('language' in parsed && parsed.language === 'code') {
+      addSchema(tenant.folders[parsed.kind], parsed, new Cursor(file, '$', undefined, findings));
       continue;
     }
     const root = parseDocument(file, text, findings);
-    if (place.kind === 'tenant') tenant.tenantFile = root;
-    else addSchema(tenant.folders[place.kind], place, root);
+    if (parsed.kind === 'tenant') tenant.tenantFile = root;
+    else addSchema(tenant.folders[parsed.kind], parsed, root);
   }
   return tenants;
 }
@@ -62,7 +62,7 @@ function noDocuments(): TenantDocuments {
 }
 
 /** Two files may have the same alias, because folders are not part of it and a kind has several file extensions. */
-function addSchema(files: Map<string, Cursor>, { kind, alias }: SchemaPlace, root: Cursor): void {
+function addSchema(files: Map<string, Cursor>, { kind, alias }: SchemaPath, root: Cursor): void {
   const first = files.get(alias);
   if (first === undefined) {
     files.set(alias, root);

@@ -2,7 +2,7 @@
 
 import { runtimeLookupsKeptMax } from '../../contract/limits.ts';
 import type { ConfigDocuments } from '../configuration.ts';
-import { documentPlace, isTenantName, runtimeLookupsPath } from '../document-path.ts';
+import { parseDocumentPath, isTenantName, runtimeLookupsPath } from '../document-path.ts';
 
 const root = 'tenants/';
 
@@ -15,7 +15,7 @@ export function tenantsOf(documents: ConfigDocuments): string[] {
 /** The documents of a tenant by their paths in its folder, without generated ones. */
 export function documentsOfTenant(documents: ConfigDocuments, tenant: string): Map<string, string> {
   return inFolder(
-    new Map([...documents].filter(([path]) => documentPlace(path)?.kind !== 'program')),
+    new Map([...documents].filter(([path]) => parseDocumentPath(path)?.kind !== 'program')),
     tenant,
   );
 }
@@ -59,8 +59,8 @@ export function withRuntimeLookups(documents: ConfigDocuments, before: ConfigDoc
 
 function tenantsWithCode(documents: ConfigDocuments): string[] {
   const tenants = [...documents.keys()].flatMap((path) => {
-    const place = documentPlace(path);
-    return place?.kind === 'program' ? [place.tenant] : [];
+    const parsed = parseDocumentPath(path);
+    return parsed?.kind === 'program' ? [parsed.tenant] : [];
   });
   return [...new Set(tenants)].sort();
 }

@@ -2,7 +2,7 @@
 import { getOwn, isJsonObject, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import { memberPath } from '../../lib/text-position.ts';
 import type { ConfigDocuments } from '../configuration.ts';
-import { documentPlace } from '../document-path.ts';
+import { parseDocumentPath } from '../document-path.ts';
 import { parseJsonText } from '../json-text.ts';
 
 /** The placeholder for a hidden value. Writing it keeps the former value. */
@@ -14,7 +14,7 @@ export function withoutSecrets(documents: ConfigDocuments): Map<string, string> 
 }
 
 function isTenantFile(path: string): boolean {
-  return documentPlace(path)?.kind === 'tenant';
+  return parseDocumentPath(path)?.kind === 'tenant';
 }
 
 /** The text of a tenant file, with `kept` in place of each secret. */

@@ -1,7 +1,7 @@
 /** `GET /management/v1/tenant`: an overview of a tenant (docs/reference/management.md "The tenant"). */
 
 import type { Environment, Source, SourceGroup, Tenant } from '../../config/configuration.ts';
-import { documentPlace, type SchemaFolder } from '../../config/document-path.ts';
+import { parseDocumentPath, type SchemaFolder } from '../../config/document-path.ts';
 import type { TenantAnswer } from '../../contract/shapes-management.ts';
 import { countViews } from '../../store/change-log/logged-views.ts';
 import { readTenant } from '../../store/configuration/published-configuration.ts';
@@ -84,9 +84,9 @@ async function languagesOf(store: Store, { alias: tenant }: Tenant): Promise<Rea
   const published = await readTenant(store, tenant);
   const languages = new Map<string, Language>();
   for (const path of published?.documents.keys() ?? []) {
-    const place = documentPlace(path);
-    if (place === null || !('alias' in place) || place.tenant !== tenant) continue;
-    languages.set(`${place.kind}:${place.alias}`, languageOf(path));
+    const parsed = parseDocumentPath(path);
+    if (parsed === null || !('alias' in parsed) || parsed.tenant !== tenant) continue;
+    languages.set(`${parsed.kind}:${parsed.alias}`, languageOf(path));
   }
   return languages;
 }

@@ -1,7 +1,7 @@
 /** The schema to preview: one of the tenant's, or a text that is temporarily added to its schemas. */
 import { compileCode } from '../../config/code/compile-code.ts';
 import type { ConfigDocuments, Configuration, Tenant } from '../../config/configuration.ts';
-import { documentPlace, type SchemaFolder } from '../../config/document-path.ts';
+import { parseDocumentPath, type SchemaFolder } from '../../config/document-path.ts';
 import { checkedInTurn } from '../../config/documents/checked-in-turn.ts';
 import { loadingSteps } from '../../config/documents/load.ts';
 import { inFolder, withDocumentsOfTenant } from '../../config/documents/tenant-folder.ts';
@@ -90,19 +90,19 @@ function pathOf(tenant: string, alias: string, { kind, language }: SchemaText): 
 }
 
 function isSchema(file: string, folder: SchemaFolder, alias: string): boolean {
-  const place = documentPlace(file);
-  return place?.kind === folder && 'alias' in place && place.alias === alias;
+  const parsed = parseDocumentPath(file);
+  return parsed?.kind === folder && 'alias' in parsed && parsed.alias === alias;
 }
 
 function isProgram(file: string, { kind }: SchemaText, alias: string): boolean {
-  return documentPlace(file)?.kind === 'program' && file.endsWith(`/${kind}-${alias}.json`);
+  return parseDocumentPath(file)?.kind === 'program' && file.endsWith(`/${kind}-${alias}.json`);
 }
 
 function freeAlias(documents: ConfigDocuments): string {
   const taken = new Set(
     [...documents.keys()].flatMap((file) => {
-      const place = documentPlace(file);
-      return place !== null && 'alias' in place ? [place.alias] : [];
+      const parsed = parseDocumentPath(file);
+      return parsed !== null && 'alias' in parsed ? [parsed.alias] : [];
     }),
   );
   for (let count = 1; ; count += 1) {
@@ -113,7 +113,7 @@ function freeAlias(documents: ConfigDocuments): string {
 
 /** Compiles only the new schema, because the documents contain the programs of the others. @throws SchemaTextError */
 async function compiled(documents: ConfigDocuments, path: string): Promise<ConfigDocuments> {
-  const needed = [...documents].filter(([file]) => file === path || documentPlace(file)?.kind === 'module');
+  const needed = [...documents].filter(([file]) => file === path || parseDocumentPath(file)?.kind === 'module');
   const outcome = await compileCode(new Map(needed), 'preview');
   if (outcome.issues.length > 0) throw new SchemaTextError(outcome.issues);
   return new Map([...documents, ...outcome.documents]);

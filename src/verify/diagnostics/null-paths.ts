@@ -2,7 +2,7 @@
  * Finds paths in expressions that are null for every entity of a type, because a name is misspelt or no source sends it.
  * Schemas are compiled with `observe`, which then receives every value that they read.
  */
-import { documentPlace } from '../../config/document-path.ts';
+import { parseDocumentPath } from '../../config/document-path.ts';
 import { formatEntityId } from '../../contract/ids.ts';
 import type { PathObserver, PlaceInFile } from '../../schemas/language/scope.ts';
 import type { LocatedDiagnostic } from './located-diagnostic.ts';
@@ -34,15 +34,15 @@ export class NullPaths {
 
   *findings(counts: TypeCounts): Iterable<LocatedDiagnostic> {
     for (const { at, path, sourceId, type, originId, hasValue } of this.#uses.values()) {
-      const place = documentPlace(at.file);
-      if (hasValue || place === null || !('alias' in place)) continue;
-      const { tenant, alias } = place;
+      const parsed = parseDocumentPath(at.file);
+      if (hasValue || parsed === null || !('alias' in parsed)) continue;
+      const { tenant, alias } = parsed;
       const what = JSON.stringify(type);
       yield {
         kind: 'alwaysNull',
         tenant,
-        ...(place.kind === 'partials' ? {} : { schema: alias }),
-        place: place.kind === 'partials' ? `partials/${alias} ${at.path}` : at.path,
+        ...(parsed.kind === 'partials' ? {} : { schema: alias }),
+        place: parsed.kind === 'partials' ? `partials/${alias} ${at.path}` : at.path,
         entityId: formatEntityId({ sourceId, originId }),
         message: `\`${path}\` is null for every entity of the type ${what}: is the name right, and does anybody send it?`,
         count: counts.of(tenant, sourceId, type),

@@ -1,7 +1,7 @@
 /** Schema files in subfolders of `schemas`, and with extensions that determine their kind. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { documentPlace } from '../../../src/config/document-path.ts';
+import { parseDocumentPath } from '../../../src/config/document-path.ts';
 import type { JsonObject } from '../../../src/contract/json.ts';
 import { type Files, issuesOf, load, site, warningsOf } from '../support/loading.ts';
 import { pageSchema } from '../support/site.ts';
@@ -91,13 +91,13 @@ test('schema folders: no path leads out of the configuration, or to a hidden fil
     'page.full.json.bak',
   ];
   for (const path of nowhere) {
-    assert.equal(documentPlace(`tenants/site/schemas/${path}`), null, path);
+    assert.equal(parseDocumentPath(`tenants/site/schemas/${path}`), null, path);
     const [issue] = issuesOf(site({}, { [`tenants/site/schemas/${path}`]: pageSchema }));
     assert.match(issue?.message ?? '', /not a place/, path);
   }
   for (const path of ['partials/a/card.json', 'indexes/a/pages.json', 'partials/card.partial.json']) {
-    assert.equal(documentPlace(`tenants/site/${path}`), null, path);
+    assert.equal(parseDocumentPath(`tenants/site/${path}`), null, path);
   }
   const place = { kind: 'indexes', tenant: 'site', alias: 'pages', language: 'json' };
-  assert.deepEqual(documentPlace('tenants/site/schemas/Über uns/x/pages.index.json'), place);
+  assert.deepEqual(parseDocumentPath('tenants/site/schemas/Über uns/x/pages.index.json'), place);
 });
