@@ -17,7 +17,7 @@ import { groupBy } from '../../lib/lists.ts';
 import { quote } from '../../lib/quote.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { type ProgramKind, programName } from '../../schemas/build/code-call.ts';
-import { type CodeProgram, sourcePlace } from '../../schemas/code/program.ts';
+import { type CodeProgram, sourcePosition } from '../../schemas/code/program.ts';
 import { readCollations, readIndexFields } from '../../schemas/definition/index-fields.ts';
 import { readIndexTexts } from '../../schemas/definition/index-texts.ts';
 import type { ConfigDocuments } from '../configuration.ts';
@@ -269,8 +269,8 @@ class Compilation {
     message: string,
     advice: string,
   ): void {
-    const place = sourcePlace(program, line, column);
-    const path = place === null ? '$' : `${place.line}:${place.column}`;
-    this.issues.push({ file: place?.file ?? program.file, path, message, advice });
+    const position = sourcePosition(program, line, column);
+    const path = position === null ? '$' : `${position.line}:${position.column}`;
+    this.issues.push({ file: position?.file ?? program.file, path, message, advice });
   }
 }

@@ -89,7 +89,7 @@ export interface CodeDestination {
   readonly options: Json;
 }
 
-/** Why code failed, and where in its bundle. `failurePlace` maps that to the source. */
+/** Why code failed, and where in its bundle. `failurePosition` maps that to the source. */
 export interface CodeFailure {
   readonly message: string;
   /** Program in which it happened; null if unknown. */

@@ -9,7 +9,7 @@ import type { CodeCall, CodeReply, LookupRequest } from '../build/code-call.ts';
 import { Frame } from '../language/scope.ts';
 import type { LookupQuery } from '../lookup-layout.ts';
 import { codeLookup, lookupText } from './code-lookup.ts';
-import { type CodeProgram, failurePlace, type ProgramsByName } from './program.ts';
+import { type CodeProgram, failurePosition, type ProgramsByName } from './program.ts';
 
 export type MadeReply = Extract<CodeReply, { kind: 'made' }>;
 
@@ -80,7 +80,7 @@ export class CodeRunner {
       if (reply === undefined) return null;
       if (reply.kind === 'made') return this.#made(build, program, reply);
       if (reply.kind === 'failed') {
-        const place = failurePlace(this.programs, reply.failure, program);
+        const place = failurePosition(this.programs, reply.failure, program);
         build.fail({ message: reply.failure.message, place });
         return null;
       }

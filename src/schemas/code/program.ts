@@ -51,7 +51,7 @@ export function programsByName(programs: readonly CodeProgram[]): ProgramsByName
 }
 
 /** A position in a source file, from 1. */
-export interface SourcePlace {
+export interface SourcePosition {
   /** Relative to CONFIG_DIR. */
   readonly file: string;
   readonly line: number;
@@ -64,7 +64,7 @@ type Mapped = Pick<CodeProgram, 'map'>;
 const traceMaps = new WeakMap<Mapped, TraceMap>();
 
 /** Maps a position in a program's code to its source file; null if there is none. */
-export function sourcePlace(program: Mapped, line: number, column: number): SourcePlace | null {
+export function sourcePosition(program: Mapped, line: number, column: number): SourcePosition | null {
   const map = traceMaps.get(program) ?? new TraceMap(program.map);
   traceMaps.set(program, map);
   if (line < 1 || column < 1) return null;
@@ -74,8 +74,8 @@ export function sourcePlace(program: Mapped, line: number, column: number): Sour
 }
 
 /** Where code failed, for messages: `tenants/acme/schemas/page.full.ts:12:7`; only the file if the line is unknown. */
-export function failurePlace(programs: ProgramsByName, failure: CodeFailure, own: CodeProgram): string {
+export function failurePosition(programs: ProgramsByName, failure: CodeFailure, own: CodeProgram): string {
   const program = failure.program === null ? own : (programs.get(failure.program) ?? own);
-  const place = sourcePlace(program, failure.line, failure.column);
-  return place === null ? program.file : `${place.file}:${place.line}:${place.column}`;
+  const position = sourcePosition(program, failure.line, failure.column);
+  return position === null ? program.file : `${position.file}:${position.line}:${position.column}`;
 }

@@ -6,7 +6,7 @@ import { compileCode, keepCompiler } from '../../../src/config/code/compile-code
 import type { ConfigIssue } from '../../../src/contract/diagnostic.ts';
 import { schemasMax } from '../../../src/contract/limits.ts';
 import { Sandbox } from '../../../src/sandbox/sandbox.ts';
-import { type CodeProgram, sourcePlace } from '../../../src/schemas/code/program.ts';
+import { type CodeProgram, sourcePosition } from '../../../src/schemas/code/program.ts';
 
 const sandbox = new Sandbox();
 after(() => sandbox.close());
@@ -114,10 +114,10 @@ test('compile: a failure after an escaped string has its position in the source'
   const reply = await run(program);
   assert.equal(reply.kind, 'failed');
   if (reply.kind !== 'failed') return;
-  const place = sourcePlace(program, reply.failure.line, reply.failure.column);
+  const position = sourcePosition(program, reply.failure.line, reply.failure.column);
   const at = text.indexOf('member;');
   const before = text.slice(0, at).split('\n');
-  assert.deepEqual(place, {
+  assert.deepEqual(position, {
     file: `${folder}/schemas/page.full.ts`,
     line: before.length,
     column: (before.at(-1)?.length ?? 0) + 1,

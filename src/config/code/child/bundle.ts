@@ -9,7 +9,7 @@ import esbuild from 'esbuild-wasm/lib/browser.js';
 import type { ConfigIssue } from '../../../contract/diagnostic.ts';
 import { quote } from '../../../lib/quote.ts';
 import { lineStartsOf } from '../../../lib/text-position.ts';
-import { sourcePlace } from '../../../schemas/code/program.ts';
+import { sourcePosition } from '../../../schemas/code/program.ts';
 import { moduleCandidates } from '../../document-path.ts';
 import { ModuleRefused, type ReadModule } from '../compiler-protocol.ts';
 import { variableImport } from './analysis.ts';
@@ -109,10 +109,10 @@ function parsed(
     const { loc } = error as SyntaxError & {
       readonly loc?: { readonly line: number; readonly column: number };
     };
-    const place = loc === undefined ? null : sourcePlace(bundled, loc.line, loc.column + 1);
+    const position = loc === undefined ? null : sourcePosition(bundled, loc.line, loc.column + 1);
     issues.push({
-      file: place?.file ?? bundled.file,
-      path: place === null ? '$' : `${place.line}:${place.column}`,
+      file: position?.file ?? bundled.file,
+      path: position === null ? '$' : `${position.line}:${position.column}`,
       message: error.message.replace(/ \(\d+:\d+\)$/, ''),
       advice: codeAdvice,
     });

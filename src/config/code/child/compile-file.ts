@@ -1,7 +1,7 @@
 /** Compiles one file of a tenant without running it. */
 import type { ConfigIssue } from '../../../contract/diagnostic.ts';
 import { lineAt, lineStartsOf } from '../../../lib/text-position.ts';
-import { sourcePlace } from '../../../schemas/code/program.ts';
+import { sourcePosition } from '../../../schemas/code/program.ts';
 import type { CompiledFile, ProgramDraft, ReadModule } from '../compiler-protocol.ts';
 import { type Analysis, analyse } from './analysis.ts';
 import { type Bundle, bundle } from './bundle.ts';
@@ -13,38 +13,38 @@ export async function compileFile(file: string, read: ReadModule): Promise<Compi
   const bundled = await bundle(file, read, issues);
   if (bundled === null) return { draft: null, issues };
   const analysis = analyse(bundled.tree);
-  const placeOf = positionsIn(bundled, file);
+  const positionOf = positionsIn(bundled, file);
   for (const { message, advice, at } of analysis.findings) {
-    const place = placeOf(at);
-    issues.push({ file: place.file, path: place.path, message, advice });
+    const position = positionOf(at);
+    issues.push({ file: position.file, path: position.path, message, advice });
   }
   if (analysis.generatesCode) return { draft: null, issues };
   const draft: ProgramDraft = {
     ...{ file, files: bundled.files, ...escapeForSandbox(bundled) },
     partials: analysis.partials,
     lookups: withoutRepetition(analysis.lookups),
-    names: namesOf(analysis, placeOf),
+    names: namesOf(analysis, positionOf),
   };
   return { draft, issues };
 }
 
-type PlaceOf = (offset: number) => Pick<ConfigIssue, 'file' | 'path'> & { line: number; column: number };
+type PositionOf = (offset: number) => Pick<ConfigIssue, 'file' | 'path'> & { line: number; column: number };
 
 /** Maps offsets in the bundle to positions in the sources. */
-function positionsIn({ code, map }: Bundle, file: string): PlaceOf {
+function positionsIn({ code, map }: Bundle, file: string): PositionOf {
   const lineStarts = lineStartsOf(code);
   const mapped = { map };
   return (offset) => {
     const line = lineAt(lineStarts, offset);
-    const place = sourcePlace(mapped, line + 1, offset - (lineStarts[line] ?? 0) + 1);
-    if (place === null) return { file, path: '$', line: 0, column: 0 };
-    return { ...place, path: `${place.line}:${place.column}` };
+    const position = sourcePosition(mapped, line + 1, offset - (lineStarts[line] ?? 0) + 1);
+    if (position === null) return { file, path: '$', line: 0, column: 0 };
+    return { ...position, path: `${position.line}:${position.column}` };
   };
 }
 
-function namesOf({ names }: Analysis, placeOf: PlaceOf): ProgramDraft['names'] {
+function namesOf({ names }: Analysis, positionOf: PositionOf): ProgramDraft['names'] {
   return names.map(({ kind, name, at }) => {
-    const { file, line, column } = placeOf(at);
+    const { file, line, column } = positionOf(at);
     return { kind, name, file, line, column };
   });
 }
