@@ -13,7 +13,7 @@ import {
   noteFilled,
   readLayouts,
   retireFormer,
-  type SourcePlace,
+  type SourceRef,
 } from '../store/configuration/layouts.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
 import type { Store } from '../store/store.ts';
@@ -23,7 +23,7 @@ import { isAppliedByAll } from './applied-by-all.ts';
 const observationMs = 100;
 
 /** A source whose current layout is not the one that the configuration requires. */
-export interface LayoutChange extends SourcePlace {
+export interface LayoutChange extends SourceRef {
   /** Null if no lookup reads the source. */
   readonly wanted: LookupLayout | null;
 }

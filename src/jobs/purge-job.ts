@@ -8,7 +8,7 @@ import { forgetLogs } from '../store/change-log/trim.ts';
 import { forgetNames } from '../store/codec/name-lists.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import type { JobRun } from '../store/configuration/job-runner.ts';
-import type { SourcePlace } from '../store/configuration/layouts.ts';
+import type { SourceRef } from '../store/configuration/layouts.ts';
 import { endPurge, notePurged, type Purge, readPurge } from '../store/configuration/purge-state.ts';
 import { readProcessed } from '../store/derived/processed.ts';
 import { forgetTypes } from '../store/entities/directory.ts';
@@ -105,7 +105,7 @@ class PurgeRun {
   }
 
   /** Repeats until no entities of the source are left here, including those that arrived meanwhile. */
-  async #purgeSource(source: SourcePlace): Promise<void> {
+  async #purgeSource(source: SourceRef): Promise<void> {
     const { store } = this.context;
     const { tenant, sourceId } = source;
     const { partition, tag, waits } = this.job;
@@ -121,7 +121,7 @@ class PurgeRun {
     } while ((await countEntities(store, partition, tenant, sourceId)) > 0);
   }
 
-  async #remove({ tenant, sourceId }: SourcePlace, originIds: readonly string[]): Promise<void> {
+  async #remove({ tenant, sourceId }: SourceRef, originIds: readonly string[]): Promise<void> {
     const { job } = this;
     const { store } = this.context;
     const records = await readProcessed(store, job.tag, tenant, sourceId, originIds);

@@ -20,7 +20,8 @@ import { exactUrls, formatUrlForms, parseUrlForms, type UrlFormState, urlFormFie
 const fillScript = new Script<0 | 1>('configuration/fill', 2);
 const retireScript = new Script<0 | 1>('configuration/retire', 1);
 
-export interface SourcePlace {
+/** Identifies a source. */
+export interface SourceRef {
   readonly tenant: string;
   readonly sourceId: string;
 }
@@ -49,7 +50,7 @@ export class LayoutStates {
   }
 
   /** The layout that lookups over the source read; null while none is complete. */
-  wholeOf({ tenant, sourceId }: SourcePlace): LookupLayout | null {
+  wholeOf({ tenant, sourceId }: SourceRef): LookupLayout | null {
     return this.whole.get(sourceField(tenant, sourceId)) ?? null;
   }
 
@@ -57,7 +58,7 @@ export class LayoutStates {
    * The layouts in which entities of the source are indexed: the one that the configuration requires, the one that lookups
    * read, and the former one. A worker that has not received the change may still read the former one.
    */
-  keptOf({ tenant, sourceId }: SourcePlace, wanted: LookupLayout | null): LookupLayout[] {
+  keptOf({ tenant, sourceId }: SourceRef, wanted: LookupLayout | null): LookupLayout[] {
     const field = sourceField(tenant, sourceId);
     const kept = [wanted, this.whole.get(field), this.former.get(field)].filter((layout) => layout != null);
     return [...new Map(kept.map((layout) => [layout.id, layout])).values()];
@@ -69,7 +70,7 @@ export class LayoutStates {
   }
 
   /** Sources with a complete layout. */
-  get sources(): SourcePlace[] {
+  get sources(): SourceRef[] {
     return [...this.whole.keys()].map((field) => {
       const [tenant = '', sourceId = ''] = field.split('|');
       return { tenant, sourceId };
@@ -135,7 +136,7 @@ export async function noteFilled(
   store: Store,
   generation: number,
   partition: number,
-  { tenant, sourceId }: SourcePlace,
+  { tenant, sourceId }: SourceRef,
   wanted: LookupLayout | null,
 ): Promise<void> {
   const isWhole = await fillScript.run(

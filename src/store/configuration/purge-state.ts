@@ -9,7 +9,7 @@ import { answerOf } from '../redis/redis-errors.ts';
 import { surviving } from '../redis/replication.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
-import type { SourcePlace } from './layouts.ts';
+import type { SourceRef } from './layouts.ts';
 
 const beginScript = new Script<Buffer>('configuration/purge', 2);
 const purgedScript = new Script<0 | 1>('configuration/purged', 1);
@@ -19,7 +19,7 @@ export interface Purge {
   readonly token: string;
   /** Generation of a configuration without the sources. */
   readonly generation: number;
-  readonly sources: readonly SourcePlace[];
+  readonly sources: readonly SourceRef[];
 }
 
 /**
@@ -30,7 +30,7 @@ export interface Purge {
 export async function beginPurge(
   store: Store,
   generation: number,
-  sources: readonly SourcePlace[],
+  sources: readonly SourceRef[],
 ): Promise<string | null> {
   const token = randomBytes(8).toString('hex');
   const fields = sources.map(({ tenant, sourceId }) => sourceField(tenant, sourceId));
