@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseGroup } from '../../../src/query/protocol/partition-group.ts';
-import { groupsFor } from '../../../src/query/worker/copies/shard-copies.ts';
+import { groupCountFor } from '../../../src/query/worker/copies/shard-copies.ts';
 import { liveProcesses } from '../../../src/store/processes/registry.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { BenchContext } from '../bench.ts';
@@ -100,7 +100,7 @@ async function untilDivided(
 ): Promise<void> {
   const store = await openStore(system.storeOptions);
   const { count } = store.partitions;
-  const groups = groupsFor(processes, shardCopies, count);
+  const groups = groupCountFor(processes, shardCopies, count);
   const isDivided = async () => {
     const workers = (await liveProcesses(store)).filter(({ role }) => role === 'worker');
     const isEven = workers.every(

@@ -11,7 +11,7 @@ import type {
   QueryTarget,
   RowsResult,
 } from '../../../src/query/query-service.ts';
-import { groupsFor } from '../../../src/query/worker/copies/shard-copies.ts';
+import { groupCountFor } from '../../../src/query/worker/copies/shard-copies.ts';
 import type { ItemChange } from '../../../src/store/derived/changed-items.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { indexName } from '../../../src/store/keys.ts';
@@ -93,7 +93,7 @@ export class TestCluster {
       this.workers.every(({ copies }) => {
         const beat = copies?.beat;
         if (beat == null) return copies === null;
-        const of = groupsFor(this.workers.length, this.layout.copies ?? 1, this.store.partitions.count);
+        const of = groupCountFor(this.workers.length, this.layout.copies ?? 1, this.store.partitions.count);
         return beat.ready.join() === beat.group && beat.group.endsWith(`/${of}`);
       }),
     );

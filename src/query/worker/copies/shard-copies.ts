@@ -102,7 +102,7 @@ export class ShardCopies implements AnsweringShards {
     return this.#group === null ? null : { group: this.#group, ready: this.#ready };
   }
 
-  /** Descriptions of the loads that must finish before it can answer for its group. */
+  /** Descriptions of the loads that must finish before this worker can answer for its group. */
   get waitingFor(): string[] {
     const copy = this.#group === null ? undefined : this.#copies.get(this.#group);
     if (copy === undefined) return ['its group of partitions'];
@@ -147,7 +147,7 @@ export class ShardCopies implements AnsweringShards {
     if (this.#stop.signal.aborted) return;
     const groups = this.#groupsAmong(others, copies);
     const holders = [...others, { id: workerId, group: this.#group }];
-    this.#group = formatGroup({ index: placeOf(workerId, holders, groups), of: groups });
+    this.#group = formatGroup({ index: groupIndexOf(workerId, holders, groups), of: groups });
     if (!this.#copies.has(this.#group)) this.#hold(this.#group);
     for (const [name, copy] of this.#copies) {
       if (name !== this.#group && this.#isRedundant(name, copy, groups, others)) this.#drop(name, copy);
@@ -160,14 +160,14 @@ export class ShardCopies implements AnsweringShards {
    */
   #groupsAmong(others: readonly OtherWorker[], copies: number): number {
     const workers = others.length + 1;
-    const wanted = groupsFor(workers, copies, this.options.store.partitions.count);
+    const wanted = groupCountFor(workers, copies, this.options.store.partitions.count);
     const nowMs = performance.now();
     this.#groups ??= Math.max(wanted, ...others.map(({ group }) => parseGroup(group)?.of ?? 1));
     if (wanted >= this.#groups) this.#tooFewSinceMs = null;
     else this.#tooFewSinceMs ??= nowMs;
-    const patienceMs = workers < this.#groups ? heartbeatLostMs : regroupMs;
-    const isOver = this.#tooFewSinceMs !== null && nowMs - this.#tooFewSinceMs >= patienceMs;
-    if (wanted > this.#groups || isOver) {
+    const graceMs = workers < this.#groups ? heartbeatLostMs : regroupMs;
+    const isGraceOver = this.#tooFewSinceMs !== null && nowMs - this.#tooFewSinceMs >= graceMs;
+    if (wanted > this.#groups || isGraceOver) {
       this.#groups = wanted;
       this.#tooFewSinceMs = null;
     }
@@ -199,9 +199,10 @@ export class ShardCopies implements AnsweringShards {
     const ready = new Set(others.flatMap((other) => other.ready));
     if (parseGroup(name)?.of === groups) return ready.has(name);
     for (const own of this.#ready) ready.add(own);
-    return Array.from({ length: groups }, (_, index) => formatGroup({ index, of: groups })).every((group) =>
-      ready.has(group),
-    );
+    for (let index = 0; index < groups; index += 1) {
+      if (!ready.has(formatGroup({ index, of: groups }))) return false;
+    }
+    return true;
   }
 }
 
@@ -216,7 +217,7 @@ export interface CopyHolder {
 }
 
 /** The largest number of groups that leaves `copies` workers for each; 1 if there are fewer workers than copies. */
-export function groupsFor(workers: number, copies: number, partitionCount: number): number {
+export function groupCountFor(workers: number, copies: number, partitionCount: number): number {
   return Math.min(partitionCount, Math.max(1, Math.floor(workers / copies)));
 }
 
@@ -225,25 +226,26 @@ export function groupsFor(workers: number, copies: number, partitionCount: numbe
  * their group.
  * @param holders all live workers with copies, this one included
  */
-export function placeOf(workerId: string, holders: readonly CopyHolder[], groups: number): number {
+export function groupIndexOf(workerId: string, holders: readonly CopyHolder[], groups: number): number {
   const sorted = [...holders].sort((a, b) => (a.id < b.id ? -1 : 1));
   const least = Math.floor(sorted.length / groups);
-  let larger = sorted.length % groups;
+  // Groups that can still get one worker more than `least`.
+  let largerGroupsLeft = sorted.length % groups;
   const counts = new Array<number>(groups).fill(0);
-  const placed = new Map<string, number>();
-  const place = (id: string, index: number) => {
+  const assigned = new Map<string, number>();
+  const tryAssign = (id: string, index: number) => {
     const count = counts[index] ?? 0;
-    if (count > least || (count === least && larger === 0)) return;
-    if (count === least) larger -= 1;
+    if (count > least || (count === least && largerGroupsLeft === 0)) return;
+    if (count === least) largerGroupsLeft -= 1;
     counts[index] = count + 1;
-    placed.set(id, index);
+    assigned.set(id, index);
   };
   for (const { id, group } of sorted) {
     const held = group === null ? null : parseGroup(group);
-    if (held?.of === groups) place(id, held.index);
+    if (held?.of === groups) tryAssign(id, held.index);
   }
   for (const { id } of sorted) {
-    if (!placed.has(id)) place(id, counts.indexOf(Math.min(...counts)));
+    if (!assigned.has(id)) tryAssign(id, counts.indexOf(Math.min(...counts)));
   }
-  return placed.get(workerId) ?? 0;
+  return assigned.get(workerId) ?? 0;
 }

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { formatGroup } from '../../../../src/query/protocol/partition-group.ts';
-import { type CopyHolder, groupsFor, placeOf } from '../../../../src/query/worker/copies/shard-copies.ts';
+import { type CopyHolder, groupCountFor, groupIndexOf } from '../../../../src/query/worker/copies/shard-copies.ts';
 import { runs } from '../../../support/runs.ts';
 
-test('placement: there are as many groups as have enough workers each, and never more than partitions', () => {
-  const of = (workers: number, copies: number, partitions = 16) => groupsFor(workers, copies, partitions);
+test('group assignment: there are as many groups as have enough workers each, and never more than partitions', () => {
+  const of = (workers: number, copies: number, partitions = 16) => groupCountFor(workers, copies, partitions);
   assert.deepEqual(
     [1, 2, 3, 4, 5, 6].map((workers) => of(workers, 2)),
     [1, 1, 1, 2, 2, 3],
@@ -29,14 +29,14 @@ function settle(
     const next = new Map<string, string>();
     const holders = (): CopyHolder[] =>
       ids.map((id) => ({ id, group: next.get(id) ?? held.get(id) ?? null }));
-    for (const id of ids) next.set(id, formatGroup({ index: placeOf(id, holders(), groups), of: groups }));
+    for (const id of ids) next.set(id, formatGroup({ index: groupIndexOf(id, holders(), groups), of: groups }));
     if (ids.every((id) => next.get(id) === held.get(id))) return next;
     held = next;
   }
-  assert.fail('they do not settle');
+  assert.fail('the assignment does not settle');
 }
 
-test('placement: workers that come and go share the groups evenly, and move only if they must', () => {
+test('group assignment: workers that come and go share the groups evenly, and move only if they must', () => {
   const ids = fc.uniqueArray(fc.stringMatching(/^[a-z]{2}$/), { minLength: 1, maxLength: 9 });
   fc.assert(
     fc.property(ids, ids, fc.integer({ min: 1, max: 3 }), (before, after, wanted) => {
