@@ -35,7 +35,7 @@ export function nameAdvice(marks: string): string {
 }
 
 /** The entry that a field refers to by name; null with an issue if there is none. */
-export function readNamed<T>(at: Cursor, names: Names<T>): T | null {
+export function readNamed<T>(at: Cursor, names: EntriesByName<T>): T | null {
   const name = at.filledText();
   return name === null ? null : names.find(name, at);
 }
@@ -63,7 +63,7 @@ export function readWholeNumber<T>(at: Cursor, shape: WholeNumberShape, absent: 
 }
 
 /** Entries of one kind by name, for references from elsewhere. The first entry with a name keeps it. */
-export class Names<T> extends Map<string, T> {
+export class EntriesByName<T> extends Map<string, T> {
   readonly #kind: string;
   readonly #places = new Map<string, Cursor>();
 

@@ -9,7 +9,7 @@ import type { CacheTagHeader, Domain, Environment, Scope } from '../configuratio
 import { AllowedOrigins, originPattern } from '../urls/origins.ts';
 import { canonicalHost } from '../urls/url.ts';
 import type { WrittenKey } from './api-keys.ts';
-import { Names, readAlias, readKeys, readNamed, readWholeNumber } from './common-fields.ts';
+import { EntriesByName, readAlias, readKeys, readNamed, readWholeNumber } from './common-fields.ts';
 import { type IndexPatterns, readIndexPatterns } from './index-patterns.ts';
 import { clientScopes, clientShape, depthShape, domainShape, hostedScopes } from './tenant-shapes.ts';
 
@@ -83,7 +83,7 @@ const unknownEnvironment: Environment = { id: '', alias: '' };
 /** Reads `domains` of a tenant file. */
 export function readDomains(list: Cursor): Domains {
   const domains = new Domains();
-  const taken = new Names<true>('hostname');
+  const taken = new EntriesByName<true>('hostname');
   for (const at of list.items()) {
     if (at.object(domainShape) === null) continue;
     const alias = readAlias(at.member('alias'));
@@ -93,7 +93,7 @@ export function readDomains(list: Cursor): Domains {
   return domains;
 }
 
-function readHostnames(list: Cursor, taken: Names<true>): string[] {
+function readHostnames(list: Cursor, taken: EntriesByName<true>): string[] {
   const items = list.items();
   if (items.length === 0) list.issue('names no host', 'Write ["*"] for relative URLs and any host.');
   const hostnames = new Set<string>();
@@ -123,7 +123,7 @@ function readHostname(at: Cursor): string | null {
 export function readClient(
   at: Cursor,
   index: number,
-  environments: Names<Environment>,
+  environments: EntriesByName<Environment>,
   domains: Domains,
 ): ClientEntry | null {
   if (at.object(clientShape) === null) return null;
@@ -143,7 +143,7 @@ export function readClient(
 }
 
 /** The domains of a tenant, and queries over those of its clients. */
-export class Domains extends Names<Domain> {
+export class Domains extends EntriesByName<Domain> {
   readonly #open = new Set<Domain>();
   #all: readonly Domain[] | null = null;
 
@@ -183,7 +183,7 @@ function readClientDomains(list: Cursor, domains: Domains): readonly Domain[] {
 
 function readScopes(list: Cursor): ReadonlySet<Scope> {
   if (list.json === undefined) return new Set(clientScopes);
-  const known = new Names<Scope>(
+  const known = new EntriesByName<Scope>(
     'scope',
     clientScopes.map((scope) => [scope, scope]),
   );

@@ -9,7 +9,7 @@ import {
 import { quote } from '../../lib/quote.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
 import type { Environment, Webhook, WebhookFormat } from '../configuration.ts';
-import { Names, readAlias, readNamed, readWholeNumber } from './common-fields.ts';
+import { EntriesByName, readAlias, readNamed, readWholeNumber } from './common-fields.ts';
 import { keptMark } from './kept-secrets.ts';
 import type { KnownNames } from './named-things.ts';
 import { batchMembers, batchShape, webhookFormats, webhookShape } from './tenant-shapes.ts';
@@ -24,10 +24,10 @@ const defaultBatch = { size: webhookBatchSizeMax, seconds: 1 };
 /** @param mayBeKept true if secrets may be missing, as in a backup */
 export function readWebhooks(
   list: Cursor,
-  environments: Names<Environment>,
+  environments: EntriesByName<Environment>,
   mayBeKept: boolean,
 ): WebhookEntry[] {
-  const taken = new Names<true>('webhook');
+  const taken = new EntriesByName<true>('webhook');
   const items = list.items();
   if (items.length > webhooksPerTenantMax) {
     list.issue(`has ${items.length} webhooks`, `At most ${webhooksPerTenantMax} are allowed.`);
@@ -127,7 +127,7 @@ function readBatch(at: Cursor): Webhook['batch'] {
 
 function readFormat(at: Cursor): WebhookFormat {
   if (at.isAbsent) return 'standard';
-  const known = new Names<WebhookFormat>(
+  const known = new EntriesByName<WebhookFormat>(
     'format of a webhook',
     webhookFormats.map((format) => [format, format]),
   );

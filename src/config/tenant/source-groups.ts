@@ -2,7 +2,7 @@ import type { Cursor } from '../../contract/config-cursor.ts';
 import { quote } from '../../lib/quote.ts';
 import type { Environment, Source, SourceGroup } from '../configuration.ts';
 import type { WrittenKey } from './api-keys.ts';
-import { Names, readAlias, readId, readKeys, readNamed } from './common-fields.ts';
+import { EntriesByName, readAlias, readId, readKeys, readNamed } from './common-fields.ts';
 import { sourceGroupShape, sourceShape } from './tenant-shapes.ts';
 
 export interface SourceEntry {
@@ -17,9 +17,9 @@ export interface SourceGroups {
 }
 
 /** Reads `sourceGroups` of a tenant file. */
-export function readSourceGroups(list: Cursor, environments: Names<Environment>): SourceGroups {
-  const groups = new Names<SourceGroup>('source group');
-  const sourceIds = new Names<true>('source id');
+export function readSourceGroups(list: Cursor, environments: EntriesByName<Environment>): SourceGroups {
+  const groups = new EntriesByName<SourceGroup>('source group');
+  const sourceIds = new EntriesByName<true>('source id');
   const sources: SourceEntry[] = [];
   for (const at of list.items()) {
     if (at.object(sourceGroupShape) === null) continue;
@@ -39,8 +39,8 @@ export function readSourceGroups(list: Cursor, environments: Names<Environment>)
 function readSources(
   list: Cursor,
   sourceGroup: string,
-  environments: Names<Environment>,
-  sourceIds: Names<true>,
+  environments: EntriesByName<Environment>,
+  sourceIds: EntriesByName<true>,
 ): SourceEntry[] {
   // Environment alias -> name of the source of this group that uses it.
   const users = new Map<string, string>();
@@ -60,7 +60,7 @@ function readSources(
 function readEnvironmentsOf(
   sourceName: string,
   list: Cursor,
-  environments: Names<Environment>,
+  environments: EntriesByName<Environment>,
   users: Map<string, string>,
 ): Environment[] {
   if (list.json === undefined) {

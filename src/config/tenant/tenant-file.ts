@@ -4,7 +4,7 @@ import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Domain, Environment, ManagementScope } from '../configuration.ts';
 import type { UrlForm } from '../urls/url.ts';
 import type { WrittenKey } from './api-keys.ts';
-import { Names, readAlias, readId, readKeys, readNamed } from './common-fields.ts';
+import { EntriesByName, readAlias, readId, readKeys, readNamed } from './common-fields.ts';
 import { type ClientEntry, readClient, readDomains } from './environment-clients.ts';
 import { readWebhooks, type WebhookEntry } from './read-webhooks.ts';
 import { readSourceGroups, type SourceGroups } from './source-groups.ts';
@@ -54,9 +54,9 @@ function readUrlForm(at: Cursor): UrlForm {
   return at.member('caseInsensitive').optionalBoolean(false) ? 'folded' : 'exact';
 }
 
-function readEnvironments(list: Cursor): Names<Environment> {
-  const environments = new Names<Environment>('environment');
-  const ids = new Names<true>('environment id');
+function readEnvironments(list: Cursor): EntriesByName<Environment> {
+  const environments = new EntriesByName<Environment>('environment');
+  const ids = new EntriesByName<true>('environment id');
   for (const at of list.items()) {
     if (at.object(environmentShape) === null) continue;
     const id = readId(at.member('id'));
@@ -87,7 +87,7 @@ function readManagementClient(at: Cursor, index: number): ManagementClientEntry 
 
 function readManagementScopes(list: Cursor): ReadonlySet<ManagementScope> {
   if (list.json === undefined) return new Set(managementScopes);
-  const known = new Names<ManagementScope>(
+  const known = new EntriesByName<ManagementScope>(
     'management scope',
     managementScopes.map((scope) => [scope, scope]),
   );
