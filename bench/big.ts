@@ -46,7 +46,7 @@ await runBench({
   name: 'big',
   question:
     'Can it handle five million cities? Their import in ten parts, each until all its outputs are visible; pages, and queries for the first 100,000 cities, over one connection, at 100,000 cities and at the end; a start of the workers; a change of a schema that rebuilds every city; a backup, and its restore into an empty store.',
-  unfair: [
+  caveats: [
     'Millrace is compared with itself, on one machine: the importer, two workers, the front and Redis share its cores.',
     'The cities of the data set are repeated with new ids, URLs and names, so there are as few different alternative names as in the data set.',
   ],

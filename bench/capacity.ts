@@ -36,7 +36,7 @@ await runBench({
   name: 'capacity',
   question:
     'What does one operation cost? Processor time and memory for each entity, page and query: cities over HTTP, 50 a request, each with one view, a URL and an index item of 11 fields; then their pages, each requested twice, and queries of four kinds, all different.',
-  unfair: [
+  caveats: [
     'Processor time is that of the process, whatever else the machine does. It does not include waiting. No machine can be used completely, so plan with half.',
     'Under full load, calls share reads and writes, and each costs less than here.',
     'The share of the idle processes is subtracted from the cost of pages and queries, so a very small figure means zero.',

@@ -21,7 +21,7 @@ await runBench({
   name: 'delivery-cold',
   question:
     'What does a page cost when no cache has it? The pages of `delivery` with DELIVERY_CACHE_MB=0: each request reads the claim, the page and its 3 references from Redis.',
-  unfair: [
+  caveats: [
     'Against us: node:http only reads from a Map. Millrace reads five things from Redis for each page, and Redis needs processor time too.',
     'No process is pinned. Contenders share both cores with wrk.',
   ],

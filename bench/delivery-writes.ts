@@ -24,7 +24,7 @@ await runBench({
   name: 'delivery-writes',
   question:
     'Do writers slow down readers? The load of `delivery` alone, and while 200 articles a second change, spread over all pages; each change invalidates its page and the pages with a teaser of it.',
-  unfair: [
+  caveats: [
     'Changes are sent ten in a request every 50 ms, as from a system that batches the changes of its editors and importers. A single change would cost more. The requests are prepared before the rounds, like those of the load, so that the writer takes little time from the measured processes.',
     'Millrace is compared with itself. Writer, worker and Redis take processor time from wrk and the front while there are writes, because no process is pinned.',
     `${warmUpSeconds} s of writes under the same load precede the rounds, while Node compiles its code.`,

@@ -31,7 +31,7 @@ await runBench({
   name: 'delivery',
   question:
     'How fast is a delivered page, compared with a static file? GET by URL of 1,000 pages of 1.5 kB with 3 resolved references, 32 connections, one serving process, caches warm.',
-  unfair: [
+  caveats: [
     'For us: nginx reads files (open_file_cache is on), and we read memory. nginx could add worker processes, and we could add fronts.',
     'Against us: only Millrace checks an API key, matches a URL by host and path, sends an ETag, and invalidates its cache.',
     '“Prepared bytes and heads” reads the same requests as Millrace (key, query) and sends the same heads (ETag, Vary). The difference from us is the cost of our decisions. The other contenders read and send short heads.',

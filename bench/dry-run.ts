@@ -36,7 +36,7 @@ await runBench({
   name: 'dry-run',
   question:
     'How long does it take to predict what a changed schema would change in every city, and does it slow down readers? One reader requests places in the cache and places that are computed for each request: alone, during the dry run, and during the rebuild of the same change.',
-  unfair: [
+  caveats: [
     'Millrace is compared with itself, in one round. The command, the jobs, the worker and Redis share the cores with the front and the reader.',
     'The reader sends 200 requests a second. So it measures the latency of a response, and not the throughput.',
     `The rebuild is measured for at most ${rebuildMsMax / 1000} s.`,

@@ -55,7 +55,7 @@ await runBench({
   name: 'fairness',
   question:
     'Does an import delay others? `npm run import` of the data set cities, 50 a request, 8 concurrent requests, alone and while another tenant and the same source save single entities and read them with their versions, and the other tenant requests a page every 4 ms and a query every 20 ms.',
-  unfair: [
+  caveats: [
     'Millrace is compared with itself. The importer, the front, one worker, Redis and the measuring process share the two cores.',
     'Each import goes into a separate tenant on one platform. Their order changes with the rounds.',
     'The rate is that of the whole command including the start of its process, until every entity has its route and every city is in the index.',

@@ -17,7 +17,7 @@ await runBench({
   name: 'feed',
   question:
     'How many clients can follow the feed of one front? Followers by server-sent events, each with its own connection; then single entities are saved, and the time counts from the response to a save until a follower has its change.',
-  unfair: [
+  caveats: [
     'Raw uWebSockets.js writes prepared bytes on request, and its time counts from the request: it computes no view, reads no log and gives no guarantees. It is the limit of the library and of the kernel, which needs one call for each follower.',
     'Followers are sockets of a Node process on the same machine. It would take a processor from the server if it read 10,000 sockets while the server still writes. So it reads one in twenty immediately, evenly spread, and these are timed; the others have their change in the buffers of the kernel by then, and must have it before the next change.',
     'Followers "elsewhere" are in a network namespace of their own, behind a pair of virtual Ethernet devices. The server has the first processor. The kernel receives its messages on the others, as another machine would (receive packet steering), and what the followers acknowledge on the first. For each message the server interrupts another processor, where it would ring the bell of a network card. The processors of the followers are also those of Redis, worker and measuring process. Without root, followers are on the loopback address alone.',

@@ -34,7 +34,7 @@ await runBench({
   name: 'growth',
   question:
     'What changes when an index grows from 10,000 to 1,000,000 items, and what does each part of it cost? Cities repeated with new ids and varied words; at each size five more portions of 2,000 items, and the same queries over one connection.',
-  unfair: [
+  caveats: [
     'Millrace is compared with itself. Sizes follow one another in one run, so other work on the machine can affect one of them.',
     'Every query is executed. The front answers none from its cache.',
     'A p50 over HTTP has a constant part, the round trip to the worker. The shard alone is in `query-overhead`.',

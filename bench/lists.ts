@@ -54,7 +54,7 @@ await runBench({
   name: 'lists',
   question:
     'How fast is a list of pages, the kind that every site has? Cities in a range of population, the largest first, each with its whole page, and with its country and region, or with these and all their references (region, country, continent: three levels). 20,000 cities, 32 connections, all requests different.',
-  unfair: [
+  caveats: [
     "Against us: SQLite searches in the process that serves HTTP. Our queries go to a worker in another process and back, a key is checked, and all dependencies are tracked, so that no list shows an old view. PostgreSQL's go to another process too.",
     'For us: front, worker and Redis are separate processes, so we use both cores, as PostgreSQL does. The processor time of all of them is in the tables.',
     'SQLite (better-sqlite3) is in memory. Both have an index on population and two prepared statements for a request: the count and the list, which PostgreSQL gets at once over one of 8 connections.',

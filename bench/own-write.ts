@@ -21,7 +21,7 @@ await runBench({
   name: 'own-write',
   question:
     'How soon do writers see their own changes? A country is renamed, and a page of one of its cities is read until it shows the new name, one rename after the other on an idle platform; with every command synced to the disk, and with one sync a second.',
-  unfair: [
+  caveats: [
     'Millrace is compared with itself. The front, one worker, Redis and the measuring process share the two cores.',
     'Each time includes at least two HTTP requests.',
     'With `everysec` a power cut loses up to a second of acknowledged writes. Its rows show the share of the disk.',

@@ -184,7 +184,7 @@ await runBench({
   name: 'postings',
   question:
     'What can FlexSearch do for a text index? The words of city names and of package descriptions: in our own lists and in its `Index`, all words tokenized by its encoder; as its normalizers and its language pack write them; an index from its `export`. And the cost of folding, a language and synonyms.',
-  unfair: [
+  caveats: [
     'Against FlexSearch: its index also knows which docs there are and ranks them; our shard does both elsewhere, for all fields at once.',
     'Against us: a search here is a lookup of one list, and its `search` copies the ids.',
     'Some texts are removed one by one; ours sweeps them together, like a shard.',

@@ -28,7 +28,7 @@ await runBench({
   name: 'query-overhead',
   question:
     'What does the round trip to the shard cost? A mix of all four kinds of queries over the names of cities, all different: the shard called in a loop, and the same queries over HTTP through front and worker, one a request and several.',
-  unfair: [
+  caveats: [
     `Several queries a request are a multi-query, which there is for source groups alone: an auto-indexed one with the same items, whose shard holds each text as a keyword too. Its rows stand beside a loop over such a shard. Its p50 and p99 are of requests, of ${queriesPerRequest} queries each.`,
     '"Kept answers" is not part of the comparison. It repeats 30 queries of each kind, and the front answers them from its cache.',
     "Against HTTP: the loop in process does not parse or check a query, and writes no answer. It has the processor's caches for itself, while wrk, front and worker alternate on the same cores.",

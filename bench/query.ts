@@ -43,7 +43,7 @@ await runBench({
   name: 'query',
   question:
     'How fast are queries? Ten kinds over HTTP, 8 connections, up to 40,000 queries each, all different, on the names of cities, and four of the kinds on the descriptions of Debian packages.',
-  unfair: [
+  caveats: [
     '"Kept answers" is not part of the comparison. It repeats 30 queries of each kind, and the front answers them from its cache until an item of their index changes. In all other rows every query is new: an item is changed before each load, so no cached answer is left.',
     'One word, search and facet, prefixes and highlights: if a set has fewer words than there are queries, a word is repeated with another page size (5 to 15, ten on average).',
     '"Has none": MiniSearch has no highlights, no patterns and no geo search, and Orama no highlights and no patterns. Neither they nor PostgreSQL find misspelt prefixes; Orama has a tolerance, which is used.',

@@ -48,7 +48,7 @@ await runBench({
   name: 'rebuild-delivery',
   question:
     'How fast is every city rebuilt after `npm run apply` of a changed schema, compared with the import of the same cities, and does it slow down a reader? The reader sends 200 requests a second for places, alternately for one in the cache and one that is computed for the request. Each round imports the cities into a fresh platform, then rebuilds them twice: without a reader, and with the reader.',
-  unfair: [
+  caveats: [
     'Millrace is compared with itself. The command that applies, the jobs, the worker and Redis share the cores with the front and the reader. No process is pinned.',
     'The rate of a rebuild counts from the command until its end: its start, the messages between processes, and the last check of every record are included.',
   ],

@@ -17,7 +17,7 @@ await runBench({
   name: 'rebuild',
   question:
     'What does it cost that views follow their lookups? A parent whose page lists its children while they are added; a renamed entity that very many pages looked up; cities that no page shows.',
-  unfair: [
+  caveats: [
     'Millrace is compared with itself. Other products leave this work to their users, so there is no peer to measure.',
     'A lookup returns at most 1,000 results, so the list of 10,000 children has the first 1,000 by rank.',
     'The rename is measured until its version is visible, which covers every page that was rebuilt because of it. A sample of the pages is read to prove it.',

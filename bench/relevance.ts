@@ -98,7 +98,7 @@ await runBench({
   name: 'relevance',
   question:
     'Are the best results first? nDCG@10 and recall@100 on collections with relevance judgements, with the original queries, and with one random edit in each word of three or more letters.',
-  unfair: [
+  caveats: [
     'Queries are truncated to 256 characters, for all engines.',
     'Ours is called in process, with the code of a worker: the order is the same over HTTP.',
     'SQLite and PostgreSQL have no typo tolerance. MiniSearch and Orama use fuzzy matches in both runs, as ours always does.',

@@ -40,7 +40,7 @@ type Results = ReadonlyMap<Layout, LayoutFigures>;
 await runBench({
   name: 'scale',
   question: `What do more machines add? 1, 2 and 4 fronts with as many workers, each limited to ${share} of a processor, with one Redis that is not limited: cities as NDJSON over all fronts until all their outputs are visible, then queries of all four kinds over 20,000 other items, all different.`,
-  unfair: [
+  caveats: [
     'Everything is on one machine: there is no network between processes, and they share its caches. Their shares are allotted every 20 ms, so a request to several processes waits for those that have used up theirs. This takes more time, not more processor time.',
     'Redis, jobs and the clients are not limited. All fronts and workers share Redis: its column says how much of one core it would take at that rate. An import can grow until Redis fills a core, then by a cluster.',
     'By processor time: the share of proportional by the processor time of fronts or workers, whichever is larger, for each operation. Where they used less than their shares, the machine had no more for them, and this column is the relevant one. It includes the cost of idle processes, which more processes pay more often.',

@@ -39,7 +39,7 @@ await runBench({
   name: 'schedule',
   question:
     'How late is a publication visible, and does a burst delay anybody? Single pages (cities) that are published 250 ms apart on an idle platform; then all entities at the same time, while another tenant saves, reads and queries, compared with an import of them; and the memory of a scheduled entity in Redis.',
-  unfair: [
+  caveats: [
     'Millrace is compared with itself. The front, one worker, Redis and the measuring process share the two cores.',
     'A single publication is detected by polling the page, so its figure includes the time of a request.',
     'The rate of the burst counts from the publication time, that of the import from its first request, each until every route exists.',

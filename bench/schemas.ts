@@ -158,7 +158,7 @@ await runBench({
   name: 'schemas',
   question:
     'What does a schema in JavaScript cost? The same mapping of ten members in JSON and in JavaScript, without lookups and with two: entities are saved over HTTP until each has its view and route.',
-  unfair: [
+  caveats: [
     'Millrace is compared with itself.',
     'For JavaScript: its process has its own core besides the worker, if the machine has enough.',
   ],

@@ -35,7 +35,7 @@ await runBench({
   name: 'search-rounds',
   question:
     'What does the second round of a ranked search cost? Two workers hold the index; each search is sent once, for its first page and for the next one. The token of the next page contains the statistics, so it needs one round. One connection, different searches over the names of cities.',
-  unfair: [
+  caveats: [
     'Front, two workers and Redis share the two cores with the measuring process.',
     'The next page also reads its token, and compares with the end of the last page: so it does a little more than the second round alone.',
     `Only searches that find more than ${pageSize} items have a next page.`,

@@ -32,7 +32,7 @@ await runBench({
   name: 'start',
   question:
     'How long does a worker take to become ready? The only worker is stopped and started again, and /health/ready is polled until it succeeds: all partitions owned, all index items loaded from Redis, with the snapshot that the stopped worker wrote, or without one.',
-  unfair: [
+  caveats: [
     'Millrace is compared with itself. The figure includes the start of Node and of the TypeScript loader. It also includes heartbeats: a ready worker is noticed up to a second later.',
     'Redis runs all the time. Loading its own file is not measured.',
   ],

@@ -8,7 +8,7 @@ export interface Bench {
   readonly name: string;
   readonly question: string;
   /** Remarks that a reader needs for a fair comparison. */
-  readonly unfair: readonly string[];
+  readonly caveats: readonly string[];
   /** How long a run can take; absent: 8 minutes. */
   readonly minutesMax?: number;
   run(context: BenchContext): Promise<BenchResult>;

@@ -20,7 +20,7 @@ export function printReport(bench: Bench, { tables, targets, notes = [] }: Bench
     ...(notes.length > 0 ? ['', ...notes] : []),
     '',
     'What is unfair here:',
-    ...bench.unfair.map((line) => `- ${line}`),
+    ...bench.caveats.map((line) => `- ${line}`),
     '',
     machineLine(),
   ];
@@ -55,7 +55,7 @@ function markdown(bench: Bench, { tables, charts, targets, notes = [] }: BenchRe
     ...charts.map(({ file, title }) => `![${title}](charts/${file})`),
     ...(targets.length > 0 ? [targets.map((target) => `- ${targetText(target)}`).join('\n')] : []),
     ...(notes.length > 0 ? [notes.join('\n\n')] : []),
-    ['What is unfair here:', '', ...bench.unfair.map((line) => `- ${line}`)].join('\n'),
+    ['What is unfair here:', '', ...bench.caveats.map((line) => `- ${line}`)].join('\n'),
   ].join('\n\n');
 }
 
