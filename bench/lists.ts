@@ -21,7 +21,7 @@ import { installSqlite } from './support/peers.ts';
 import { System } from './support/platform/system.ts';
 import { familyProcessorUs, Meter, ofRooms, type Room, rooms, UsageProbe } from './support/platform/usage.ts';
 import { ports } from './support/ports.ts';
-import { type CostedLoad, withWay } from './support/query/way-cost.ts';
+import { type CostedLoad, measureProcesses } from './support/query/overhead.ts';
 import { spreadOf } from './support/report/statistics.ts';
 import { figure, type Table } from './support/report/table.ts';
 import { ratioTarget, throughputTable } from './support/report/throughput.ts';
@@ -90,7 +90,7 @@ await runBench({
       const contenders: Contender<CostedLoad>[] = [
         {
           name: ours,
-          measure: (round) => withWay(probe, seconds, () => loadOf(ports.millrace, ourFile, round)),
+          measure: (round) => measureProcesses(probe, seconds, () => loadOf(ports.millrace, ourFile, round)),
         },
         ...servers.map((server) => ({
           name: server.name,

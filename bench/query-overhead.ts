@@ -8,7 +8,7 @@ import { autoFields, DirectShard } from './support/query/direct-shard.ts';
 import { queryKinds } from './support/query/kinds.ts';
 import { interleaved, queryMix, skippedIn } from './support/query/mix.ts';
 import { checkMultiQueries, loadOfQueries, multiQueries, queriesPerRequest } from './support/query/multi.ts';
-import { type CostedLoad, wayOf, wayTable, withoutWay, withWay } from './support/query/way-cost.ts';
+import { type CostedLoad, overheadOf, overheadTable, measureInProcess, measureProcesses } from './support/query/overhead.ts';
 import { ratiosOf, spreadOf } from './support/report/statistics.ts';
 import { spreadFigure } from './support/report/table.ts';
 import { spreadsOf, throughputTable } from './support/report/throughput.ts';
@@ -63,34 +63,34 @@ await runBench({
     const overHttp = async (round: number, connections: number) => {
       await platform.forget();
       const terms = { connections, seconds, skipped: skippedOf(round) };
-      return withWay(probe, seconds, () =>
+      return measureProcesses(probe, seconds, () =>
         load(wrk, { port: platform.port, requestFile: differingFile, ...terms }),
       );
     };
     const results = await loadsInRounds<CostedLoad>(context, [
       {
         name: names.direct,
-        measure: async (round) => withoutWay(seconds, () => direct.measure(seconds, skippedOf(round))),
+        measure: async (round) => measureInProcess(seconds, () => direct.measure(seconds, skippedOf(round))),
       },
       { name: names.many, measure: (round) => overHttp(round, 64) },
       { name: names.one, measure: (round) => overHttp(round, 1) },
       {
         name: names.kept,
         measure: () =>
-          withWay(probe, seconds, () =>
+          measureProcesses(probe, seconds, () =>
             load(wrk, { port: platform.port, requestFile: repeatedFile, connections: 64, seconds }),
           ),
       },
       {
         name: names.directAuto,
-        measure: async (round) => withoutWay(seconds, () => directAuto.measure(seconds, skippedOf(round))),
+        measure: async (round) => measureInProcess(seconds, () => directAuto.measure(seconds, skippedOf(round))),
       },
       {
         name: names.several,
         measure: async (round) => {
           await platform.forget();
           const skipped = skippedIn(round, several.length);
-          return withWay(probe, seconds, () =>
+          return measureProcesses(probe, seconds, () =>
             loadOfQueries(wrk, platform, severalFile, { connections: 64, seconds, skipped }),
           );
         },
@@ -106,7 +106,7 @@ await runBench({
     };
     const directP50 = p50(names.direct);
     const added = spreadOf(p50(names.one).map((ms, round) => ms - (directP50[round] ?? 0)));
-    const way = wayOf(loadsOf(names.many), loadsOf(names.direct));
+    const overhead = overheadOf(loadsOf(names.many), loadsOf(names.direct));
     const wayRow = (name: string, directName: string | null) => {
       return { name, loads: loadsOf(name), direct: directName === null ? null : loadsOf(directName) };
     };
@@ -114,7 +114,7 @@ await runBench({
     return {
       tables: [
         throughputTable(title, results, names.many, 'queries/s'),
-        wayTable([
+        overheadTable([
           wayRow(names.many, names.direct),
           wayRow(names.one, names.direct),
           wayRow(names.kept, null),
@@ -135,8 +135,8 @@ await runBench({
         rateTarget(`${queriesPerRequest} a request`, names.several, names.directAuto),
         {
           text: 'µs of front and worker beside the search, 64 connections (≤ 45)',
-          figure: spreadFigure(way),
-          isReached: way.median <= 45,
+          figure: spreadFigure(overhead),
+          isReached: overhead.median <= 45,
         },
         {
           text: 'ms of p50 above the search, one connection (≤ 0.25)',

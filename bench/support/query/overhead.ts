@@ -10,7 +10,7 @@ export interface CostedLoad extends LoadResult {
 }
 
 /** For a load in this process, whose processor time is all for the search, counted as that of the worker. */
-export function withoutWay(seconds: number, act: () => LoadResult): CostedLoad {
+export function measureInProcess(seconds: number, act: () => LoadResult): CostedLoad {
   const before = process.cpuUsage();
   const load = act();
   const { user, system } = process.cpuUsage(before);
@@ -18,7 +18,7 @@ export function withoutWay(seconds: number, act: () => LoadResult): CostedLoad {
   return { ...load, us: { ...ofRooms(() => 0), worker } };
 }
 
-export async function withWay(
+export async function measureProcesses(
   probe: UsageProbe,
   seconds: number,
   act: () => Promise<LoadResult>,
@@ -34,21 +34,21 @@ export async function withWay(
  * The overhead of front and worker per query besides its search. @param direct the same searches in process, one after the
  * other
  */
-export function wayOf(loads: readonly CostedLoad[], direct: readonly CostedLoad[]): Spread {
+export function overheadOf(loads: readonly CostedLoad[], direct: readonly CostedLoad[]): Spread {
   return spreadOf(
     loads.map(({ us }, round) => us.front + us.worker - (direct[round]?.us.worker ?? Number.NaN)),
   );
 }
 
-/** A row of `wayTable`. */
-export interface WayRow {
+/** A row of `overheadTable`. */
+export interface OverheadRow {
   readonly name: string;
   readonly loads: readonly CostedLoad[];
   /** The same searches in process; null: the load searches nothing. */
   readonly direct: readonly CostedLoad[] | null;
 }
 
-export function wayTable(rows: readonly WayRow[]): Table {
+export function overheadTable(rows: readonly OverheadRow[]): Table {
   return {
     title: 'Processor time for each query, in microseconds (medians)',
     columns: ['', ...rooms, 'the search in process', 'front and worker without it'],
@@ -56,7 +56,7 @@ export function wayTable(rows: readonly WayRow[]): Table {
       name,
       ...rooms.map((room) => figure(spreadOf(loads.map(({ us }) => us[room])).median)),
       direct === null ? '–' : figure(spreadOf(direct.map(({ us }) => us.worker)).median),
-      direct === null ? '–' : spreadFigure(wayOf(loads, direct)),
+      direct === null ? '–' : spreadFigure(overheadOf(loads, direct)),
     ]),
   };
 }
