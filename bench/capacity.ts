@@ -9,7 +9,7 @@ import { Client } from './support/load/client.ts';
 import { memoryOf } from './support/platform/memory.ts';
 import { bytesByKind } from './support/platform/redis-kinds.ts';
 import { System } from './support/platform/system.ts';
-import { Meter, ofRooms, type Room, rooms, type Usage, UsageProbe } from './support/platform/usage.ts';
+import { Meter, perPart, type PlatformPart, platformParts, type Usage, UsageProbe } from './support/platform/usage.ts';
 import { cityQueries } from './support/query/city-queries.ts';
 import type { Table } from './support/report/table.ts';
 import { figure } from './support/report/table.ts';
@@ -29,7 +29,7 @@ const idleMs = 10_000;
 interface Cost {
   readonly what: string;
   /** Processor time per operation, in microseconds. */
-  readonly us: Readonly<Record<Room, number>>;
+  readonly us: Readonly<Record<PlatformPart, number>>;
 }
 
 await runBench({
@@ -116,8 +116,8 @@ async function load(
   await client.settle(entities.slice(-1_000));
 }
 
-function perOne({ processorUs }: Usage, count: number): Record<Room, number> {
-  return ofRooms((room) => processorUs[room] / count);
+function perOne({ processorUs }: Usage, count: number): Record<PlatformPart, number> {
+  return perPart((part) => processorUs[part] / count);
 }
 
 async function inLanes<T>(things: readonly T[], act: (thing: T) => Promise<unknown>): Promise<void> {
@@ -143,16 +143,16 @@ function kindsTable(kinds: ReadonlyMap<string, number>, allBytes: number, count:
   };
 }
 
-function processorTable(costs: readonly Cost[], idleUsPerMs: Readonly<Record<Room, number>>): Table {
+function processorTable(costs: readonly Cost[], idleUsPerMs: Readonly<Record<PlatformPart, number>>): Table {
   return {
     title: 'Processor time for one of them, in microseconds',
-    columns: ['', ...rooms, 'a second on one core of its busiest process'],
+    columns: ['', ...platformParts, 'a second on one core of its busiest process'],
     rows: [
       ...costs.map(({ what, us }) => {
-        const busiest = Math.max(...rooms.map((room) => us[room]));
-        return [what, ...rooms.map((room) => figure(Math.max(0, us[room]))), figure(1e6 / busiest)];
+        const busiest = Math.max(...platformParts.map((part) => us[part]));
+        return [what, ...platformParts.map((part) => figure(Math.max(0, us[part]))), figure(1e6 / busiest)];
       }),
-      ['a second of nothing', ...rooms.map((room) => figure(1000 * idleUsPerMs[room])), '–'],
+      ['a second of nothing', ...platformParts.map((part) => figure(1000 * idleUsPerMs[part])), '–'],
     ],
   };
 }

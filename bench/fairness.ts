@@ -13,7 +13,7 @@ import { type BenchTenant, sourceKeyOf } from './support/data/tenant.ts';
 import { noLatencies, type ProbeLatencies, probeReads, probeSaves } from './support/fairness-probes.ts';
 import { Client } from './support/load/client.ts';
 import { System } from './support/platform/system.ts';
-import { Meter, ofRooms, type Room, UsageProbe } from './support/platform/usage.ts';
+import { Meter, perPart, type PlatformPart, UsageProbe } from './support/platform/usage.ts';
 import { quantile, ratiosOf, spreadOf } from './support/report/statistics.ts';
 import { figure, spreadFigure } from './support/report/table.ts';
 import { inRounds } from './support/rounds.ts';
@@ -21,7 +21,7 @@ import { runBench } from './support/run.ts';
 
 /** One in this many of all entities is imported before the measurement. */
 const warmUpShare = 14;
-const measuredRooms = ['front', 'worker', 'Redis'] as const;
+const measuredParts = ['front', 'worker', 'Redis'] as const;
 const quietMs = 4_000;
 const importProgram = fileURLToPath(new URL('../src/cli/import.ts', import.meta.url));
 const neighbour: BenchTenant = { ...citiesTenant, alias: 'neighbour' };
@@ -35,7 +35,7 @@ const promised = { saved: [50, 300], seen: [200, 500], page: [null, 100], query:
 interface Imported {
   readonly entitiesPerSecond: number;
   /** Processor time per entity, in microseconds. */
-  readonly us: Readonly<Record<Room, number>>;
+  readonly us: Readonly<Record<PlatformPart, number>>;
 }
 
 interface Measured {
@@ -74,10 +74,10 @@ await runBench({
     const rounds = results.get('fairness') ?? [];
     const rates = (name: 'alone' | 'beside') => rounds.map((round) => round[name].entitiesPerSecond);
     const costs = (name: 'alone' | 'beside') =>
-      measuredRooms.map((room) =>
+      measuredParts.map((part) =>
         figure(
           quantile(
-            rounds.map((round) => round[name].us[room]),
+            rounds.map((round) => round[name].us[part]),
             0.5,
           ),
         ),
@@ -105,7 +105,7 @@ await runBench({
         },
         {
           title: `Import of ${entities.length.toLocaleString('en-US')} entities`,
-          columns: ['', 'entities/s (quartiles)', ...measuredRooms.map((room) => `${room}, µs each`)],
+          columns: ['', 'entities/s (quartiles)', ...measuredParts.map((part) => `${part}, µs each`)],
           rows: [
             ['alone', spreadFigure(spreadOf(rates('alone'))), ...costs('alone')],
             ['while others save and read', spreadFigure(spreadOf(rates('beside'))), ...costs('beside')],
@@ -143,7 +143,7 @@ async function measured(
     const { processorUs } = await Meter.plain(probe).costOf(async () => {
       entitiesPerSecond = await importInto(context, baseUrl, tenant, all);
     });
-    return { entitiesPerSecond, us: ofRooms((room) => processorUs[room] / all.entities.length) };
+    return { entitiesPerSecond, us: perPart((part) => processorUs[part] / all.entities.length) };
   };
   const cities = all.entities.filter(({ type }) => type === 'city');
   const [city] = cities;
@@ -210,7 +210,7 @@ function writeEntities({ folder }: BenchContext, name: string, entities: readonl
 }
 
 function importedText({ entitiesPerSecond, us }: Imported): string {
-  const costs = measuredRooms.map((room) => `${room} ${figure(us[room])} µs`);
+  const costs = measuredParts.map((part) => `${part} ${figure(us[part])} µs`);
   return `${figure(entitiesPerSecond)}/s (${costs.join(', ')})`;
 }
 

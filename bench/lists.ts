@@ -19,7 +19,7 @@ import { RawConnection } from './support/load/raw-connection.ts';
 import { load, prepareRequests, requireWrk } from './support/load/wrk.ts';
 import { installSqlite } from './support/peers.ts';
 import { System } from './support/platform/system.ts';
-import { familyProcessorUs, Meter, ofRooms, type Room, rooms, UsageProbe } from './support/platform/usage.ts';
+import { familyProcessorUs, Meter, perPart, type PlatformPart, platformParts, UsageProbe } from './support/platform/usage.ts';
 import { ports } from './support/ports.ts';
 import { type CostedLoad, measureProcesses } from './support/query/overhead.ts';
 import { spreadOf } from './support/report/statistics.ts';
@@ -112,7 +112,7 @@ async function firstRequestUs(
   { baseUrl }: System,
   probe: UsageProbe,
   cities: readonly Entity[],
-): Promise<Readonly<Record<Room, number>>> {
+): Promise<Readonly<Record<PlatformPart, number>>> {
   const urls = cities.flatMap(({ url }) => url ?? []);
   const connections = Array.from(
     { length: firstRequestConnections },
@@ -130,18 +130,18 @@ async function firstRequestUs(
     );
   });
   for (const connection of connections) connection.close();
-  return ofRooms((room) => processorUs[room] / urls.length);
+  return perPart((part) => processorUs[part] / urls.length);
 }
 
-function firstRequestTable(pages: number, us: Readonly<Record<Room, number>>): Table {
+function firstRequestTable(pages: number, us: Readonly<Record<PlatformPart, number>>): Table {
   return {
     title: `The first request of each of ${pages.toLocaleString('en-US')} pages by URL, from a front that has just started: processor time for each page, in microseconds`,
-    columns: ['', ...rooms, 'all'],
-    rows: [[ours, ...rooms.map((room) => figure(us[room])), figure(sumOf(us))]],
+    columns: ['', ...platformParts, 'all'],
+    rows: [[ours, ...platformParts.map((part) => figure(us[part])), figure(sumOf(us))]],
   };
 }
 
-function firstRequestTarget(us: Readonly<Record<Room, number>>): Target {
+function firstRequestTarget(us: Readonly<Record<PlatformPart, number>>): Target {
   const all = sumOf(us);
   return {
     text: `the first request of a page, in microseconds (≤ ${firstRequestUsMax})`,
@@ -150,7 +150,7 @@ function firstRequestTarget(us: Readonly<Record<Room, number>>): Target {
   };
 }
 
-function sumOf(us: Readonly<Record<Room, number>>): number {
+function sumOf(us: Readonly<Record<PlatformPart, number>>): number {
   return Object.values(us).reduce((sum, one) => sum + one, 0);
 }
 
@@ -191,7 +191,7 @@ async function withTimeOf(
   const before = spentUs();
   const measured = await act();
   const front = (spentUs() - before) / (measured.requestsPerSecond * seconds);
-  return { ...measured, us: { ...ofRooms(() => 0), front } };
+  return { ...measured, us: { ...perPart(() => 0), front } };
 }
 
 function costTable(title: string, results: ReadonlyMap<string, readonly CostedLoad[]>): Table {

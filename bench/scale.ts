@@ -6,7 +6,7 @@ import { cityItems } from './support/data/items.ts';
 import { cityEntities } from './support/data/sets.ts';
 import { requireWrk } from './support/load/wrk.ts';
 import { ProcessorShares } from './support/platform/shares.ts';
-import { rooms } from './support/platform/usage.ts';
+import { platformParts } from './support/platform/usage.ts';
 import { queryMix } from './support/query/mix.ts';
 import { ratiosOf, spreadOf } from './support/report/statistics.ts';
 import { figure, spreadFigure, type Table } from './support/report/table.ts';
@@ -111,7 +111,7 @@ function costTable(results: Results): Table {
     title: 'Processor time of all processes of a kind for each entity and query, in microseconds (medians)',
     columns: [
       '',
-      ...rooms,
+      ...platformParts,
       'share of fronts used',
       'share of workers used',
       'share of a core that Redis used',
@@ -130,7 +130,7 @@ function costRow(name: string, { processes }: Layout, loads: readonly Measured[]
   const limit = share * processes;
   return [
     name,
-    ...rooms.map((room) => figure(median(({ us }) => us[room]))),
+    ...platformParts.map((part) => figure(median(({ us }) => us[part]))),
     used(median(({ us, perSecond }) => (us.front * perSecond) / 1e6 / limit)),
     used(median(({ us, perSecond }) => (us.worker * perSecond) / 1e6 / limit)),
     used(median(({ us, perSecond }) => (us.Redis * perSecond) / 1e6)),

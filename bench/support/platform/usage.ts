@@ -7,12 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { System } from './system.ts';
 
-export const rooms = ['front', 'worker', 'Redis'] as const;
-export type Room = (typeof rooms)[number];
+export const platformParts = ['front', 'worker', 'Redis'] as const;
+export type PlatformPart = (typeof platformParts)[number];
 
 export interface Usage {
   /** Processor time so far of all processes of a kind, in microseconds. */
-  readonly processorUs: Readonly<Record<Room, number>>;
+  readonly processorUs: Readonly<Record<PlatformPart, number>>;
   readonly redisBytes: number;
 }
 
@@ -85,18 +85,18 @@ function numberOf(info: string, name: string): number {
 export class Meter {
   private constructor(
     private readonly probe: UsageProbe,
-    readonly idleUsPerMs: Readonly<Record<Room, number>>,
+    readonly idleUsPerMs: Readonly<Record<PlatformPart, number>>,
   ) {}
 
   static plain(probe: UsageProbe): Meter {
-    const nothing = ofRooms(() => 0);
+    const nothing = perPart(() => 0);
     return new Meter(probe, nothing);
   }
 
   /** A meter that subtracts the cost of the idle platform, which it measures now. */
   static async lessIdle(probe: UsageProbe, idleMs: number): Promise<Meter> {
     const { processorUs } = await Meter.plain(probe).costOf(() => sleep(idleMs));
-    const idleUsPerMs = ofRooms((room) => processorUs[room] / idleMs);
+    const idleUsPerMs = perPart((part) => processorUs[part] / idleMs);
     return new Meter(probe, idleUsPerMs);
   }
 
@@ -105,14 +105,14 @@ export class Meter {
     await act();
     const [after, tookMs] = [await this.probe.read(), performance.now() - startedMs];
     return {
-      processorUs: ofRooms(
-        (room) => after.processorUs[room] - before.processorUs[room] - this.idleUsPerMs[room] * tookMs,
+      processorUs: perPart(
+        (part) => after.processorUs[part] - before.processorUs[part] - this.idleUsPerMs[part] * tookMs,
       ),
       redisBytes: after.redisBytes - before.redisBytes,
     };
   }
 }
 
-export function ofRooms(figureOf: (room: Room) => number): Record<Room, number> {
-  return Object.fromEntries(rooms.map((room) => [room, figureOf(room)])) as Record<Room, number>;
+export function perPart(figureOf: (part: PlatformPart) => number): Record<PlatformPart, number> {
+  return Object.fromEntries(platformParts.map((part) => [part, figureOf(part)])) as Record<PlatformPart, number>;
 }

@@ -1,12 +1,12 @@
 /** Processor time of queries: of the processes involved, and of the search alone. */
 import type { LoadResult } from '../load/wrk.ts';
-import { ofRooms, type Room, rooms, type UsageProbe } from '../platform/usage.ts';
+import { perPart, type PlatformPart, platformParts, type UsageProbe } from '../platform/usage.ts';
 import { type Spread, spreadOf } from '../report/statistics.ts';
 import { figure, spreadFigure, type Table } from '../report/table.ts';
 
 /** A load with the processor time per query, in microseconds. */
 export interface CostedLoad extends LoadResult {
-  readonly us: Readonly<Record<Room, number>>;
+  readonly us: Readonly<Record<PlatformPart, number>>;
 }
 
 /** For a load in this process, whose processor time is all for the search, counted as that of the worker. */
@@ -15,7 +15,7 @@ export function measureInProcess(seconds: number, act: () => LoadResult): Costed
   const load = act();
   const { user, system } = process.cpuUsage(before);
   const worker = (user + system) / (load.requestsPerSecond * seconds);
-  return { ...load, us: { ...ofRooms(() => 0), worker } };
+  return { ...load, us: { ...perPart(() => 0), worker } };
 }
 
 export async function measureProcesses(
@@ -27,7 +27,7 @@ export async function measureProcesses(
   const load = await act();
   const after = (await probe.read()).processorUs;
   const queries = load.requestsPerSecond * seconds;
-  return { ...load, us: ofRooms((room) => (after[room] - before[room]) / queries) };
+  return { ...load, us: perPart((part) => (after[part] - before[part]) / queries) };
 }
 
 /**
@@ -51,10 +51,10 @@ export interface OverheadRow {
 export function overheadTable(rows: readonly OverheadRow[]): Table {
   return {
     title: 'Processor time for each query, in microseconds (medians)',
-    columns: ['', ...rooms, 'the search in process', 'front and worker without it'],
+    columns: ['', ...platformParts, 'the search in process', 'front and worker without it'],
     rows: rows.map(({ name, loads, direct }) => [
       name,
-      ...rooms.map((room) => figure(spreadOf(loads.map(({ us }) => us[room])).median)),
+      ...platformParts.map((part) => figure(spreadOf(loads.map(({ us }) => us[part])).median)),
       direct === null ? '–' : figure(spreadOf(direct.map(({ us }) => us.worker)).median),
       direct === null ? '–' : spreadFigure(overheadOf(loads, direct)),
     ]),

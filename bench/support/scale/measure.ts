@@ -4,7 +4,7 @@ import type { BenchContext } from '../bench.ts';
 import type { Entity } from '../data/sets.ts';
 import { type LoadOptions, load, type TriedLoad, tryLoad } from '../load/wrk.ts';
 import type { ProcessorShares } from '../platform/shares.ts';
-import { ofRooms, type Room, UsageProbe } from '../platform/usage.ts';
+import { perPart, type PlatformPart, UsageProbe } from '../platform/usage.ts';
 import { skippedIn } from '../query/mix.ts';
 import {
   importOverAll,
@@ -19,7 +19,7 @@ import {
 export interface Measured {
   readonly perSecond: number;
   /** Processor time of all processes of a kind per operation, in microseconds. */
-  readonly us: Readonly<Record<Room, number>>;
+  readonly us: Readonly<Record<PlatformPart, number>>;
 }
 
 export interface LayoutFigures {
@@ -139,10 +139,10 @@ async function measured(probes: readonly UsageProbe[], act: () => Promise<number
   const [before, startedMs] = [await processorUs(probes), performance.now()];
   const count = await act();
   const [tookMs, after] = [performance.now() - startedMs, await processorUs(probes)];
-  return { perSecond: count / (tookMs / 1000), us: ofRooms((room) => (after[room] - before[room]) / count) };
+  return { perSecond: count / (tookMs / 1000), us: perPart((part) => (after[part] - before[part]) / count) };
 }
 
-async function processorUs(probes: readonly UsageProbe[]): Promise<Readonly<Record<Room, number>>> {
+async function processorUs(probes: readonly UsageProbe[]): Promise<Readonly<Record<PlatformPart, number>>> {
   const usages = await Promise.all(probes.map((probe) => probe.read()));
-  return ofRooms((room) => usages.reduce((sum, usage) => sum + usage.processorUs[room], 0));
+  return perPart((part) => usages.reduce((sum, usage) => sum + usage.processorUs[part], 0));
 }
