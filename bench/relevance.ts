@@ -7,9 +7,9 @@ import {
   type Collection,
   collections,
   type JudgedQuery,
-  type Worth,
+  type RelevanceScores,
   withTypos,
-  worthOf,
+  relevanceScoresOf,
 } from './support/query/relevance-data.ts';
 import { spreadOf } from './support/report/statistics.ts';
 import { runBench } from './support/run.ts';
@@ -19,27 +19,27 @@ const seed = 38;
 /** The scores of an engine, without typos and with one in each word. */
 interface Ranked {
   readonly engine: RankingEngine;
-  readonly plain: Worth;
-  readonly misspelt: Worth;
+  readonly plain: RelevanceScores;
+  readonly misspelt: RelevanceScores;
 }
 
 async function rankedBy(engine: RankingEngine, collection: Collection): Promise<Ranked> {
   const rank = await engine.load(collection);
   const { queries } = collection;
   const next = random(seed);
-  const worth = async (asked: readonly JudgedQuery[]) => {
+  const scores = async (asked: readonly JudgedQuery[]) => {
     const ranked: (readonly string[])[] = [];
     for (const { text } of asked) ranked.push(await rank(text));
-    return worthOf(asked, ranked);
+    return relevanceScoresOf(asked, ranked);
   };
-  const plain = await worth(queries);
+  const plain = await scores(queries);
   const misspelt = queries.map(({ text, grades }) => ({ grades, text: withTypos(text, next) }));
-  return { engine, plain, misspelt: await worth(misspelt) };
+  return { engine, plain, misspelt: await scores(misspelt) };
 }
 
 function targetsOf(collection: string, all: readonly Ranked[]): Target[] {
-  const best = (isOurs: boolean, worth: (ranked: Ranked) => Worth) =>
-    Math.max(0, ...all.filter(({ engine }) => engine.isOurs === isOurs).map((ranked) => worth(ranked).ndcg));
+  const best = (isOurs: boolean, scores: (ranked: Ranked) => RelevanceScores) =>
+    Math.max(0, ...all.filter(({ engine }) => engine.isOurs === isOurs).map((ranked) => scores(ranked).ndcg));
   const [plain, others] = [best(true, (one) => one.plain), best(false, (one) => one.plain)];
   const [misspelt, otherMisspelt] = [best(true, (one) => one.misspelt), best(false, (one) => one.misspelt)];
   return [
@@ -77,9 +77,9 @@ function resultOf(measured: ReadonlyMap<string, readonly Ranked[]>): BenchResult
       title: `Relevance, ${collection}, with and without typos`,
       unit: 'nDCG@10',
       bars: all.flatMap(({ engine, plain, misspelt }) =>
-        [['', plain], [', typos', misspelt] as const].map(([what, worth]) => ({
+        [['', plain], [', typos', misspelt] as const].map(([what, scores]) => ({
           label: `${engine.name.split(',')[0]}${engine.name.includes('simplest') ? ', simplest' : ''}${what}`,
-          spread: spreadOf([(worth as Worth).ndcg]),
+          spread: spreadOf([(scores as RelevanceScores).ndcg]),
           isOurs: engine.isOurs,
         })),
       ),

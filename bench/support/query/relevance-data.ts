@@ -44,7 +44,7 @@ function collection(name: string): Collection {
   }
   const queries = lines('queries')
     .map((line) => JSON.parse(line) as { id: string; text: string })
-    .map(({ id, text }) => ({ text: cut(text), grades: grades.get(id) ?? new Map<string, number>() }))
+    .map(({ id, text }) => ({ text: truncate(text), grades: grades.get(id) ?? new Map<string, number>() }))
     .filter((query) => query.grades.size > 0);
   const docs = lines('docs').map((line) => {
     const { id, title = '', body = '' } = JSON.parse(line) as Partial<RankedDoc> & { readonly id: string };
@@ -53,8 +53,8 @@ function collection(name: string): Collection {
   return { name, docs, queries };
 }
 
-/** Maximum length of a search. All engines get the same text. */
-function cut(text: string): string {
+/** Truncates a query to the maximum length of a search, so that all engines get the same text. */
+function truncate(text: string): string {
   return Array.from(text).slice(0, searchCodePointsMax).join('');
 }
 
@@ -78,30 +78,31 @@ export function withTypos(text: string, random: () => number): string {
         return before + after.slice(1, 2) + after.slice(0, 1) + after.slice(2);
     }
   });
-  return cut(misspelt);
+  return truncate(misspelt);
 }
 
-export interface Worth {
+export interface RelevanceScores {
   readonly ndcg: number;
   readonly recall: number;
 }
 
 const [ndcgDepth, recallDepth] = [10, 100];
-/** Documents that count. */
+/** Number of ranked documents that are scored. */
 export const rankedMax = recallDepth;
 
 /** Mean nDCG@10 and recall@100 over the queries. @param ranked ids of documents for each query, the best first */
-export function worthOf(queries: readonly JudgedQuery[], ranked: readonly (readonly string[])[]): Worth {
+export function relevanceScoresOf(queries: readonly JudgedQuery[], ranked: readonly (readonly string[])[]): RelevanceScores {
   let [ndcg, recall] = [0, 0];
   for (const [at, { grades }] of queries.entries()) {
     const ids = ranked[at] ?? [];
     const ideal = [...grades.values()].sort((a, b) => b - a);
-    ndcg += gain(ids.map((id) => grades.get(id) ?? 0)) / gain(ideal);
+    ndcg += dcg(ids.map((id) => grades.get(id) ?? 0)) / dcg(ideal);
     recall += ids.slice(0, recallDepth).filter((id) => grades.has(id)).length / grades.size;
   }
   return { ndcg: ndcg / queries.length, recall: recall / queries.length };
 }
 
-function gain(grades: readonly number[]): number {
+/** Discounted cumulative gain of the first `ndcgDepth` grades. */
+function dcg(grades: readonly number[]): number {
   return grades.slice(0, ndcgDepth).reduce((sum, grade, at) => sum + grade / Math.log2(at + 2), 0);
 }
