@@ -15,12 +15,12 @@ interface Start {
 }
 
 /** How a worker starts. */
-type Manner = 'with a snapshot' | 'without';
-const manners: readonly Manner[] = ['with a snapshot', 'without'];
+type StartMode = 'with a snapshot' | 'without';
+const startModes: readonly StartMode[] = ['with a snapshot', 'without'];
 
 interface Measurement {
   readonly size: number;
-  readonly manner: Manner;
+  readonly mode: StartMode;
   readonly seconds: Spread;
   readonly memory: ProcessMemory | null;
 }
@@ -42,18 +42,18 @@ await runBench({
     const index = await GrownIndex.start(context);
     const measured: Measurement[] = [];
     for (const size of sizes) {
-      const isThere = await index.growTo(size, restartsMs);
+      const isComplete = await index.growTo(size, restartsMs);
       measured.push(...(await measureStarts(context, index)));
-      if (!isThere) break;
+      if (!isComplete) break;
     }
     return {
       tables: [
         {
           title: 'From the start of the worker until the platform is ready',
           columns: ['items', '', 'seconds (quartiles)', 'memory when ready', 'most memory on the way'],
-          rows: measured.map(({ size, manner, seconds, memory }) => [
+          rows: measured.map(({ size, mode, seconds, memory }) => [
             size.toLocaleString('en-US'),
-            manner,
+            mode,
             spreadFigure(seconds),
             memory === null ? '–' : megabytes(memory.residentBytes),
             memory === null ? '–' : megabytes(memory.peakBytes),
@@ -66,10 +66,10 @@ await runBench({
           file: 'start.svg',
           title: 'A worker starts',
           unit: 'seconds until ready',
-          bars: measured.map(({ size, manner, seconds }) => ({
-            label: `${size.toLocaleString('en-US')} items, ${manner}`,
+          bars: measured.map(({ size, mode, seconds }) => ({
+            label: `${size.toLocaleString('en-US')} items, ${mode}`,
             spread: seconds,
-            isOurs: manner === 'with a snapshot',
+            isOurs: mode === 'with a snapshot',
           })),
         },
       ],
@@ -77,7 +77,7 @@ await runBench({
         'Where the time goes without a snapshot (a profile of the worker): a third puts words into the inverted index, and a sixth collects garbage. Cutting texts into words, the columns of ids and names, and parsing the stored items take a tenth each. Redis sends the next portion meanwhile. With one and a million items, a quarter of the time reads the file and a tenth is the start of the process. The rest reads items from Redis and compares them: a half of that waits for Redis, a fifth reads its replies, a fifth compares bytes, and a tenth finds ids.',
       ],
       targets: measured
-        .filter(({ manner }) => manner === 'with a snapshot')
+        .filter(({ mode }) => mode === 'with a snapshot')
         .map(
           ({ size, seconds }, at): Target => ({
             text: `seconds with ${size.toLocaleString('en-US')} items (≤ ${limitsS[at] ?? 10})`,
@@ -90,19 +90,19 @@ await runBench({
 });
 
 async function measureStarts(context: BenchContext, index: GrownIndex): Promise<Measurement[]> {
-  const contenders = manners.map((name) => ({ name, measure: () => restart(index, name) }));
+  const contenders = startModes.map((name) => ({ name, measure: () => restart(index, name) }));
   const measured = await inRounds<Start>(context, contenders);
-  return manners.map((manner) => {
-    const starts = measured.get(manner) ?? [];
+  return startModes.map((mode) => {
+    const starts = measured.get(mode) ?? [];
     const seconds = spreadOf(starts.map((start) => start.seconds));
-    return { size: index.size, manner, seconds, memory: starts.at(-1)?.memory ?? null };
+    return { size: index.size, mode, seconds, memory: starts.at(-1)?.memory ?? null };
   });
 }
 
-async function restart(index: GrownIndex, manner: Manner): Promise<Start> {
+async function restart(index: GrownIndex, mode: StartMode): Promise<Start> {
   const { system, client } = index;
   const seconds = await system.restartWorkers(() => {
-    if (manner === 'without') system.removeSnapshots();
+    if (mode === 'without') system.removeSnapshots();
   });
   const { totalResults } = await client.query(itemIndex, { pagination: { pageSize: 0 } });
   if (totalResults !== index.size) throw new Error(`${totalResults} of ${index.size} items were found`);
