@@ -40,14 +40,14 @@ export class Heartbeat {
   /** Stops, and announces that the process has ended. */
   async close(): Promise<void> {
     const beat = this.source.beat();
-    this.fallSilent();
+    this.stopSilently();
     // Without a connection, publishing would wait for one.
     if (beat !== null && this.host.client.status === 'ready')
       await this.#publish({ kind: 'left', id: beat.id }).catch(() => {});
   }
 
   /** Stops without an announcement, as when a process is killed. */
-  fallSilent(): void {
+  stopSilently(): void {
     clearInterval(this.#timer);
     if (this.#answering !== null) clearTimeout(this.#answering);
     this.#subscription.close();

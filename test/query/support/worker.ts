@@ -137,7 +137,7 @@ export class TestWorker {
 
   /** Stops answering without notice, like a killed process. Its leases remain valid. */
   async kill(): Promise<void> {
-    this.#heartbeat?.fallSilent();
+    this.#heartbeat?.stopSilently();
     await this.responder.close();
     await this.copies?.close();
   }

@@ -80,7 +80,7 @@ test('registry: a process without recent heartbeats counts as gone, by the clock
   const falls = await startProcess(context, { ...worker, id: 'falls' });
   await until('both are known', async () => (await liveProcesses(store)).length === 2);
   const silentMs = performance.now();
-  falls.heartbeat.fallSilent();
+  falls.heartbeat.stopSilently();
   await until(
     'one is left',
     async () => isDeepStrictEqual(await idsIn(store), ['stays']),
@@ -88,7 +88,7 @@ test('registry: a process without recent heartbeats counts as gone, by the clock
   );
   const tookMs = performance.now() - silentMs;
   assert.ok(tookMs > heartbeatLostMs - heartbeatMs - 100, `gone after ${tookMs} ms`);
-  stays.heartbeat.fallSilent();
+  stays.heartbeat.stopSilently();
   await until('none is left', async () => (await liveProcesses(store)).length === 0, heartbeatLostMs * 3);
 });
 
