@@ -24,7 +24,7 @@ export class LiveFeeds {
   /** Readers that request the places of changed views have a separate feed, so that others do not wait for that. */
   of(scope: EnvironmentScope, expand: Expand = 'nothing'): LiveFeed {
     const name = nameOf(scope, expand);
-    return this.#followed.get(name) ?? this.#known.getOrMake(name, () => this.#make(scope, expand));
+    return this.#followed.get(name) ?? this.#known.getOrCreate(name, () => this.#make(scope, expand));
   }
 
   #make(scope: EnvironmentScope, expand: Expand): LiveFeed {

@@ -5,7 +5,7 @@ export interface CacheLimits<Value> {
   /** Weight of an entry, in bytes or another unit. It must be the same each time for one value. */
   readonly weigh?: (value: Value) => number;
   /** Called for each removed entry: evicted, replaced, deleted or cleared. */
-  readonly onLeave?: (value: Value) => void;
+  readonly onRemove?: (value: Value) => void;
 }
 
 interface Entry<Key, Value> {
@@ -61,11 +61,11 @@ export class BoundedCache<Key, Value> {
     while (this.#oldest !== null && this.#isOver) this.delete(this.#oldest.key);
   }
 
-  /** The cached value, or the value of `make`, which is then cached. */
-  getOrMake(key: Key, make: () => Value): Value {
-    const kept = this.get(key);
-    if (kept !== undefined) return kept;
-    const value = make();
+  /** The cached value, or the result of `create`, which is then cached. */
+  getOrCreate(key: Key, create: () => Value): Value {
+    const cached = this.get(key);
+    if (cached !== undefined) return cached;
+    const value = create();
     this.set(key, value);
     return value;
   }
@@ -76,7 +76,7 @@ export class BoundedCache<Key, Value> {
     this.#entries.delete(key);
     this.#unlink(entry);
     this.#weight -= this.#weightOf(entry.value);
-    this.limits.onLeave?.(entry.value);
+    this.limits.onRemove?.(entry.value);
     return true;
   }
 

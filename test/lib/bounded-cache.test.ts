@@ -21,7 +21,7 @@ test('bounded cache: a value heavier than the whole cache is not stored, and rem
     entriesMax: 10,
     weightMax: 5,
     weigh: (value) => value.length,
-    onLeave: (value) => left.push(value),
+    onRemove: (value) => left.push(value),
   });
   cache.set('a', 'short');
   cache.set('a', 'far too long');
@@ -37,8 +37,8 @@ test('bounded cache: a missing value is computed once and stored', () => {
     made += 1;
     return made;
   };
-  assert.equal(cache.getOrMake('a', make), 1);
-  assert.equal(cache.getOrMake('a', make), 1);
+  assert.equal(cache.getOrCreate('a', make), 1);
+  assert.equal(cache.getOrCreate('a', make), 1);
 });
 
 test('bounded cache: after any history it contains the same as a plain list of recent uses', () => {
@@ -55,7 +55,7 @@ test('bounded cache: after any history it contains the same as a plain list of r
         entriesMax: 4,
         weightMax: 12,
         weigh: (value) => value,
-        onLeave: () => {
+        onRemove: () => {
           left += 1;
         },
       });
@@ -98,7 +98,7 @@ test('bounded cache: uses take no memory, however many there are', () => {
   const cache = new BoundedCache<number, number>({ entriesMax: 1_000 });
   const useAll = (times: number) => {
     for (let time = 0; time < times; time += 1) {
-      for (let key = 0; key < 100; key += 1) cache.getOrMake(key, () => key);
+      for (let key = 0; key < 100; key += 1) cache.getOrCreate(key, () => key);
     }
     collect();
     return process.memoryUsage().heapUsed;

@@ -58,7 +58,7 @@ export function buildersFor(tenant: Tenant, source: Source, type: string): reado
   // The number of types is unlimited, because they come from entities.
   const kept = buildersOfTenant.get(tenant) ?? new BoundedCache({ entriesMax: cachedTypesMax });
   buildersOfTenant.set(tenant, kept);
-  return kept.getOrMake(`${source.id}:${type}`, () =>
+  return kept.getOrCreate(`${source.id}:${type}`, () =>
     source.environments
       .flatMap(({ id }) => buildersIn(id, tenant, source, type))
       .sort((a, b) => (a.key < b.key ? -1 : 1)),

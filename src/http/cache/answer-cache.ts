@@ -256,7 +256,7 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
       entriesMax: Number.POSITIVE_INFINITY,
       weightMax: this.bytesMax,
       weigh: ({ bytes }) => bytes,
-      onLeave: (kept) => {
+      onRemove: (kept) => {
         this.#remove(kept.key);
         this.#readers.remove(kept.subjects, kept);
       },

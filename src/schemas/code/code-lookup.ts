@@ -23,7 +23,7 @@ export function lookupText(request: LookupRequest): string {
 
 /** Compiles a lookup that code requested like one of a JSON schema. @throws SyntaxMistake for its filter */
 export function codeLookup(request: LookupRequest): CompiledLookup {
-  return compiled.getOrMake(lookupText(request), () => compile(request));
+  return compiled.getOrCreate(lookupText(request), () => compile(request));
 }
 
 function compile(request: LookupRequest): CompiledLookup {

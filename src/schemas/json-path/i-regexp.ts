@@ -45,7 +45,7 @@ const cache = new BoundedCache<string, Compiled>({ entriesMax: cachedPatternsMax
 export function compilePattern(text: string, spend: (steps: number) => void): Pattern | null {
   if (text.length > languageTextCharactersMax) return null;
   spend(text.length);
-  const { pattern, steps } = cache.getOrMake(text, () => compileNew(text));
+  const { pattern, steps } = cache.getOrCreate(text, () => compileNew(text));
   spend(steps);
   return pattern;
 }

@@ -57,7 +57,7 @@ export function stemmerOf(language: Language): Stem {
 function makeStem(language: Language): Stem {
   const stems = new BoundedCache<string, string>({ entriesMax: stemsKept });
   const stemmer = newStemmer(algorithms[language]);
-  return (word) => (word.length > stemmedUnitsMax ? null : stems.getOrMake(word, () => stemmer.stem(word)));
+  return (word) => (word.length > stemmedUnitsMax ? null : stems.getOrCreate(word, () => stemmer.stem(word)));
 }
 
 /** The package takes 50 ms and 3 MB to load, so it is loaded by the first field that has a language. */

@@ -57,7 +57,7 @@ export function sharedListOf(names: readonly string[]): NameList | null {
   // Joining takes a fraction of the time of JSON. Two lists can only have the same text if their names contain zero bytes.
   const joined = names.join('\0');
   if (names.length === 0 || joined.length > charactersMax) return null;
-  const known = met.getOrMake(joined, () => ({ names, list: null, records: 0 }));
+  const known = met.getOrCreate(joined, () => ({ names, list: null, records: 0 }));
   if (!areEqual(known.names, names)) return null;
   return countedList(known, () => listOf(names));
 }
@@ -65,7 +65,7 @@ export function sharedListOf(names: readonly string[]): NameList | null {
 /** Like `sharedListOf`. @param text the names as JSON from `JSON.stringify` */
 export function sharedListOfText(text: string): NameList | null {
   if (text.length > charactersMax) return null;
-  const known = metTexts.getOrMake(text, () => ({ list: null, records: 0 }));
+  const known = metTexts.getOrCreate(text, () => ({ list: null, records: 0 }));
   return countedList(known, () => listOf(JSON.parse(text) as string[]));
 }
 

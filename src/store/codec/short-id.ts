@@ -14,7 +14,7 @@ const lengthened = new BoundedCache<string, string>({ entriesMax: idsKept });
 
 /** The form of an id in records, which is unique. */
 export function shortId(id: string): string {
-  return shortened.getOrMake(id, () => {
+  return shortened.getOrCreate(id, () => {
     if (uuidPattern.test(id)) return mark + Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url');
     return id.startsWith(mark) ? mark + id : id;
   });
@@ -24,7 +24,7 @@ export function shortId(id: string): string {
 export function longId(short: string): string {
   if (!short.startsWith(mark)) return short;
   if (short.startsWith(mark + mark)) return short.slice(mark.length);
-  return lengthened.getOrMake(short, () => {
+  return lengthened.getOrCreate(short, () => {
     const digits = Buffer.from(short.slice(mark.length), 'base64url').toString('hex');
     return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
   });
