@@ -30,7 +30,7 @@ export function normalizeUrl(url: string): NormalUrl | null {
 }
 
 /** The paths whose claims match a request, in order of preference. @param path from `normalizeUrl` */
-export function answeringPaths(path: string): readonly string[] {
+export function candidatePaths(path: string): readonly string[] {
   const queryAt = path.indexOf('?');
   return queryAt === -1 ? [path] : [path, path.slice(0, queryAt)];
 }

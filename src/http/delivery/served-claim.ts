@@ -5,7 +5,7 @@
 
 import type { ClientPrincipal, Domain } from '../../config/configuration.ts';
 import { domainOf, routeAnswers } from '../../config/urls/domains.ts';
-import { answeringPaths, type NormalUrl, normalizeUrl, type UrlForm } from '../../config/urls/url.ts';
+import { candidatePaths, type NormalUrl, normalizeUrl, type UrlForm } from '../../config/urls/url.ts';
 import { compareCodePoints } from '../../lib/code-points.ts';
 import type { Claim, ServedClaims } from '../../store/claims/claim-records.ts';
 import {
@@ -46,7 +46,7 @@ export class ClaimsToRead {
     const scope = { tenant: tenant.alias, environmentId: environment.id };
     this.scope = scope;
     this.url = request.url === null ? null : normalizeUrl(request.url);
-    const paths = this.url === null ? [] : answeringPaths(this.url.path);
+    const paths = this.url === null ? [] : candidatePaths(this.url.path);
     this.#pathCount = paths.length;
     this.urlFields = urlForms.flatMap((form) => paths.map((path) => claimField.url(path, form)));
     this.claimFields = [...this.urlFields, ...request.handles.map(claimField.handle)];
@@ -100,7 +100,7 @@ export function claimOnUrl(
   fields: readonly string[],
   records: readonly ServedClaims[],
 ): Claim | null | Promise<Claim | null> {
-  const paths = answeringPaths(url.path);
+  const paths = candidatePaths(url.path);
   if (paths.length === 1) return claimOnPath(store, scope, url, domains, fields, records);
   const claimOn = (path: number) => {
     const isOfPath = (_: unknown, at: number) => at % paths.length === path;

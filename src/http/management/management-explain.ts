@@ -3,7 +3,7 @@
 import type { ClientPrincipal, Domain } from '../../config/configuration.ts';
 import { domainOf, routeAnswers } from '../../config/urls/domains.ts';
 import {
-  answeringPaths,
+  candidatePaths,
   type NormalUrl,
   normalizeUrl,
   pathInForm,
@@ -57,7 +57,7 @@ async function explain(
 ): Promise<ExplainUrlAnswer> {
   const { tenant, environment, domains } = client;
   const scope = { tenant: tenant.alias, environmentId: environment.id };
-  const paths = answeringPaths(url.path);
+  const paths = candidatePaths(url.path);
   const fields = urlForms.flatMap((form) => paths.map((path) => claimField.url(path, form)));
   const [records, lists] = await Promise.all([
     readServed(store, scope, fields),
@@ -101,7 +101,7 @@ function hostSteps({ host }: NormalUrl, { name, domains }: ClientPrincipal): Ste
 }
 
 function pathStep({ path }: NormalUrl, urlForms: readonly UrlForm[]): Step {
-  const compared = answeringPaths(path).flatMap((one) => urlForms.map((form) => pathInForm(one, form)));
+  const compared = candidatePaths(path).flatMap((one) => urlForms.map((form) => pathInForm(one, form)));
   return { step: 'path', result: [...new Set(compared)].join(' or ') };
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { answeringPaths, normalizeUrl } from '../../../src/config/urls/url.ts';
+import { candidatePaths, normalizeUrl } from '../../../src/config/urls/url.ts';
 import { runs } from '../../support/runs.ts';
 import { spentMs } from '../../support/spent.ts';
 
@@ -180,8 +180,8 @@ test('URL: two query strings are equal if their parameters are, in any order and
 });
 
 test('URL: a request is answered by claims with its query string, then by those without one', () => {
-  assert.deepEqual(answeringPaths('/a'), ['/a']);
-  assert.deepEqual(answeringPaths('/a?x=1'), ['/a?x=1', '/a']);
+  assert.deepEqual(candidatePaths('/a'), ['/a']);
+  assert.deepEqual(candidatePaths('/a?x=1'), ['/a?x=1', '/a']);
 });
 
 test('URL: an invalid URL is null', () => {
