@@ -73,7 +73,7 @@ export interface PartitionContext {
   /** The time on the clock of the partition's Redis. */
   clockMs(partition: number): number;
   /** Called for errors that end a batch but not the worker. */
-  onTrouble(partition: number, error: unknown): void;
+  onError(partition: number, error: unknown): void;
 }
 
 export class PartitionActor {
@@ -111,7 +111,7 @@ export class PartitionActor {
       context.sandbox,
       context.callMemory,
       () => this.#rebuildTurn.wake(),
-      (error) => context.onTrouble(lease.partition, error),
+      (error) => context.onError(lease.partition, error),
     );
     this.#pending = new PendingRebuilds(store, lease.tag, this.#code);
     this.#rebuildTurn = new SharedTurn(
@@ -327,7 +327,7 @@ export class PartitionActor {
         nowMs,
       },
       works,
-      (error) => this.context.onTrouble(lease.partition, error),
+      (error) => this.context.onError(lease.partition, error),
     );
     const late = result.changes.deferred.filter(({ reason }) => reason === 'code');
     this.#code.settle(new Set(late.map(({ tenant, dependent }) => `${tenant}|${dependent}`)));
@@ -381,9 +381,9 @@ export class PartitionActor {
 
   /** Recovers from entries that were trimmed unread, by processing every entity of the partition. */
   async #recoverFromGap(): Promise<void> {
-    const { store, onTrouble } = this.context;
+    const { store, onError } = this.context;
     const last = await lastSequence(store, this.lease.tag);
-    onTrouble(
+    onError(
       this.lease.partition,
       new Error(`stream entries ${this.#checkpoint + 1} to ${last} were not all there`),
     );

@@ -80,7 +80,7 @@ export interface WorkerOptions extends Pick<WorkerBeatSource, 'waitingFor'> {
   shardCopies?(): CopiesBeat | null;
   /** Called for partitions that it has taken, lost or released. */
   onLeases?(event: LeaseEvent, partitions: readonly number[]): void;
-  onTrouble(message: string, error: unknown): void;
+  onError(message: string, error: unknown): void;
 }
 
 export class Worker {
@@ -104,7 +104,7 @@ export class Worker {
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: WorkerOptions) {
-    const { store, configuration, waitingFor, openKeeper = openLocalKeeper, onTrouble } = options;
+    const { store, configuration, waitingFor, openKeeper = openLocalKeeper, onError } = options;
     const leaseMs = options.leaseMs ?? contractLeaseMs;
     const ends = LeaseEnds.ofPartitions(store.partitions.count);
     this.#streams = openStreamSource(store);
@@ -116,7 +116,7 @@ export class Worker {
       { leaseMs, ends },
       {
         lost: (lease) => this.#owned.onLost(lease),
-        trouble: onTrouble,
+        trouble: onError,
         metrics: () => this.metricsText(),
       },
     );
@@ -128,7 +128,7 @@ export class Worker {
       keeper: this.#keeper,
       news: this.#news,
       actors: this.#actorContext(),
-      onTrouble,
+      onError,
     });
     this.#beat = new WorkerBeat(
       {
@@ -194,7 +194,7 @@ export class Worker {
 
   /** The context shared by all partitions. */
   #actorContext(): PartitionContext {
-    const { store, autoFields, items, configuration, claimsPerCommit, onTrouble } = this.options;
+    const { store, autoFields, items, configuration, claimsPerCommit, onError } = this.options;
     const { changesRetentionMs = changesRetentionDays * dayMs, namesItems = false } = this.options;
     return {
       store,
@@ -215,7 +215,7 @@ export class Worker {
         return { configuration: current, generation, layouts };
       },
       clockMs: (partition) => this.#clockOf(partition).nowMs,
-      onTrouble: (partition, error) => onTrouble(`partition ${partition}`, error),
+      onError: (partition, error) => onError(`partition ${partition}`, error),
     };
   }
 
@@ -229,7 +229,7 @@ export class Worker {
     const onError = (error: unknown) => {
       // `OutageWatch` reports a lost Redis, once.
       if (!(error instanceof StoreUnavailableError))
-        this.options.onTrouble('unexpected error in the worker', error);
+        this.options.onError('unexpected error in the worker', error);
     };
     return repeat(act, { pauseMs, signal: this.#stop.signal, onError });
   }

@@ -59,7 +59,7 @@ export class LiveFeed {
     /** The form of changes for its readers. */
     readonly expand: Expand,
     private readonly expansions: Expansions,
-    private readonly onTrouble: (error: unknown) => void,
+    private readonly onError: (error: unknown) => void,
   ) {}
 
   get followers(): number {
@@ -131,7 +131,7 @@ export class LiveFeed {
           continue;
         }
         this.#isDirty = true;
-        this.onTrouble(error);
+        this.onError(error);
         await setTimeout(retryMs);
       }
     }

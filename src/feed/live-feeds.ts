@@ -18,7 +18,7 @@ export class LiveFeeds {
 
   constructor(
     private readonly options: FeedOptions,
-    private readonly onTrouble: (error: unknown) => void,
+    private readonly onError: (error: unknown) => void,
   ) {}
 
   /** Readers that request the places of changed views have a separate feed, so that others do not wait for that. */
@@ -28,7 +28,7 @@ export class LiveFeeds {
   }
 
   #make(scope: EnvironmentScope, expand: Expand): LiveFeed {
-    return new LiveFeed(new Feed(this.options, scope), expand, this.#expansions, this.onTrouble);
+    return new LiveFeed(new Feed(this.options, scope), expand, this.#expansions, this.onError);
   }
 
   /** Like `LiveFeed.join`; from then on the feed is notified of changes. */

@@ -81,7 +81,7 @@ export interface JobsOptions {
     WebhookJobsOptions,
     'guard' | 'publicUrl' | 'retentionMs' | 'onFailing' | 'onWorking'
   >;
-  onTrouble(message: string, error: unknown): void;
+  onError(message: string, error: unknown): void;
 }
 
 export class JobsProcess {
@@ -104,7 +104,7 @@ export class JobsProcess {
     this.#queue = rebuildJobs(options.store);
     this.#purges = purgeJobs(options.store);
     this.#dryRuns = dryRunJobs(options.store);
-    const { store, configuration, webhooks, onTrouble } = options;
+    const { store, configuration, webhooks, onError } = options;
     this.#webhooks = new WebhookJobs({
       store,
       configuration,
@@ -118,12 +118,12 @@ export class JobsProcess {
           this.metrics.webhookFailing.set({ tenant, webhook }, isFailing ? 1 : 0);
         }
       },
-      onTrouble,
+      onError,
     });
   }
 
   start(): void {
-    const { store, configuration, onTrouble } = this.options;
+    const { store, configuration, onError } = this.options;
     const context = {
       store,
       configuration,
@@ -140,18 +140,18 @@ export class JobsProcess {
       // Jobs wait for each other, so all of them must be able to run. The slots limit how many work at a time.
       store.partitions.count,
       (run) => runRebuild(context, run),
-      onTrouble,
+      onError,
     );
     this.#purger = new JobRunner(
       store,
       purgeQueueName,
       store.partitions.count,
       (run) => runPurge(context, run),
-      onTrouble,
+      onError,
       brokenPurgeCheckMs,
     );
     // One at a time, because dry runs use the processor of this process.
-    this.#dryRunner = new JobRunner(store, dryRunQueueName, 1, (run) => runDryRun(context, run), onTrouble);
+    this.#dryRunner = new JobRunner(store, dryRunQueueName, 1, (run) => runDryRun(context, run), onError);
     this.#webhooks.start();
     this.#heartbeat = new Heartbeat(store, {
       beat: () => this.#beat(),
@@ -179,7 +179,7 @@ export class JobsProcess {
     const onError = (error: unknown) => {
       // A lost connection to Redis is reported elsewhere.
       if (!(error instanceof StoreUnavailableError))
-        this.options.onTrouble('unexpected error in the jobs process', error);
+        this.options.onError('unexpected error in the jobs process', error);
     };
     return repeat(act, { pauseMs, signal: this.#stop.signal, onError });
   }

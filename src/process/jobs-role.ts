@@ -17,7 +17,7 @@ export async function startJobs(): Promise<RunningRole> {
         log.warn({ tenant, webhook, ...failure }, 'a webhook is failing'),
       onWorking: (tenant, webhook) => log.info({ tenant, webhook }, 'a webhook works again'),
     },
-    onTrouble: (message, error) => log.error({ err: error }, message),
+    onError: (message, error) => log.error({ err: error }, message),
   });
   jobs.start();
   log.info({ id: jobs.id }, 'ready');

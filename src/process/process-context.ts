@@ -118,7 +118,7 @@ function logConfigurations(configuration: ActiveConfiguration, log: Log): void {
   configuration.onChange(() => {
     log.info({ generation: configuration.generation }, 'the configuration is in use');
   });
-  configuration.onTrouble((reason) => {
+  configuration.onError((reason) => {
     log.error({ reason, generation: configuration.generation }, 'the active configuration cannot be used');
   });
 }

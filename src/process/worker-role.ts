@@ -14,7 +14,7 @@ import { openRole, type RunningRole } from './process-context.ts';
 export async function startWorker(): Promise<RunningRole> {
   const context = await openRole('worker');
   const { settings, store, configuration, log } = context;
-  const onTrouble = (message: string, error: unknown) => log.error({ err: error }, message);
+  const onError = (message: string, error: unknown) => log.error({ err: error }, message);
 
   const autoFields = new AutoFields(store);
   configuration.onChange((current, former) => autoFields.forgetChanged(current, former));
@@ -34,7 +34,7 @@ export async function startWorker(): Promise<RunningRole> {
     openKeeper: (host, terms, events) => new ThreadedKeeper(host, terms, events),
     onLeases: (event, partitions) =>
       log[event === 'lost' ? 'warn' : 'info']({ partitions }, `partitions were ${event}`),
-    onTrouble,
+    onError,
   });
   const openSnapshots =
     settings.snapshotDir === null
@@ -50,7 +50,7 @@ export async function startWorker(): Promise<RunningRole> {
               { indexes },
               'snapshots were outdated: another version or other definitions made them, so their items are loaded from Redis instead',
             ),
-          onTrouble,
+          onError,
         });
   const copies: ShardCopies | null = hasCopies
     ? new ShardCopies({
@@ -60,7 +60,7 @@ export async function startWorker(): Promise<RunningRole> {
         autoFields,
         configuration: configuration.current,
         openSnapshots,
-        onTrouble,
+        onError,
       })
     : null;
   const responder: Responder = new Responder({
@@ -74,14 +74,14 @@ export async function startWorker(): Promise<RunningRole> {
         { from },
         'a connection to this worker was closed: its other end does not know the key of the store. Further ones are not logged',
       ),
-    onTrouble: (error) => onTrouble('a query broke', error),
+    onError: (error) => onError('a query broke', error),
   });
   showFigures(worker.metrics, responder, copies);
 
   configuration.onChange((current) => {
     (copies ?? owned)
       .reconfigure(current)
-      .catch((error: unknown) => onTrouble('an index was not rebuilt', error));
+      .catch((error: unknown) => onError('an index was not rebuilt', error));
   });
 
   const snapshots = hasCopies ? null : (openSnapshots?.('owned') ?? null);

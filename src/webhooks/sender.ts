@@ -47,7 +47,7 @@ export interface SenderOptions {
   onFailing(field: string, failure: WebhookFailure): void;
   /** Called when a failing webhook has accepted a request, or has nothing left to receive. */
   onWorking(field: string): void;
-  onTrouble(message: string, error: unknown): void;
+  onError(message: string, error: unknown): void;
   /** Milliseconds since 1970; absent: the system clock. */
   readonly now?: () => number;
 }
@@ -84,7 +84,7 @@ export class Sender {
         if (!(await this.#step(signal))) return;
       } catch (error) {
         signal.throwIfAborted();
-        if (!(error instanceof StoreUnavailableError)) this.options.onTrouble('a webhook stumbled', error);
+        if (!(error instanceof StoreUnavailableError)) this.options.onError('a webhook stumbled', error);
         await sleep(troubleMs, undefined, { signal });
       }
     }
@@ -141,7 +141,7 @@ export class Sender {
     } catch (error) {
       if (!(error instanceof OffsetGoneError)) throw error;
       // The receiver was unreachable for longer than removals are kept, so it gets a full copy.
-      this.options.onTrouble(
+      this.options.onError(
         'a webhook begins again with everything: what it missed is no longer known',
         error,
       );

@@ -32,7 +32,7 @@ export interface WebhookFigures {
 }
 
 export interface WebhookJobsOptions
-  extends Pick<SenderOptions, 'store' | 'guard' | 'publicUrl' | 'onTrouble'>,
+  extends Pick<SenderOptions, 'store' | 'guard' | 'publicUrl' | 'onError'>,
     Pick<FeedOptions, 'retentionMs'> {
   readonly configuration: ActiveConfiguration;
   onAttempt(tenant: string, alias: string, outcome: string): void;
@@ -66,7 +66,7 @@ export class WebhookJobs {
   start(): void {
     const { signal } = this.#stop;
     const onError = (error: unknown) => {
-      if (!(error instanceof StoreUnavailableError)) this.options.onTrouble('webhooks stumbled', error);
+      if (!(error instanceof StoreUnavailableError)) this.options.onError('webhooks stumbled', error);
     };
     this.#running = [repeat(() => this.#poll(), { pauseMs: pollMs, signal, onError })];
   }
@@ -135,7 +135,7 @@ export class WebhookJobs {
   /** Starts on first use, so that a platform without webhooks has no cost. */
   #work(): JobQueue<WebhookTask, object> {
     if (this.#queue !== null) return this.#queue;
-    const { store, guard, publicUrl, onTrouble } = this.options;
+    const { store, guard, publicUrl, onError } = this.options;
     this.#queue = new JobQueue(store, queueName);
     this.#running.push(this.#watch.run(this.#stop.signal));
     const notify = (field: string, call: (tenant: string, alias: string) => void) => {
@@ -152,14 +152,14 @@ export class WebhookJobs {
       onAttempt: (field, outcome) => notify(field, (tenant, alias) => onAttempt(tenant, alias, outcome)),
       onFailing: (field, failure) => notify(field, (tenant, alias) => onFailing(tenant, alias, failure)),
       onWorking: (field) => notify(field, onWorking),
-      onTrouble,
+      onError,
     };
     this.#runner = new JobRunner<WebhookTask, object>(
       store,
       queueName,
       concurrency,
       ({ task, signal }) => new Sender(options, task.field, randomBytes(8).toString('hex')).run(signal),
-      onTrouble,
+      onError,
     );
     return this.#queue;
   }

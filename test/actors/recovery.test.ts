@@ -351,7 +351,7 @@ test('recovery: a partition that stops at any point holds no rebuild turn that b
           const { current, generation, layouts } = configuration;
           return { configuration: current, generation, layouts };
         },
-        onTrouble: (_, error) => assert.fail(String(error)),
+        onError: (_, error) => assert.fail(String(error)),
       },
       lease,
     );

@@ -80,7 +80,7 @@ test('sender: a failing webhook is reported at its first failure, once each hour
       onWorking: () => {
         worked += 1;
       },
-      onTrouble: (message, error) => assert.fail(`${message}: ${error}`),
+      onError: (message, error) => assert.fail(`${message}: ${error}`),
       now: () => Date.now() + aheadMs,
     },
     field,

@@ -89,13 +89,13 @@ export async function processBatch(
 export async function processFaultless(
   context: BatchContext,
   works: readonly EntityWork[],
-  onTrouble: (error: unknown) => void,
+  onError: (error: unknown) => void,
 ): Promise<BatchResult> {
   try {
     return await processBatch(context, works);
   } catch (error) {
     if (isOfStore(error)) throw error;
-    return await processBatch(context, await faultlessWorks(context, works, error, onTrouble));
+    return await processBatch(context, await faultlessWorks(context, works, error, onError));
   }
 }
 
@@ -104,7 +104,7 @@ async function faultlessWorks(
   context: BatchContext,
   works: readonly EntityWork[],
   batchError: unknown,
-  onTrouble: (error: unknown) => void,
+  onError: (error: unknown) => void,
 ): Promise<EntityWork[]> {
   const faultless: EntityWork[] = [];
   let isReproduced = false;
@@ -114,12 +114,12 @@ async function faultlessWorks(
       faultless.push(work);
     } catch (error) {
       if (isOfStore(error)) throw error;
-      onTrouble(error);
+      onError(error);
       isReproduced ||= String(error) === String(batchError);
     }
   }
   // Otherwise an error that cannot be reproduced with a single entity would be lost.
-  if (!isReproduced) onTrouble(batchError);
+  if (!isReproduced) onError(batchError);
   return faultless;
 }
 

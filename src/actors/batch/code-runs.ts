@@ -57,14 +57,14 @@ export class CodeRuns implements CodeSandbox {
   readonly #forgetRoom: () => void;
 
   /**
-   * @param onAnswer called when a waiting output may have all its replies, or room @param onTrouble called when the sandbox
+   * @param onAnswer called when a waiting output may have all its replies, or room @param onError called when the sandbox
    * fails
    */
   constructor(
     private readonly source: CodeSource,
     private readonly memory: CallMemory,
     private readonly onAnswer: () => void,
-    private readonly onTrouble: (error: unknown) => void,
+    private readonly onError: (error: unknown) => void,
   ) {
     this.#forgetRoom = memory.onRoom(onAnswer);
   }
@@ -214,7 +214,7 @@ export class CodeRuns implements CodeSandbox {
   #failed(error: unknown): void {
     if (this.#isEnded || this.#isTroubled) return;
     this.#isTroubled = true;
-    this.onTrouble(error);
+    this.onError(error);
     const over = () => {
       this.#isTroubled = false;
       this.onAnswer();

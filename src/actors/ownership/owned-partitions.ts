@@ -23,7 +23,7 @@ export interface OwnershipContext {
   readonly news: LeaseNews;
   /** Context of every actor. */
   readonly actors: PartitionContext;
-  onTrouble(message: string, error: unknown): void;
+  onError(message: string, error: unknown): void;
 }
 
 interface OwnedPartition {
@@ -91,7 +91,7 @@ export class OwnedPartitions {
     } catch (error) {
       if (error instanceof FencedError) actors.metrics.fenced.inc();
       if (isLoss(error)) news.add('lost', partition);
-      else this.context.onTrouble(`partition ${partition} stopped and will be acquired again`, error);
+      else this.context.onError(`partition ${partition} stopped and will be acquired again`, error);
     }
     keeper.stopRenewing(partition);
     await releaseLease(actors.store, actor.lease).catch(() => {});

@@ -26,7 +26,7 @@ export interface ResponderOptions {
   /** Processor time that a query may take, in ms; the documented default if absent. */
   readonly queryCpuMs?: number;
   /** Called for an unexpected error of a query. */
-  onTrouble(error: unknown): void;
+  onError(error: unknown): void;
   /** See `WorkerListenerOptions`; absent for no notification. */
   onStranger?(from: string): void;
 }
@@ -107,7 +107,7 @@ export class Responder {
     try {
       this.#runSoon(new RunningRequest(inbound, decodeRequest(inbound.body), this.#terms));
     } catch (error) {
-      this.options.onTrouble(error);
+      this.options.onError(error);
       inbound.reply(nothingHeld);
     }
   }
@@ -244,7 +244,7 @@ export class Responder {
       this.#refused += request.refused;
     } catch (error) {
       // Shortly after a configuration change, a front may use field types that differ from those here.
-      this.options.onTrouble(error);
+      this.options.onError(error);
       request.reply(null);
     }
     this.#end(request);

@@ -96,7 +96,7 @@ export class ActiveConfiguration {
   }
 
   /** Called once for each reason why the active configuration is unusable although Redis responds. */
-  onTrouble(listener: (reason: string) => void): void {
+  onError(listener: (reason: string) => void): void {
     this.#troubleListeners.push(listener);
   }
 

@@ -37,7 +37,7 @@ export class JobRunner<Task extends object, Progress extends object> {
     name: string,
     concurrency: number,
     private readonly act: (run: JobRun<Task, Progress>) => Promise<void>,
-    onTrouble: (message: string, error: unknown) => void,
+    onError: (message: string, error: unknown) => void,
     stalledInterval = stalledCheckMs,
   ) {
     // Every running job may listen to the signal.
@@ -61,7 +61,7 @@ export class JobRunner<Task extends object, Progress extends object> {
     this.#worker.on('failed', (job, error) => {
       // `OutageWatch` reports a lost connection, once.
       if (!(error instanceof StoreUnavailableError))
-        onTrouble(`job ${job?.id ?? ''} failed and will be retried`, error);
+        onError(`job ${job?.id ?? ''} failed and will be retried`, error);
     });
   }
 

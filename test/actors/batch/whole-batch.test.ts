@@ -47,7 +47,7 @@ async function open(context: TestContext): Promise<Site> {
     autoFields: new FaultyAutoFields(store),
     items: new RecordingSink(store),
     waitingFor: () => [],
-    onTrouble: (message, error) => troubles.push(`${message} ${error}`),
+    onError: (message, error) => troubles.push(`${message} ${error}`),
   });
   worker.start();
   context.after(async () => {

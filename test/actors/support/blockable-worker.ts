@@ -21,7 +21,7 @@ const worker = new Worker({
   leaseMs: Number(leaseMs),
   openKeeper: (host, terms, events) => new ThreadedKeeper(host, terms, events, { stuckMs: Number(stuckMs) }),
   waitingFor: () => [],
-  onTrouble: (message, error) => console.error(message, error),
+  onError: (message, error) => console.error(message, error),
 });
 worker.start();
 

@@ -127,7 +127,7 @@ export class Fleet {
       items: sink,
       ...(this.leaseMs !== undefined && { leaseMs: this.leaseMs }),
       waitingFor: () => [],
-      onTrouble: (message, error) => {
+      onError: (message, error) => {
         if (!ended) this.troubles.push(message, error);
       },
     });

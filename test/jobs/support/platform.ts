@@ -140,7 +140,7 @@ export class Platform {
       autoFields,
       items,
       waitingFor: () => [],
-      onTrouble: (message, error) => console.error(message, error),
+      onError: (message, error) => console.error(message, error),
     });
     worker.start();
     return this.#running(async () => {
@@ -161,7 +161,7 @@ export class Platform {
       },
       store,
       configuration,
-      onTrouble: (message, error) => console.error(message, error),
+      onError: (message, error) => console.error(message, error),
     });
     jobs.start();
     return this.#running(async () => {

@@ -58,7 +58,7 @@ export class TestWorker {
   ) {
     this.autoFields = new AutoFields(store);
     this.shards = new ShardSet(store, this.autoFields, configuration);
-    const onTrouble = (_: string, error: unknown) => this.troubles.push(error);
+    const onError = (_: string, error: unknown) => this.troubles.push(error);
     this.copies =
       copies === 1
         ? null
@@ -68,14 +68,14 @@ export class TestWorker {
             copies,
             autoFields: this.autoFields,
             configuration,
-            onTrouble,
+            onError,
           });
     this.responder = new Responder({
       store,
       workerId: id,
       shards: this.copies ?? new OwnedShards(this.shards, () => this.#look(), store.partitions.count),
       ...(queryCpuMs === undefined ? {} : { queryCpuMs }),
-      onTrouble: (error) => this.troubles.push(error),
+      onError: (error) => this.troubles.push(error),
     });
   }
 

@@ -57,7 +57,7 @@ export class JobsMember {
     private readonly store: Store,
     private readonly configuration: ActiveConfiguration,
     private readonly list: JobList,
-    private readonly onTrouble: (message: string, error: unknown) => void,
+    private readonly onError: (message: string, error: unknown) => void,
   ) {}
 
   /** @param store with its own connection to its host */
@@ -65,11 +65,11 @@ export class JobsMember {
     host: string,
     store: Store,
     list: JobList,
-    onTrouble: (message: string, error: unknown) => void,
+    onError: (message: string, error: unknown) => void,
   ): Promise<JobsMember> {
     const configuration = new ActiveConfiguration(store, loadOnce);
     await configuration.start();
-    const member = new JobsMember(host, store, configuration, list, onTrouble);
+    const member = new JobsMember(host, store, configuration, list, onError);
     void member.#work();
     return member;
   }
@@ -130,7 +130,7 @@ export class JobsMember {
         if (!signal.aborted) this.list.finish(task);
         return;
       } catch (error) {
-        if (!signal.aborted) this.onTrouble(`job ${jobId(task)} is tried again`, error);
+        if (!signal.aborted) this.onError(`job ${jobId(task)} is tried again`, error);
         await sleep(againMs);
       }
     }

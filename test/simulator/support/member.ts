@@ -20,7 +20,7 @@ export class Member {
     private readonly store: Store,
     private readonly configuration: ActiveConfiguration,
     claimsPerCommit: number,
-    onTrouble: (message: string, error: unknown) => void,
+    onError: (message: string, error: unknown) => void,
   ) {
     this.sink = new RecordingSink(store);
     this.worker = new Worker({
@@ -31,7 +31,7 @@ export class Member {
       leaseMs,
       claimsPerCommit,
       waitingFor: () => [],
-      onTrouble,
+      onError,
     });
     // Formatting metrics would be most of the cost of a schedule, and nothing uses them here.
     this.worker.metrics.registry.metrics = async () => '';
@@ -55,11 +55,11 @@ export class Member {
     host: string,
     store: Store,
     claimsPerCommit: number,
-    onTrouble: (message: string, error: unknown) => void,
+    onError: (message: string, error: unknown) => void,
   ): Promise<Member> {
     const configuration = new ActiveConfiguration(store, loadOnce);
     await configuration.start();
-    const member = new Member(host, store, configuration, claimsPerCommit, onTrouble);
+    const member = new Member(host, store, configuration, claimsPerCommit, onError);
     member.worker.start();
     return member;
   }

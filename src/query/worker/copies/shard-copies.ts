@@ -60,7 +60,7 @@ export class ShardCopies implements AnsweringShards {
       onError: (error) => {
         // A lost connection to Redis is reported elsewhere.
         if (!(error instanceof StoreUnavailableError))
-          this.options.onTrouble('shard copies stay unchanged', error);
+          this.options.onError('shard copies stay unchanged', error);
       },
     });
   }
@@ -177,9 +177,9 @@ export class ShardCopies implements AnsweringShards {
   #hold(name: string): void {
     const group = parseGroup(name);
     if (group === null) throw new TypeError(`${name} is not a group`);
-    const { store, autoFields, openSnapshots = null, onTrouble } = this.options;
+    const { store, autoFields, openSnapshots = null, onError } = this.options;
     const snapshots = openSnapshots?.(`group ${name}`) ?? null;
-    const context = { store, streams: this.#streams, autoFields, snapshots, onTrouble };
+    const context = { store, streams: this.#streams, autoFields, snapshots, onError };
     const copy = new ShardCopy(context, group, this.#configuration);
     copy.shards.onProgress(() => {
       for (const listener of this.#listeners) listener();

@@ -30,7 +30,7 @@ export interface CopyContext {
   readonly autoFields: AutoFields;
   /** Null for no snapshots. */
   readonly snapshots: ShardSnapshots | null;
-  onTrouble(message: string, error: unknown): void;
+  onError(message: string, error: unknown): void;
 }
 
 export class ShardCopy {
@@ -141,7 +141,7 @@ export class ShardCopy {
     this.shards.close(partition);
     if (why instanceof StoreUnavailableError) return;
     const what = why instanceof StreamGapError ? 'is behind' : 'was lost';
-    this.context.onTrouble(
+    this.context.onError(
       `the shard copy of partition ${partition} (group ${this.#name}) ${what}: it is loaded again`,
       why,
     );

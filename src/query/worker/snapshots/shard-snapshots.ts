@@ -44,7 +44,7 @@ export interface SnapshotsOptions {
    */
   onOutdated?(indexes: readonly string[]): void;
   /** Called once when the folder cannot be used, and for each damaged or unreadable file. */
-  onTrouble(message: string, error: unknown): void;
+  onError(message: string, error: unknown): void;
 }
 
 export interface OpenSnapshotsOptions extends Omit<SnapshotsOptions, 'folder'> {
@@ -97,7 +97,7 @@ export class ShardSnapshots {
       await this.#restoreAll(shards, configuration);
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
-      this.options.onTrouble('index items are loaded without snapshots', error);
+      this.options.onError('index items are loaded without snapshots', error);
     }
   }
 
@@ -130,7 +130,7 @@ export class ShardSnapshots {
     this.#polling = repeat(() => this.#poll(shards), {
       pauseMs: pollMs,
       signal: this.#stop.signal,
-      onError: (error) => this.options.onTrouble('snapshots were not written', error),
+      onError: (error) => this.options.onError('snapshots were not written', error),
     });
   }
 
@@ -188,7 +188,7 @@ export class ShardSnapshots {
     } catch (error) {
       if (!(error instanceof SnapshotDamagedError || isOfDisk(error))) throw error;
       await this.options.folder.remove(name);
-      this.options.onTrouble(
+      this.options.onError(
         `the snapshot of index ${name} is damaged or cannot be read: its items are loaded from Redis instead`,
         error,
       );
@@ -296,7 +296,7 @@ export class ShardSnapshots {
       this.#isBroken = false;
     } catch (error) {
       if (!isOfDisk(error)) throw error;
-      if (!this.#isBroken) this.options.onTrouble('snapshots of the index shards cannot be written', error);
+      if (!this.#isBroken) this.options.onError('snapshots of the index shards cannot be written', error);
       this.#isBroken = true;
     }
   }

@@ -145,7 +145,7 @@ class Worker {
       folder: new SnapshotFolder({ folder, secret: store.secret, workerId: id, set: 'owned', goneWorkers }),
       quietMs: 20,
       onOutdated: (indexes) => outdated.push([...indexes].sort()),
-      onTrouble: (message, error) => troubles.push(`${message}: ${error}`),
+      onError: (message, error) => troubles.push(`${message}: ${error}`),
     });
   }
 
