@@ -10,13 +10,13 @@ import type { Expansions } from './expansions.ts';
 import type { Feed } from './feed.ts';
 import { OffsetGoneError } from './log-page.ts';
 import type { Position } from './offset.ts';
-import { WrittenPage } from './written-page.ts';
+import { SerializedPage } from './serialized-page.ts';
 
 export interface Follower {
   /**
    * Receives the changes since the previous page, or since the position at which it joined. Only the first page may be empty.
    */
-  receive(page: WrittenPage): void;
+  receive(page: SerializedPage): void;
   /** Called if more than a page follows its position. The follower must read that itself and then join again. */
   isFarBehind(): void;
   /** The feed has ended for this follower. */
@@ -46,7 +46,7 @@ export class LiveFeed {
   readonly #followers = new Set<Follower>();
   readonly #joining = new Map<Follower, Position>();
   readonly #starts = new SharedReads<Position>();
-  readonly #pages = new SharedReads<WrittenPage>();
+  readonly #pages = new SharedReads<SerializedPage>();
   #head: Position | null = null;
   #isDirty = true;
   #readAtMs = 0;
@@ -80,7 +80,7 @@ export class LiveFeed {
    * The next changes after a position. Concurrent calls share a read.
    * @throws like `Feed.page`; ProblemError `unavailable` if too many pages with `shown` wait
    */
-  next(from: Position, limit: number): Promise<WrittenPage> {
+  next(from: Position, limit: number): Promise<SerializedPage> {
     return this.#pages.get(`${limit};${positionName(from)}`, () => this.#readInTurn(from, limit));
   }
 
@@ -172,7 +172,7 @@ export class LiveFeed {
     return null;
   }
 
-  async #readInTurn(from: Position, limit: number): Promise<WrittenPage> {
+  async #readInTurn(from: Position, limit: number): Promise<SerializedPage> {
     if (this.expand === 'nothing') return this.#read(from, limit, null);
     const end = await this.expansions.turns.turn(this.feed.scope.tenant);
     try {
@@ -182,9 +182,9 @@ export class LiveFeed {
     }
   }
 
-  async #read(from: Position, limit: number, until: Position | null): Promise<WrittenPage> {
+  async #read(from: Position, limit: number, until: Position | null): Promise<SerializedPage> {
     const page = await this.feed.page(from, limit, until);
-    return new WrittenPage(
+    return new SerializedPage(
       this.feed,
       this.expand === 'shown' ? await this.expansions.expanded(this.feed, page, from) : page,
     );
@@ -200,7 +200,7 @@ export class LiveFeed {
   }
 
   async #admitAt(head: Position, from: Position, group: readonly Joining[]): Promise<void> {
-    let page: WrittenPage;
+    let page: SerializedPage;
     try {
       page = await this.#read(from, changesPageMax, head);
     } catch (error) {
@@ -226,7 +226,7 @@ export class LiveFeed {
     });
   }
 
-  async #send(followers: Iterable<Follower>, page: WrittenPage): Promise<void> {
+  async #send(followers: Iterable<Follower>, page: SerializedPage): Promise<void> {
     let sliceStartMs = performance.now();
     for (const follower of [...followers]) {
       if (this.#followers.has(follower)) follower.receive(page);

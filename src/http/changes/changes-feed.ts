@@ -6,7 +6,7 @@ import { type Expand, FeedClosedError, type LiveFeed, type Since } from '../../f
 import type { LiveFeeds } from '../../feed/live-feeds.ts';
 import { OffsetGoneError } from '../../feed/log-page.ts';
 import type { Position } from '../../feed/offset.ts';
-import type { WrittenPage } from '../../feed/written-page.ts';
+import type { SerializedPage } from '../../feed/serialized-page.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { type Answer, acceptsEvents, eventsAnswer, jsonType } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
@@ -95,7 +95,7 @@ function feedOf(services: Services, scopeOfCall: (call: Call) => EnvironmentScop
 }
 
 /** The next page with changes, or an empty one if there are none. Entries without a current change are skipped. */
-async function nextChanges(live: LiveFeed, from: Position): Promise<WrittenPage> {
+async function nextChanges(live: LiveFeed, from: Position): Promise<SerializedPage> {
   for (let position = from; ; ) {
     const page = await live.next(position, changesPageMax);
     if (page.changes.length > 0 || page.isUpToDate) return page;
@@ -110,19 +110,19 @@ async function nextChanges(live: LiveFeed, from: Position): Promise<WrittenPage>
 function firstChanges(
   feeds: LiveFeeds,
   live: LiveFeed,
-  latest: WrittenPage,
+  latest: SerializedPage,
   call: Call,
-): Promise<WrittenPage> {
+): Promise<SerializedPage> {
   const from = latest.position;
   return new Promise((resolve, reject) => {
     let empty = latest;
-    const finish = (page: WrittenPage) => {
+    const finish = (page: SerializedPage) => {
       clearTimeout(timer);
       live.leave(follower);
       resolve(page);
     };
     const follower = {
-      receive: (page: WrittenPage) => {
+      receive: (page: SerializedPage) => {
         empty = page;
         if (page.changes.length > 0) finish(page);
       },
@@ -139,7 +139,7 @@ function firstChanges(
   });
 }
 
-function changesAnswer({ json }: WrittenPage): Answer {
+function changesAnswer({ json }: SerializedPage): Answer {
   return { status: 200, body: json, contentType: jsonType, headers: [['Cache-Control', 'no-store']] };
 }
 

@@ -6,7 +6,7 @@ import { eventsPageMax } from '../../contract/limits.ts';
 import type { Follower, LiveFeed } from '../../feed/live-feed.ts';
 import type { LiveFeeds } from '../../feed/live-feeds.ts';
 import type { Position } from '../../feed/offset.ts';
-import type { WrittenPage } from '../../feed/written-page.ts';
+import type { SerializedPage } from '../../feed/serialized-page.ts';
 import type { EventStream } from '../uws/event-streams.ts';
 
 /** @returns function to call when the stream is over */
@@ -37,7 +37,7 @@ class EventFollower implements Follower {
     if (!this.stream.isOver) this.feeds.join(this.live, this, this.position);
   }
 
-  receive(page: WrittenPage): void {
+  receive(page: SerializedPage): void {
     const sent = this.#send(page);
     if (this.stream.isBlocked && sent < page.pieces.length) this.#holdBack(page.pieces.slice(sent));
   }
@@ -51,7 +51,7 @@ class EventFollower implements Follower {
   }
 
   /** @returns number of pieces that were sent */
-  #send({ pieces }: WrittenPage): number {
+  #send({ pieces }: SerializedPage): number {
     for (const [at, { bytes, position }] of pieces.entries()) {
       if (this.stream.isBlocked || this.stream.isOver) return at;
       this.stream.send(bytes);
@@ -60,7 +60,7 @@ class EventFollower implements Follower {
     return pieces.length;
   }
 
-  #holdBack(pieces: WrittenPage['pieces']): void {
+  #holdBack(pieces: SerializedPage['pieces']): void {
     if (!this.#isBehind) void this.stream.taken().then(() => this.#comeBack());
     this.#isBehind = true;
     this.stream.heldBack(pieces.reduce((sum, { bytes }) => sum + bytes.length, 0));

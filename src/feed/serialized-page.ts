@@ -2,8 +2,8 @@
 import type { Feed, FeedChange, FeedPage } from './feed.ts';
 import type { Position } from './offset.ts';
 
-/** Size of the pieces of an event stream, in bytes. A connection that does not read buffers at most one. */
-const pieceBytesMax = 16 * 1024;
+/** A piece of an event stream ends after this many characters. A connection that does not read buffers at most one piece. */
+const pieceCharacters = 16 * 1024;
 
 /** Events, and the position of a follower after them. */
 export interface Piece {
@@ -11,7 +11,7 @@ export interface Piece {
   readonly position: Position;
 }
 
-export class WrittenPage {
+export class SerializedPage {
   #pieces: readonly Piece[] | null = null;
   #json: Uint8Array | null = null;
 
@@ -34,7 +34,7 @@ export class WrittenPage {
 
   /** As server-sent events. */
   get pieces(): readonly Piece[] {
-    this.#pieces ??= this.#written();
+    this.#pieces ??= this.#serialize();
     return this.#pieces;
   }
 
@@ -51,13 +51,13 @@ export class WrittenPage {
     return this.#json;
   }
 
-  #written(): Piece[] {
+  #serialize(): Piece[] {
     const { changes, position, isUpToDate } = this.page;
     const pieces: Piece[] = [];
     let text = '';
     for (const entry of changes) {
       text += eventText(this.feed.offsetOf(entry.position), 'change', JSON.stringify(entry.change));
-      if (text.length < pieceBytesMax) continue;
+      if (text.length < pieceCharacters) continue;
       pieces.push({ bytes: Buffer.from(text), position: entry.position });
       text = '';
     }
