@@ -13,7 +13,7 @@ import type { PathObserver } from '../../schemas/language/scope.ts';
 import { layoutOf } from '../../schemas/lookup-layout.ts';
 import type { ClientPrincipal, ConfigDocuments, Configuration, Principal, Tenant } from '../configuration.ts';
 import { missingTenantFileAdvice, schemaFolders, tenantFilePath } from '../document-path.ts';
-import { issueOfTakenKey, KeyRing, type WrittenKey } from '../tenant/api-keys.ts';
+import { issueOfTakenKey, KeyRing, type ConfiguredKey } from '../tenant/api-keys.ts';
 import { checkCodeNames, checkNames, type KnownNames } from '../tenant/named-things.ts';
 import { warnOfUnknownSchemas } from '../tenant/read-webhooks.ts';
 import { checkSizes } from '../tenant/sizes.ts';
@@ -68,7 +68,7 @@ interface LoadedTenant {
 }
 
 interface HeldKey {
-  readonly key: WrittenKey;
+  readonly key: ConfiguredKey;
   readonly principal: Principal;
 }
 
@@ -312,7 +312,7 @@ function checkIndexAliases(indexes: ReadonlyMap<string, Cursor>): void {
 
 function principalsOf(tenant: Tenant, read: TenantFile): Pick<LoadedTenant, 'clients' | 'keys'> {
   const keys: HeldKey[] = [];
-  const give = (own: readonly WrittenKey[], principal: Principal) => {
+  const give = (own: readonly ConfiguredKey[], principal: Principal) => {
     for (const key of own) keys.push({ key, principal });
   };
   for (const { source, keys: own } of read.sources) give(own, { kind: 'source', tenant, source });

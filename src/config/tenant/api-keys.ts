@@ -31,7 +31,7 @@ export function hashedForm(written: string): string | null {
 export type KeyPlace = Pick<ConfigIssue, 'file' | 'path'>;
 
 /** A key in a file: its hash, and its position for messages about duplicates. */
-export interface WrittenKey {
+export interface ConfiguredKey {
   /** `sha256:<hex>` */
   readonly hash: string;
   readonly at: KeyPlace;
@@ -41,7 +41,7 @@ export interface WrittenKey {
 export const keyGivenTwice = 'this API key is given twice';
 
 /** The issue for a key that is already used elsewhere. */
-export function issueOfTakenKey({ at }: WrittenKey, first: KeyPlace): ConfigIssue {
+export function issueOfTakenKey({ at }: ConfiguredKey, first: KeyPlace): ConfigIssue {
   const where = first.file === at.file ? first.path : `${first.path} of ${first.file}`;
   const advice = `${where} has it too: keys are unique over all tenants.`;
   return { file: at.file, path: at.path, message: keyGivenTwice, advice };
@@ -70,7 +70,7 @@ export class KeyRing {
   }
 
   /** Assigns a key to a principal. @returns where the key is already used; null if it was free */
-  add(key: WrittenKey, principal: Principal): KeyPlace | null {
+  add(key: ConfiguredKey, principal: Principal): KeyPlace | null {
     const first = this.#places.get(key.hash);
     if (first !== undefined) return first;
     const hex = key.hash.slice('sha256:'.length);

@@ -7,7 +7,7 @@ import { apiKeyCharactersMax, configNameCharactersMax } from '../../contract/lim
 import { quote } from '../../lib/quote.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
 import { isId } from '../document-path.ts';
-import { hashedForm, type WrittenKey } from './api-keys.ts';
+import { hashedForm, type ConfiguredKey } from './api-keys.ts';
 
 const keyAdvice =
   `Write the key itself (visible ASCII characters without spaces, at most ${apiKeyCharactersMax}) ` +
@@ -41,7 +41,7 @@ export function readNamed<T>(at: Cursor, names: EntriesByName<T>): T | null {
 }
 
 /** The hashed API keys of a list, with an issue for each invalid key. */
-export function readKeys(list: Cursor): WrittenKey[] {
+export function readKeys(list: Cursor): ConfiguredKey[] {
   return list.items().flatMap((at) => {
     const text = at.filledText();
     if (text === null) return [];

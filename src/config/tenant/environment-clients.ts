@@ -8,7 +8,7 @@ import { quote } from '../../lib/quote.ts';
 import type { CacheTagHeader, Domain, Environment, Scope } from '../configuration.ts';
 import { AllowedOrigins, originPattern } from '../urls/origins.ts';
 import { canonicalHost } from '../urls/url.ts';
-import type { WrittenKey } from './api-keys.ts';
+import type { ConfiguredKey } from './api-keys.ts';
 import { EntriesByName, readAlias, readKeys, readNamed, readWholeNumber } from './common-fields.ts';
 import { type IndexPatterns, readIndexPatterns } from './index-patterns.ts';
 import { clientScopes, clientShape, depthShape, domainShape, hostedScopes } from './tenant-shapes.ts';
@@ -71,7 +71,7 @@ export interface ClientEntry {
   readonly cacheControl: string | null;
   readonly cacheTags: CacheTagHeader | null;
   readonly depth: number | null;
-  readonly keys: readonly WrittenKey[];
+  readonly keys: readonly ConfiguredKey[];
   readonly at: Cursor;
 }
 

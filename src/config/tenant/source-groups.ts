@@ -1,13 +1,13 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { quote } from '../../lib/quote.ts';
 import type { Environment, Source, SourceGroup } from '../configuration.ts';
-import type { WrittenKey } from './api-keys.ts';
+import type { ConfiguredKey } from './api-keys.ts';
 import { EntriesByName, readAlias, readId, readKeys, readNamed } from './common-fields.ts';
 import { sourceGroupShape, sourceShape } from './tenant-shapes.ts';
 
 export interface SourceEntry {
   readonly source: Source;
-  readonly keys: readonly WrittenKey[];
+  readonly keys: readonly ConfiguredKey[];
   readonly at: Cursor;
 }
 

@@ -3,7 +3,7 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Domain, Environment, ManagementScope } from '../configuration.ts';
 import type { UrlForm } from '../urls/url.ts';
-import type { WrittenKey } from './api-keys.ts';
+import type { ConfiguredKey } from './api-keys.ts';
 import { EntriesByName, readAlias, readId, readKeys, readNamed } from './common-fields.ts';
 import { type ClientEntry, readClient, readDomains } from './environment-clients.ts';
 import { readWebhooks, type WebhookEntry } from './read-webhooks.ts';
@@ -70,7 +70,7 @@ function readEnvironments(list: Cursor): EntriesByName<Environment> {
 interface ManagementClientEntry {
   readonly name: string;
   readonly scopes: ReadonlySet<ManagementScope>;
-  readonly keys: readonly WrittenKey[];
+  readonly keys: readonly ConfiguredKey[];
   readonly at: Cursor;
 }
 
