@@ -18,7 +18,7 @@ export interface ListenAddress {
 }
 
 /** Reachable only from the same machine. */
-export const ownMachineOnly: ListenAddress = { host: '127.0.0.1', port: 0, announced: null };
+export const loopbackOnly: ListenAddress = { host: '127.0.0.1', port: 0, announced: null };
 
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\./.test(host);

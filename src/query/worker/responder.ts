@@ -6,7 +6,7 @@ import type { QueryAddresses } from '../../store/processes/process-messages.ts';
 import type { Store } from '../../store/store.ts';
 import { nothingHeld } from '../protocol/shard-reply.ts';
 import { decodeRequest, type ShardRequest } from '../protocol/shard-request.ts';
-import { type ListenAddress, ownMachineOnly } from '../transport/listen-address.ts';
+import { type ListenAddress, loopbackOnly } from '../transport/listen-address.ts';
 import type { InboundRequest } from '../transport/messages.ts';
 import { WorkerListener } from '../transport/worker-listener.ts';
 import { QueryTurns } from './query-turns.ts';
@@ -63,7 +63,7 @@ export class Responder {
   #dropped = 0;
 
   constructor(private readonly options: ResponderOptions) {
-    const { store, workerId, shards, listen = ownMachineOnly, queryCpuMs = queryCpuMsDefault } = options;
+    const { store, workerId, shards, listen = loopbackOnly, queryCpuMs = queryCpuMsDefault } = options;
     this.#listener = new WorkerListener({
       secret: store.secret,
       workerId,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
 import type { TestContext } from 'node:test';
 import { FrontTransport } from '../../../src/query/transport/front-transport.ts';
-import { ownMachineOnly } from '../../../src/query/transport/listen-address.ts';
+import { loopbackOnly } from '../../../src/query/transport/listen-address.ts';
 import type {
   InboundRequest,
   LiveWorker,
@@ -27,7 +27,7 @@ export async function startListener(
   const listener = new WorkerListener({
     secret,
     workerId,
-    listen: ownMachineOnly,
+    listen: loopbackOnly,
     onRequest,
     onStranger: () => {},
     ...more,
