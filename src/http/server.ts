@@ -76,7 +76,7 @@ export class HttpServer {
     this.#app.filter((res, change) => this.#connections.changed(res, Number(change)));
     for (const definition of routeTable) this.#serve(definition, handlers[definition.name]);
     for (const path of pathsServed()) this.#servePath(path);
-    this.#refuseAt('/*', problems.pathUnknown, { style: 'plain', isForOtherOrigins: true });
+    this.#refuseAt('/*', problems.pathUnknown, { style: 'plain', allowsCrossOrigin: true });
     metrics.gaugeOf('millrace_http_requests_active', 'Requests in progress', () => this.active);
     metrics.gaugeOf(
       'millrace_http_body_bytes',
@@ -201,17 +201,17 @@ export class HttpServer {
         this.#answerAlways(res, record, { ...refusal, close: true });
       });
     }
-    const isForOtherOrigins = preflight !== null;
+    const allowsCrossOrigin = preflight !== null;
     this.#refuseAt(path, problems.methodWrong(methods.join(', ')), {
       style: styleBefore(style),
-      isForOtherOrigins,
+      allowsCrossOrigin,
     });
   }
 
   #refuseAt(
     path: string,
     problem: Problem,
-    { style, isForOtherOrigins }: { readonly style: ProblemStyle; readonly isForOtherOrigins: boolean },
+    { style, allowsCrossOrigin }: { readonly style: ProblemStyle; readonly allowsCrossOrigin: boolean },
   ): void {
     this.#app.any(uwsPattern(path), (res, req) => {
       const headers = new RequestHeaders(req);
@@ -221,7 +221,7 @@ export class HttpServer {
         ...problemAnswer(style, this.#admission.countKeyless(res) ?? refused),
         close: repeated !== null,
       };
-      const addedLines = isForOtherOrigins ? this.#crossOrigin.linesFor(headers) : '';
+      const addedLines = allowsCrossOrigin ? this.#crossOrigin.linesFor(headers) : '';
       this.#answerAlways(res, this.#recordOf(headers, recordedOf(req), addedLines), refusal);
     });
   }
@@ -242,7 +242,7 @@ export class HttpServer {
   /** Handles a request: checks its framing and its key, calls the handler, and sends the response now or later. */
   #answer(route: ServedRoute, res: HttpResponse, req: HttpRequest): void {
     const headers = new RequestHeaders(req);
-    const addedLines = route.isForOtherOrigins ? this.#crossOrigin.linesFor(headers) : route.addedLines;
+    const addedLines = route.allowsCrossOrigin ? this.#crossOrigin.linesFor(headers) : route.addedLines;
     const record = this.#recordOf(headers, route.recorded, addedLines);
     const takesBody = route.definition.body !== undefined;
     const { repeated } = headers;

@@ -14,7 +14,7 @@ import type { Access } from './access.ts';
 import { pathsOf, routeTable } from './route-table.ts';
 
 /** Whether an endpoint supports cross-origin requests, if the key's client allows the origin. */
-export function isForOtherOrigins({ kind }: Access): boolean {
+export function allowsCrossOrigin({ kind }: Access): boolean {
   switch (kind) {
     case 'client':
       return true;
@@ -39,7 +39,7 @@ const onlyVaries = headLines([varies]);
 const problemHeaders = ['Retry-After', 'Allow', 'Accept-Encoding'];
 
 /** Header lines for endpoints of other keys, whose responses depend on the key. */
-export const linesOfOtherKeys = headLines([['Vary', 'Accept-Encoding, X-Api-Key, Authorization']]);
+export const varyByKeyLines = headLines([['Vary', 'Accept-Encoding, X-Api-Key, Authorization']]);
 
 /** The header lines that allow pages on other origins to read a response. */
 export class CrossOrigin {
@@ -87,7 +87,7 @@ export class CrossOrigin {
  */
 export function preflightAnswer(path: string, headerPrefixes: readonly string[]): Answer | null {
   const routes = routeTable.filter(
-    (route) => pathsOf(route).includes(path) && isForOtherOrigins(route.access),
+    (route) => pathsOf(route).includes(path) && allowsCrossOrigin(route.access),
   );
   if (routes.length === 0) return null;
   const methods = routes.flatMap(({ method }) =>

@@ -3,7 +3,7 @@ import type { HttpRequest } from 'uWebSockets.js';
 import type { DeclaredHeaders, Handler } from '../call.ts';
 import type { RecordedRoute, RouteTimes } from '../request-record.ts';
 import type { HeaderDefinition, RouteDefinition } from '../route-definition.ts';
-import { isForOtherOrigins, linesOfOtherKeys } from './cross-origin.ts';
+import { allowsCrossOrigin, varyByKeyLines } from './cross-origin.ts';
 
 export interface ServedRoute {
   readonly definition: RouteDefinition;
@@ -12,7 +12,7 @@ export interface ServedRoute {
   /** Path parameters as received, percent-encoded. */
   parametersOf(request: HttpRequest): readonly string[];
   readonly recorded: RecordedRoute;
-  readonly isForOtherOrigins: boolean;
+  readonly allowsCrossOrigin: boolean;
   /** Header lines to add to each response, unless they depend on the origin of the request. */
   readonly addedLines: string;
 }
@@ -29,8 +29,8 @@ export function servedRoute(
     declared: declaredHeaders(headers, headerPrefixes),
     parametersOf: parameterReader(path.split('{').length - 1),
     recorded: { path, method: method.toUpperCase(), times },
-    isForOtherOrigins: isForOtherOrigins(definition.access),
-    addedLines: definition.access.kind === 'open' ? '' : linesOfOtherKeys,
+    allowsCrossOrigin: allowsCrossOrigin(definition.access),
+    addedLines: definition.access.kind === 'open' ? '' : varyByKeyLines,
   };
 }
 
