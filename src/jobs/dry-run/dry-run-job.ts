@@ -15,7 +15,7 @@ import type { JobRun } from '../../store/configuration/job-runner.ts';
 import { readLayouts } from '../../store/configuration/layouts.ts';
 import { readPublished, readTenant } from '../../store/configuration/published-configuration.ts';
 import { countProcessed } from '../../store/derived/processed.ts';
-import { addMoves, forgetDryRun, readContests, readDryRun } from '../../store/dry-runs/dry-run.ts';
+import { addMoves, deleteDryRun, readContests, readDryRun } from '../../store/dry-runs/dry-run.ts';
 import { originIdsIn, typesIn } from '../../store/entities/directory.ts';
 import { waitUntilSettled } from '../../store/partitions/settled.ts';
 import { contestChanges } from '../../trial/dry-run/contests.ts';
@@ -78,7 +78,7 @@ class DryRun {
       if (!(error instanceof DryRunStop || error instanceof ScanTooLongError)) throw error;
       await this.#save({ failure: error.message });
     }
-    await forgetDryRun(this.context.store, token);
+    await deleteDryRun(this.context.store, token);
   }
 
   async #run(): Promise<void> {

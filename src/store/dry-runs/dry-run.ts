@@ -32,9 +32,9 @@ export async function readDryRun(store: Store, token: string): Promise<ConfigDoc
   return documents === null ? null : new Map(unpack<[string, string][]>(documents));
 }
 
-/** Removes everything that a dry run has stored. @throws StoreUnavailableError */
-export async function forgetDryRun(store: Store, token: string): Promise<void> {
-  await forgetMoves(store, token);
+/** Deletes everything that a dry run has stored. @throws StoreUnavailableError */
+export async function deleteDryRun(store: Store, token: string): Promise<void> {
+  await deleteMoves(store, token);
   await answerOf(store.client.del(keys.dryRun(token)));
 }
 
@@ -140,7 +140,7 @@ function contestOf(place: string): Contest {
 }
 
 /** @throws StoreUnavailableError */
-export async function forgetMoves(store: Store, token: string): Promise<void> {
+export async function deleteMoves(store: Store, token: string): Promise<void> {
   await answerOf(
     Promise.all(store.partitions.tags.map((tag) => store.client.del(keys.dryRunMoves(tag, token)))),
   );
