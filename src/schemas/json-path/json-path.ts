@@ -49,12 +49,12 @@ function parsedQuery(reader: Reader, scope: Scope): Select {
   return compileQuery(parse(reader, path), '$', {
     holes: path.holes,
     find: (name) => scope.find(name),
-    unknownName: (name, place) => unknownName(reader, path, scope, name, place),
-    notAnOperand: (place) =>
+    unknownName: (name, position) => unknownName(reader, path, scope, name, position),
+    notAnOperand: (position) =>
       reader.mistake(
         'a comparison needs a literal, a function or a path on each side',
         'Join comparisons with `&&` or `||`.',
-        Math.min(path.writtenPlace(place), reader.text.length),
+        Math.min(path.originalPosition(position), reader.text.length),
       ),
   });
 }
@@ -71,11 +71,11 @@ function parse(reader: Reader, path: PathText): JSONPathQuery {
 
 function syntaxMistake(error: JSONPathError, reader: Reader, path: PathText): SyntaxMistake {
   const { token } = error;
-  const place = Math.min(path.writtenPlace(token.index), reader.text.length);
+  const position = Math.min(path.originalPosition(token.index), reader.text.length);
   const found = token.kind === TokenKind.ERROR ? token.value : readable(error.message);
   // At the end of the input, the library may report that it cannot step back.
   const message = found.startsWith("can't backup") ? 'the path ends too early' : found;
-  return reader.mistake(message, 'Write a JSONPath (RFC 9535) such as `$.p.tags[*]`.', place);
+  return reader.mistake(message, 'Write a JSONPath (RFC 9535) such as `$.p.tags[*]`.', position);
 }
 
 /** Removes the excerpt and position from an error message of the library, because they refer to the text with hole marks. */
@@ -90,10 +90,10 @@ function unknownName(
   path: PathText,
   scope: Scope,
   name: string,
-  place: number,
+  position: number,
 ): SyntaxMistake {
   const advice = `A property of the entity is written \`$.p.${name}\`. ${adviceForUnknown(name, scope.names)}`;
-  return reader.mistake(`nothing is called \`${name}\` here`, advice, path.writtenPlace(place));
+  return reader.mistake(`nothing is called \`${name}\` here`, advice, path.originalPosition(position));
 }
 
 function single(nodes: readonly Json[]): Json {

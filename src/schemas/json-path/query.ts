@@ -35,12 +35,12 @@ type ReadName = (frame: Frame) => Json | undefined;
 /** What the library does not know about a path. */
 export interface PathMeaning {
   /** Creates the error for an operand that the library accepts but RFC 9535 does not. */
-  readonly notAnOperand: (place: number) => Error;
+  readonly notAnOperand: (position: number) => Error;
   readonly holes: readonly Evaluate[];
   /** Returns the reader of a name of the scope; null if it is unknown. */
   readonly find: (name: string) => ReadName | null;
   /** Creates the error for an unknown name at a position of the JSONPath. */
-  readonly unknownName: (name: string, place: number) => Error;
+  readonly unknownName: (name: string, position: number) => Error;
 }
 
 /** All values that a query selects, in order. */

@@ -12,7 +12,7 @@ export interface PathText {
   readonly jsonPath: string;
   readonly holes: readonly Evaluate[];
   /** Maps a position in `jsonPath` to the original text. */
-  readonly writtenPlace: (place: number) => number;
+  readonly originalPosition: (position: number) => number;
 }
 
 /**
@@ -29,7 +29,7 @@ class PathTextReader {
   readonly #scope: Scope;
   readonly #holes: Evaluate[] = [];
   /** Pairs of positions in the original text and in the JSONPath, ascending. */
-  readonly #places: { readonly written: number; readonly compiled: number }[] = [];
+  readonly #positions: { readonly written: number; readonly compiled: number }[] = [];
   #jsonPath = '';
   #marks = 0;
   #nesting = 0;
@@ -41,26 +41,26 @@ class PathTextReader {
 
   read(): PathText {
     const reader = this.#reader;
-    this.#refuseLoneSurrogates();
+    this.#rejectLoneSurrogates();
     this.#jsonPath = this.#missingRoot();
-    this.#notePlace();
+    this.#recordPosition();
     while (!reader.atEnd) {
       if (reader.next === "'" || reader.next === '"') this.#readQuoted();
       else if (reader.next === '{') this.#fill((literal) => `'${literal}'`, parseHole(reader, this.#scope));
       else this.#readMark();
     }
-    const places = this.#places;
+    const positions = this.#positions;
     return {
       jsonPath: this.#jsonPath,
       holes: this.#holes,
-      writtenPlace: (place) => placeBefore(places, place),
+      originalPosition: (position) => positionBefore(positions, position),
     };
   }
 
   /** RFC 9535 section 2.1: a path consists of Unicode scalar values. */
-  #refuseLoneSurrogates(): void {
-    const place = this.#reader.text.search(/\p{Surrogate}/u);
-    if (place >= 0) throw this.#reader.mistake('half a character stands here', 'Remove it.', place);
+  #rejectLoneSurrogates(): void {
+    const position = this.#reader.text.search(/\p{Surrogate}/u);
+    if (position >= 0) throw this.#reader.mistake('unpaired surrogate', 'Remove it.', position);
   }
 
   /** The leading `$.` is optional (docs/reference/mapping-language.md "Paths"). */
@@ -106,7 +106,7 @@ class PathTextReader {
     const reader = this.#reader;
     if (reader.startsWith('{{') || reader.startsWith('}}')) {
       reader.position += 1;
-      this.#notePlace();
+      this.#recordPosition();
       this.#take(1);
     } else if (reader.next === '{') {
       const hole = parseHole(reader, this.#scope);
@@ -142,7 +142,7 @@ class PathTextReader {
   #fill(written: (literal: string) => string, hole: Evaluate): void {
     this.#jsonPath += written(`${holeMark}${this.#holes.length}${holeMark}`);
     this.#holes.push(hole);
-    this.#notePlace();
+    this.#recordPosition();
   }
 
   #take(characters: number): void {
@@ -151,14 +151,14 @@ class PathTextReader {
     this.#reader.position = Math.min(position + characters, text.length);
   }
 
-  #notePlace(): void {
-    this.#places.push({ written: this.#reader.position, compiled: this.#jsonPath.length });
+  #recordPosition(): void {
+    this.#positions.push({ written: this.#reader.position, compiled: this.#jsonPath.length });
   }
 }
 
-function placeBefore(places: readonly { written: number; compiled: number }[], place: number): number {
-  const before = places.findLast(({ compiled }) => compiled <= place);
-  return before === undefined ? 0 : before.written + place - before.compiled;
+function positionBefore(positions: readonly { written: number; compiled: number }[], position: number): number {
+  const before = positions.findLast(({ compiled }) => compiled <= position);
+  return before === undefined ? 0 : before.written + position - before.compiled;
 }
 
 /**

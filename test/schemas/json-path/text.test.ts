@@ -25,9 +25,9 @@ test('text: a string without holes, braces and control escapes is unchanged', ()
   const plain = fc.array(unit, { maxLength: 20 }).map((units) => `$${units.join('')}`);
   fc.assert(
     fc.property(plain, (text) => {
-      const { jsonPath, holes, writtenPlace } = read(text);
+      const { jsonPath, holes, originalPosition } = read(text);
       assert.deepEqual([jsonPath, holes], [text, []]);
-      for (let place = 0; place <= text.length; place++) assert.equal(writtenPlace(place), place);
+      for (let position = 0; position <= text.length; position++) assert.equal(originalPosition(position), position);
     }),
     { numRuns: runs(200) },
   );
@@ -41,10 +41,10 @@ test('text: a hole becomes a literal that does not depend on its content', () =>
 
 test('text: a position in the JSONPath maps back to the original string', () => {
   const text = "a[{some.long.path}]['{{x}}{y}'].end";
-  const { jsonPath, writtenPlace } = read(text);
-  assert.equal(writtenPlace(jsonPath.indexOf('end')), text.indexOf('end'));
-  assert.equal(writtenPlace(jsonPath.indexOf('a')), 0);
-  assert.equal(writtenPlace(jsonPath.length), text.length);
+  const { jsonPath, originalPosition } = read(text);
+  assert.equal(originalPosition(jsonPath.indexOf('end')), text.indexOf('end'));
+  assert.equal(originalPosition(jsonPath.indexOf('a')), 0);
+  assert.equal(originalPosition(jsonPath.length), text.length);
 });
 
 test('text: a literal is its own string, or is filled: with the scalar itself if it is a single hole, otherwise with a string', () => {
