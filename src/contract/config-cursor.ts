@@ -98,15 +98,15 @@ export class Cursor {
   }
 
   /** A nonempty string; null with an issue for anything else. */
-  filledText(): string | null {
+  nonEmptyString(): string | null {
     if (this.json !== '') return this.text('Write a string in double quotes.');
     this.issue('must be a string, is empty', 'Write a string in double quotes.');
     return null;
   }
 
-  /** Like `filledText`, but an absent value returns `absent` without an issue. */
-  optionalText(absent: string): string {
-    return this.isAbsent ? absent : (this.filledText() ?? absent);
+  /** Like `nonEmptyString`, but an absent value returns `absent` without an issue. */
+  optionalString(absent: string): string {
+    return this.isAbsent ? absent : (this.nonEmptyString() ?? absent);
   }
 
   optionalBoolean(absent: boolean): boolean {

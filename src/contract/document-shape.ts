@@ -12,9 +12,9 @@ export type ObjectShape = JsonSchema & { readonly properties: Readonly<Record<st
 /** The schema of an integer in a range. */
 export type WholeNumberShape = JsonSchema & { readonly minimum: number; readonly maximum: number };
 
-export const anyText: JsonSchema = { type: 'string' };
-export const filledText: JsonSchema = { type: 'string', minLength: 1 };
-export const truth: JsonSchema = { type: 'boolean' };
+export const anyString: JsonSchema = { type: 'string' };
+export const nonEmptyString: JsonSchema = { type: 'string', minLength: 1 };
+export const anyBoolean: JsonSchema = { type: 'boolean' };
 
 export const listOf = (items: JsonSchema, limits: JsonSchema = {}): JsonSchema => ({
   type: 'array',
@@ -59,7 +59,7 @@ export function fileOf(
     title,
     type: 'object',
     properties: {
-      $schema: described('Where editors find the JSON Schema of this file.', anyText),
+      $schema: described('Where editors find the JSON Schema of this file.', anyString),
       ...properties,
     },
     ...object,

@@ -3,9 +3,9 @@
  * `definition/index-fields.ts`.
  */
 import {
-  anyText,
+  anyString,
   described,
-  filledText,
+  nonEmptyString,
   type JsonSchema,
   listOf,
   mapOf,
@@ -19,7 +19,7 @@ export const expression = refTo('expression');
 export const properties = refTo('properties');
 const definition = refTo('definition');
 
-export const expShape = objectOf({ $exp: anyText }, ['$exp']);
+export const expShape = objectOf({ $exp: anyString }, ['$exp']);
 
 const expressionForm = described('A text with holes such as "{p.title}", or a literal.', {
   anyOf: [{ type: ['string', 'number', 'boolean', 'null'] }, expShape],
@@ -39,7 +39,7 @@ const exactlyOne = (names: readonly string[]): JsonSchema => ({
   oneOf: names.map((name) => ({ required: [name] })),
 });
 
-export const orderByShape = objectOf({ property: anyText, sort: oneOf(['asc', 'desc']) }, ['property']);
+export const orderByShape = objectOf({ property: anyString, sort: oneOf(['asc', 'desc']) }, ['property']);
 
 const commonOfLookups = {
   orderBy: orderByShape,
@@ -50,14 +50,14 @@ const commonOfLookups = {
 };
 
 export const filterLookupShape = objectOf(
-  { filter: described("type eq 'article' and properties.tag eq {p.tag}", anyText), ...commonOfLookups },
+  { filter: described("type eq 'article' and properties.tag eq {p.tag}", anyString), ...commonOfLookups },
   ['filter'],
 );
 
 export const matchLookupShape = objectOf(
   {
     operator: oneOf(['equals', 'contains']),
-    sourceEntityProperty: anyText,
+    sourceEntityProperty: anyString,
     matchValue: expression,
     sourceEntityType: expression,
     ...commonOfLookups,
@@ -65,7 +65,7 @@ export const matchLookupShape = objectOf(
   ['operator', 'sourceEntityProperty', 'matchValue'],
 );
 
-export const pathInputShape = objectOf({ $path: described('"$.p.tags[*]"', anyText) }, ['$path']);
+export const pathInputShape = objectOf({ $path: described('"$.p.tags[*]"', anyString) }, ['$path']);
 export const lookupInputShape = objectOf({ $lookup: refTo('lookup') }, ['$lookup']);
 
 export const variablePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -102,12 +102,12 @@ export const referenceShape = typed(
   [],
 );
 export const partialShape = typed('partial', { alias: expression, input: expression }, ['alias', 'input']);
-export const dynamicShape = typed('dynamic', { '*': anyText, value: anyText }, []);
+export const dynamicShape = typed('dynamic', { '*': anyString, value: anyString }, []);
 
 const star: JsonSchema = {
   anyOf: [
-    anyText,
-    { ...objectOf({ ...dynamicShape.properties, type: anyText }), ...exactlyOne(['*', 'value']) },
+    anyString,
+    { ...objectOf({ ...dynamicShape.properties, type: anyString }), ...exactlyOne(['*', 'value']) },
   ],
 };
 
@@ -127,7 +127,7 @@ const definitionForm: JsonSchema = {
     },
     partialShape,
     { ...dynamicShape, ...exactlyOne(['*', 'value']) },
-    described('Whatever a path selects: "$.p.content".', objectOf({ '*': anyText }, ['*'])),
+    described('Whatever a path selects: "$.p.content".', objectOf({ '*': anyString }, ['*'])),
   ],
 };
 
@@ -140,8 +140,8 @@ export const definitions: JsonSchema = {
 };
 
 export const triggers = {
-  triggers: described('Source group -> entity types.', mapOf(listOf(filledText))),
-  sourceEntityTypes: described('Entity types of any source group.', listOf(filledText)),
+  triggers: described('Source group -> entity types.', mapOf(listOf(nonEmptyString))),
+  sourceEntityTypes: described('Entity types of any source group.', listOf(nonEmptyString)),
 };
 
 export const isTriggered: JsonSchema = {
@@ -158,7 +158,7 @@ export const actionShape = objectOf(
   ['type'],
 );
 
-export const destinationShape = objectOf({ alias: filledText, options: { type: 'object' } }, ['alias']);
+export const destinationShape = objectOf({ alias: nonEmptyString, options: { type: 'object' } }, ['alias']);
 
 export const fullSchemaShape = objectOf(
   {
@@ -172,6 +172,6 @@ export const fullSchemaShape = objectOf(
 );
 
 export const partialSchemaShape = objectOf(
-  { alias: described('As the file is called.', filledText), properties },
+  { alias: described('As the file is called.', nonEmptyString), properties },
   ['properties'],
 );

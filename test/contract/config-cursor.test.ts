@@ -22,7 +22,7 @@ test('config cursor: moves only to own members of a value', () => {
 test('config cursor: errors are reported with path and kind', () => {
   const { root, reported } = cursorOver({ list: {}, text: '', flag: 'yes', extra: 1 });
   assert.deepEqual(root.member('list').items(), []);
-  assert.equal(root.member('text').filledText(), null);
+  assert.equal(root.member('text').nonEmptyString(), null);
   assert.equal(root.member('flag').optionalBoolean(false), false);
   assert.ok(root.object(objectOf({ list: {}, text: {}, flag: {} })));
   assert.deepEqual(reported(), [

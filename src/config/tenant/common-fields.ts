@@ -15,7 +15,7 @@ const keyAdvice =
 
 /** Null with an issue if the value is invalid. */
 export function readId(at: Cursor): string | null {
-  const text = at.filledText();
+  const text = at.nonEmptyString();
   if (text === null || isId(text)) return text;
   at.issue(`${quote(text)} is not an id`, nameAdvice('-, _ and .'));
   return null;
@@ -23,7 +23,7 @@ export function readId(at: Cursor): string | null {
 
 /** Null with an issue if the value is invalid. */
 export function readAlias(at: Cursor): string | null {
-  const text = at.filledText();
+  const text = at.nonEmptyString();
   if (text === null || isAlias(text)) return text;
   at.issue(`${quote(text)} is not an alias`, nameAdvice('- and _'));
   return null;
@@ -36,14 +36,14 @@ export function nameAdvice(marks: string): string {
 
 /** The entry that a field refers to by name; null with an issue if there is none. */
 export function readNamed<T>(at: Cursor, names: EntriesByName<T>): T | null {
-  const name = at.filledText();
+  const name = at.nonEmptyString();
   return name === null ? null : names.find(name, at);
 }
 
 /** The hashed API keys of a list, with an issue for each invalid key. */
 export function readKeys(list: Cursor): ConfiguredKey[] {
   return list.items().flatMap((at) => {
-    const text = at.filledText();
+    const text = at.nonEmptyString();
     if (text === null) return [];
     const hash = hashedForm(text);
     // The message must not show the key: it may be a secret with a typo.

@@ -28,7 +28,7 @@ const taken =
 
 /** Null if it is absent; also, with an issue, if it is not a valid header value. */
 function readCacheControl(at: Cursor): string | null {
-  const text = at.isAbsent ? null : at.filledText();
+  const text = at.isAbsent ? null : at.nonEmptyString();
   if (text === null || (headerValue.test(text) && text.length <= cacheControlCharactersMax)) return text;
   at.issue(
     'not the value of a Cache-Control header',
@@ -40,7 +40,7 @@ function readCacheControl(at: Cursor): string | null {
 
 /** Null if it is absent; also, with an issue, if the header name is invalid or reserved. */
 function readCacheTags(at: Cursor): CacheTagHeader | null {
-  const name = at.isAbsent ? null : at.filledText();
+  const name = at.isAbsent ? null : at.nonEmptyString();
   if (name === null) return null;
   const lower = name.toLowerCase();
   if (!headerName.test(name) || name.length > configNameCharactersMax) {
@@ -108,7 +108,7 @@ function readHostnames(list: Cursor, taken: EntriesByName<true>): string[] {
 }
 
 function readHostname(at: Cursor): string | null {
-  const text = at.filledText();
+  const text = at.nonEmptyString();
   if (text === null || text === '*') return text;
   const host = canonicalHost(text);
   if (host !== null) return host;
@@ -128,7 +128,7 @@ export function readClient(
 ): ClientEntry | null {
   if (at.object(clientShape) === null) return null;
   return {
-    name: at.member('name').optionalText(`client ${index + 1}`),
+    name: at.member('name').optionalString(`client ${index + 1}`),
     environment: readNamed(at.member('environment'), environments) ?? unknownEnvironment,
     domains: readClientDomains(at.member('domains'), domains),
     scopes: readScopes(at.member('scopes')),
@@ -202,7 +202,7 @@ function readOrigins(list: Cursor): AllowedOrigins | null {
   if (items.length > originsPerClientMax)
     list.issue(`has ${items.length} origins`, `At most ${originsPerClientMax} are allowed: use patterns.`);
   const patterns = items.slice(0, originsPerClientMax).flatMap((at) => {
-    const text = at.filledText();
+    const text = at.nonEmptyString();
     const pattern = text === null ? null : originPattern(text);
     if (text !== null && pattern === null) at.issue(`${quote(text)} is not an origin`, originAdvice);
     return pattern ?? [];

@@ -40,7 +40,7 @@ export function readIndexPatterns(list: Cursor): IndexPatterns {
   const aliases: Matches[] = [];
   const types: TypePattern[] = [];
   for (const at of list.items()) {
-    const text = at.filledText();
+    const text = at.nonEmptyString();
     if (text === null) continue;
     const colon = text.indexOf(':');
     const alias = colon < 0 ? text : text.slice(0, colon);

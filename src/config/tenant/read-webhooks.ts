@@ -66,7 +66,7 @@ export function warnOfUnknownSchemas(webhooks: readonly WebhookEntry[], { aliase
 }
 
 function readUrl(at: Cursor): string | null {
-  const text = at.filledText();
+  const text = at.nonEmptyString();
   if (text === null) return null;
   const url = URL.canParse(text) ? new URL(text) : null;
   const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
@@ -89,7 +89,7 @@ function readSecrets(at: Cursor, mayBeKept: boolean): string[] {
     at.issue(`has ${items.length} secrets`, 'Write one, or two while one replaces the other.');
   }
   return items.flatMap((item) => {
-    const text = item.filledText();
+    const text = item.nonEmptyString();
     if (text === null) return [];
     if (text === keptMark) {
       if (!mayBeKept) refuseKept(item);
@@ -107,7 +107,7 @@ function refuseKept(at: Cursor): void {
 
 function readSchemas(list: Cursor): ReadonlySet<string> | null {
   if (list.isAbsent) return null;
-  return new Set(list.items().flatMap((at) => at.filledText() ?? []));
+  return new Set(list.items().flatMap((at) => at.nonEmptyString() ?? []));
 }
 
 function readExpand(at: Cursor): boolean {
@@ -161,7 +161,7 @@ function readHeader(at: Cursor, name: string, mayBeKept: boolean): string | null
   if (reservedHeader.test(name.toLowerCase())) {
     at.issue(`the header ${quote(name)} is set by the platform`, 'Remove it.');
   }
-  const value = at.filledText();
+  const value = at.nonEmptyString();
   if (value === null) return null;
   if (value === keptMark) {
     if (!mayBeKept) refuseKept(at);

@@ -48,7 +48,7 @@ function readSources(
     if (at.object(sourceShape) === null) return [];
     const id = readId(at.member('id'));
     if (id !== null) sourceIds.add(id, true, at.member('id'));
-    const name = at.member('name').optionalText(id ?? '');
+    const name = at.member('name').optionalString(id ?? '');
     const used = readEnvironmentsOf(name, at.member('environments'), environments, users);
     const propertiesOptional = at.member('propertiesOptional').optionalBoolean(false);
     const source = { id: id ?? '', name, sourceGroup, environments: used, propertiesOptional };

@@ -78,7 +78,7 @@ interface ManagementClientEntry {
 function readManagementClient(at: Cursor, index: number): ManagementClientEntry | null {
   if (at.object(managementClientShape) === null) return null;
   return {
-    name: at.member('name').optionalText(`management client ${index + 1}`),
+    name: at.member('name').optionalString(`management client ${index + 1}`),
     scopes: readManagementScopes(at.member('scopes')),
     keys: readKeys(at.member('apiKeys')),
     at,

@@ -2,13 +2,13 @@
 
 import {
   described,
-  filledText,
+  nonEmptyString,
   type JsonSchema,
   listOf,
   mapOf,
   objectOf,
   oneOf,
-  truth,
+  anyBoolean,
   wholeNumber,
 } from '../../contract/document-shape.ts';
 import { aliasPattern } from '../../contract/ids.ts';
@@ -59,11 +59,11 @@ export const environmentShape = objectOf(
 export const sourceShape = objectOf(
   {
     id: described('Part of view ids; it cannot be changed later.', id),
-    name: filledText,
-    environments: described('Aliases of the environments that use it.', listOf(filledText)),
+    name: nonEmptyString,
+    environments: described('Aliases of the environments that use it.', listOf(nonEmptyString)),
     propertiesOptional: described(
       'An entity without "properties" counts as one with {}; absent: it is refused.',
-      truth,
+      anyBoolean,
     ),
     apiKeys,
   },
@@ -75,7 +75,7 @@ export const sourceGroupShape = objectOf(
     alias,
     autoIndex: described(
       'Each entity type is indexed by itself, with its top-level properties as fields.',
-      truth,
+      anyBoolean,
     ),
     sources: listOf(sourceShape),
   },
@@ -83,7 +83,7 @@ export const sourceGroupShape = objectOf(
 );
 
 export const domainShape = objectOf(
-  { alias, hostnames: described('"*": relative URLs, and any host.', listOf(filledText, { minItems: 1 })) },
+  { alias, hostnames: described('"*": relative URLs, and any host.', listOf(nonEmptyString, { minItems: 1 })) },
   ['alias', 'hostnames'],
 );
 
@@ -94,9 +94,9 @@ export const depthShape = described(
 
 export const clientShape = objectOf(
   {
-    name: filledText,
-    environment: described('Alias of what it reads.', filledText),
-    domains: described('Aliases; absent: all.', listOf(filledText)),
+    name: nonEmptyString,
+    environment: described('Alias of what it reads.', nonEmptyString),
+    domains: described('Aliases; absent: all.', listOf(nonEmptyString)),
     scopes: described(
       'What it may ask for; absent: everything.',
       listOf(oneOf([...clientScopes, ...[...hostedScopes.keys()].map(String)])),
@@ -107,15 +107,15 @@ export const clientShape = objectOf(
     ),
     origins: described(
       'Origins whose pages may use its keys; absent: all.',
-      listOf(filledText, { maxItems: originsPerClientMax }),
+      listOf(nonEmptyString, { maxItems: originsPerClientMax }),
     ),
     cacheControl: described('Cache-Control of what caches may keep.', {
-      ...filledText,
+      ...nonEmptyString,
       maxLength: cacheControlCharactersMax,
     }),
     cacheTags: described(
       'The header in which a cache reads tags: "Cache-Tag", "Surrogate-Key", "xkey".',
-      filledText,
+      nonEmptyString,
     ),
     depth: depthShape,
     apiKeys,
@@ -124,7 +124,7 @@ export const clientShape = objectOf(
 );
 
 export const managementClientShape = objectOf({
-  name: filledText,
+  name: nonEmptyString,
   scopes: described('Absent: all.', listOf(oneOf(managementScopes))),
   apiKeys,
 });
@@ -138,22 +138,22 @@ export const batchShape = objectOf(batchMembers);
 export const webhookShape = objectOf(
   {
     alias,
-    environment: filledText,
-    url: { ...filledText, maxLength: webhookUrlCharactersMax },
+    environment: nonEmptyString,
+    url: { ...nonEmptyString, maxLength: webhookUrlCharactersMax },
     secret: described('"whsec_" and base64; a list of two while one replaces the other.', {
-      anyOf: [filledText, listOf(filledText, { minItems: 1, maxItems: 2 })],
+      anyOf: [nonEmptyString, listOf(nonEmptyString, { minItems: 1, maxItems: 2 })],
     }),
-    schemas: described('Aliases; absent: all.', listOf(filledText)),
-    destination: described('Only views whose schema names it in "destinations".', truth),
+    schemas: described('Aliases; absent: all.', listOf(nonEmptyString)),
+    destination: described('Only views whose schema names it in "destinations".', anyBoolean),
     expand: described('Say where else a changed view is shown.', oneOf(['shown'])),
     batch: batchShape,
-    headers: { ...mapOf(filledText), maxProperties: webhookHeadersMax },
+    headers: { ...mapOf(nonEmptyString), maxProperties: webhookHeadersMax },
     format: oneOf(webhookFormats),
   },
   ['alias', 'environment', 'url', 'secret'],
 );
 
-export const urlsShape = objectOf({ caseInsensitive: described('Paths are compared in lower case.', truth) });
+export const urlsShape = objectOf({ caseInsensitive: described('Paths are compared in lower case.', anyBoolean) });
 
 export const tenantShape = objectOf({
   environments: described('Where views are served: production, staging.', listOf(environmentShape)),

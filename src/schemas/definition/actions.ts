@@ -25,8 +25,8 @@ function compileAction(at: Cursor, scope: Scope): Resolve {
   if (at.object(actionShape) === null) return () => [];
   if (at.member('type').json !== 'process')
     at.member('type').expected('`process`', 'It is the only action there is.');
-  const alias = optionalText(at.member('alias'), scope);
-  const source = optionalText(at.member('source'), scope);
+  const alias = optionalString(at.member('alias'), scope);
+  const source = optionalString(at.member('source'), scope);
   const originId = at.member('originId');
   const originIds: Evaluate = originId.isAbsent ? ownOriginId : compileField(originId, scope).value;
   return (frame) => {
@@ -38,7 +38,7 @@ function compileAction(at: Cursor, scope: Scope): Resolve {
 
 const ownOriginId: Evaluate = ({ build }) => build.input.entity.originId;
 
-function optionalText(at: Cursor, scope: Scope): EvaluateText | null {
+function optionalString(at: Cursor, scope: Scope): EvaluateText | null {
   return at.isAbsent ? null : compileField(at, scope).text;
 }
 

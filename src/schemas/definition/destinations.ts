@@ -30,7 +30,7 @@ export function destinationWith(alias: string, options: JsonObject): ResolvedDes
 function compileDestination(at: Cursor, scope: Scope, seen: Set<string>) {
   if (at.object(destinationShape) === null) return null;
   const options = compileOptions(at.member('options'), scope);
-  const alias = at.member('alias').filledText();
+  const alias = at.member('alias').nonEmptyString();
   if (alias === null) return null;
   if (seen.has(alias)) {
     at.member('alias').issue(

@@ -55,7 +55,7 @@ export function compilePartialSchema(alias: string, at: Cursor, scope: Scope): P
 
 /** The alias of a partial is the name of its file, which the file may repeat. */
 function checkAlias(at: Cursor, alias: string): void {
-  const written = at.isAbsent ? alias : at.filledText();
+  const written = at.isAbsent ? alias : at.nonEmptyString();
   if (written === null || written === alias) return;
   at.warning(
     `the partial is called ${quote(alias)} by its file, and ${quote(written)} in it`,

@@ -1,5 +1,5 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
-import { described, filledText, mapOf, objectOf, oneOf } from '../../contract/document-shape.ts';
+import { described, nonEmptyString, mapOf, objectOf, oneOf } from '../../contract/document-shape.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import { keptCharactersMax } from '../../contract/limits.ts';
 import { reservedFields } from '../../contract/query-names.ts';
@@ -39,13 +39,13 @@ const indexFieldShape = objectOf(
       oneOf([true, false, 'de', 'da']),
     ),
     keep: described('Characters that count as letters in this field, such as "+#": C++, C#.', {
-      ...filledText,
+      ...nonEmptyString,
       maxLength: keptCharactersMax,
     }),
     format: described('"html": tags are no words, entities are decoded.', oneOf(['html'])),
     collation: described(
       'A BCP 47 tag such as "da": texts are sorted in the order of this locale.',
-      filledText,
+      nonEmptyString,
     ),
     metadata: {},
   },

@@ -1,5 +1,5 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
-import { anyText, listOf, objectOf } from '../../contract/document-shape.ts';
+import { anyString, listOf, objectOf } from '../../contract/document-shape.ts';
 import {
   keptCharactersMax,
   searchCodePointsMax,
@@ -101,7 +101,7 @@ const keepsNot = /[\s\p{C}\p{Z}\p{DI}\p{M}]/u;
 /** Sorted by code point, so that the order in the schema does not change the index. */
 function readKeep(at: Cursor): string {
   if (at.isAbsent) return '';
-  const text = at.filledText();
+  const text = at.nonEmptyString();
   if (text === null) return '';
   const count = countCodePoints(text);
   if (count > keptCharactersMax) {
@@ -140,8 +140,8 @@ function readSynonyms(at: Cursor): Synonym[] {
   return entries.map(readSynonym);
 }
 
-const synonymTextsShape = listOf(anyText, { minItems: 1, maxItems: synonymTextsMax });
-const synonymShape = objectOf({ from: anyText, to: synonymTextsShape }, ['from', 'to']);
+const synonymTextsShape = listOf(anyString, { minItems: 1, maxItems: synonymTextsMax });
+const synonymShape = objectOf({ from: anyString, to: synonymTextsShape }, ['from', 'to']);
 
 export const synonymsShape = listOf(
   { anyOf: [synonymTextsShape, synonymShape] },
