@@ -10,7 +10,7 @@ export function loadHttpLibrary() {
   try {
     createRequire(import.meta.url)('uWebSockets.js');
   } catch (error) {
-    throw new Error(libraryMistake(error instanceof Error ? error.message : String(error)));
+    throw new Error(libraryError(error instanceof Error ? error.message : String(error)));
   }
 }
 
@@ -18,7 +18,7 @@ export function loadHttpLibrary() {
  * @param {string} reason error message of the library
  * @returns {string}
  */
-export function libraryMistake(reason) {
+export function libraryError(reason) {
   const [major = ''] = process.versions.node.split('.');
   const glibc = /version `?GLIBC_([\d.]+)'? not found/.exec(reason)?.[1];
   if (glibc !== undefined) {

@@ -55,7 +55,7 @@ export function textOf(value: unknown, where: string): string {
   throw new TypeError(`${where} takes a string`);
 }
 
-/** @throws SyntaxMistake at the call, so that the message has its line */
+/** @throws SchemaSyntaxError at the call, so that the message has its line */
 function filterOf(filter: unknown, where: string): string {
   const text = textOf(filter, where);
   parseFilter(text);

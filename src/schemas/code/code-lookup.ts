@@ -21,7 +21,7 @@ export function lookupText(request: LookupRequest): string {
   return JSON.stringify([filter, childrenOf, sourceGroup, limit, orderBy?.propertyName, orderBy?.direction]);
 }
 
-/** Compiles a lookup that code requested like one of a JSON schema. @throws SyntaxMistake for its filter */
+/** Compiles a lookup that code requested like one of a JSON schema. @throws SchemaSyntaxError for its filter */
 export function codeLookup(request: LookupRequest): CompiledLookup {
   return compiled.getOrCreate(lookupText(request), () => compile(request));
 }
@@ -46,7 +46,7 @@ function compile(request: LookupRequest): CompiledLookup {
   });
 }
 
-/** @throws SyntaxMistake */
+/** @throws SchemaSyntaxError */
 export function parseFilter(filter: string, values = new QueryValues()): FilterNode {
   refuseLongText(filter);
   return new FilterParser(new Reader(filter), null, values).parseWhole();

@@ -62,7 +62,7 @@ export class OperandParser {
     this.#values = values;
   }
 
-  /** Parses the operand at the current position. @throws SyntaxMistake */
+  /** Parses the operand at the current position. @throws SchemaSyntaxError */
   take(): Operand {
     const reader = this.#reader;
     if (reader.next === '{' && this.#scope !== null) {
@@ -95,7 +95,7 @@ export class OperandParser {
     return true;
   }
 
-  /** A name in single quotes, without holes. @throws SyntaxMistake */
+  /** A name in single quotes, without holes. @throws SchemaSyntaxError */
   takeName(): string {
     return this.#takeQuoted(false).join('');
   }
@@ -128,7 +128,7 @@ export class OperandParser {
         reader.position += 1;
       }
     }
-    throw reader.mistake(
+    throw reader.syntaxError(
       'the text in quotes does not end',
       "Close it with '; a quote inside is doubled.",
       start,

@@ -36,7 +36,7 @@ export class FilterParser {
     this.#operands = new OperandParser(reader, scope, values);
   }
 
-  /** @throws SyntaxMistake */
+  /** @throws SchemaSyntaxError */
   parseWhole(): FilterNode {
     const node = this.#parseOr();
     if (!this.#reader.atEnd) throw this.#reader.expected('`and`, `or` or the end of the filter');
@@ -93,7 +93,7 @@ export class FilterParser {
   #parseFunction(name: string, start: number): FilterNode {
     if (!isOperator(textFunctions, name)) {
       const advice = adviceForUnknown(name, Object.keys(textFunctions));
-      throw this.#reader.mistake(`there is no function \`${name}\``, advice, start);
+      throw this.#reader.syntaxError(`there is no function \`${name}\``, advice, start);
     }
     const pathStart = this.#reader.position;
     const first = this.#reader.takeIdentifier();
@@ -114,7 +114,7 @@ export class FilterParser {
     if (isEntityField(first)) return { variable: null, steps: [first, ...steps] };
     const known = [...this.#variables, ...entityNames];
     const advice = `${pathAdvice} ${adviceForUnknown(first, known)}`;
-    throw this.#reader.mistake(`an entity has no field \`${first}\``, advice, start);
+    throw this.#reader.syntaxError(`an entity has no field \`${first}\``, advice, start);
   }
 
   /** The next `.name`, `/name` or `['name']`; null at the end of the path, and before `/any(` and `/all(`. */
@@ -149,7 +149,7 @@ export class FilterParser {
       return { kind: 'compare', path, operator: word, operand: this.#parseOperand() };
     }
     if (word === null) throw this.#reader.expected(`one of ${operatorWords.join(', ')}`, start);
-    throw this.#reader.mistake(
+    throw this.#reader.syntaxError(
       `there is no operator \`${word}\``,
       adviceForUnknown(word, operatorWords),
       start,
@@ -162,7 +162,7 @@ export class FilterParser {
     const variable = this.#reader.takeIdentifier();
     if (variable === null) throw this.#reader.expected('a variable: `any(x: x eq 1)`');
     if (this.#variables.includes(variable) || entityNames.includes(variable)) {
-      throw this.#reader.mistake(`\`${variable}\` means something else here`, 'Choose another name.', start);
+      throw this.#reader.syntaxError(`\`${variable}\` means something else here`, 'Choose another name.', start);
     }
     this.#reader.skipSpace();
     this.#expect(':');

@@ -13,7 +13,7 @@ export type PatternNode =
 
 /**
  * Parses an I-Regexp (RFC 9485), with common extensions: `^` and `$` as anchors, and `\d \w \s`.
- * @throws SyntaxMistake
+ * @throws SchemaSyntaxError
  */
 export function parsePattern(text: string): PatternNode {
   const reader = new Reader(text);

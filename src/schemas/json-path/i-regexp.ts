@@ -10,7 +10,7 @@
 import { languageTextCharactersMax, patternStatesMax } from '../../contract/limits.ts';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
 import { type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
-import { SyntaxMistake } from '../language/reader.ts';
+import { SchemaSyntaxError } from '../language/reader.ts';
 import { type PatternNode, parsePattern, type TakesCodePoint } from './i-regexp-parser.ts';
 
 type RepeatNode = Extract<PatternNode, { kind: 'repeat' }>;
@@ -57,14 +57,14 @@ function compileNew(text: string): Compiled {
     push(states, { kind: 'match' });
     return { pattern: { states }, steps: states.length };
   } catch (error) {
-    if (error instanceof SyntaxMistake) return { pattern: null, steps: states.length };
+    if (error instanceof SchemaSyntaxError) return { pattern: null, steps: states.length };
     throw error;
   }
 }
 
 function push<S extends State>(states: State[], state: S): S {
   if (states.length >= patternStatesMax) {
-    throw new SyntaxMistake(`the pattern needs more than ${patternStatesMax} states`, 0, 'Simplify it.');
+    throw new SchemaSyntaxError(`the pattern needs more than ${patternStatesMax} states`, 0, 'Simplify it.');
   }
   states.push(state);
   return state;

@@ -3,7 +3,7 @@ import type { Json } from '../../contract/json.ts';
 import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
 import { parseHole, refuseLongText } from '../language/expression.ts';
-import { Reader, type SyntaxMistake } from '../language/reader.ts';
+import { Reader, type SchemaSyntaxError } from '../language/reader.ts';
 import type { Frame, Scope } from '../language/scope.ts';
 import { listOf } from '../values.ts';
 import { compileQuery, type Select } from './query.ts';
@@ -27,7 +27,7 @@ export interface PathSelector {
  *
  * The library `json-p3` parses the path and checks its types. `query.ts` evaluates it, because evaluation in the library cannot
  * be paused or limited, supports neither names nor holes, and differs from RFC 9535 in comparisons.
- * @throws SyntaxMistake
+ * @throws SchemaSyntaxError
  */
 export function compilePath(text: string, scope: Scope): PathSelector {
   refuseLongText(text);
@@ -51,7 +51,7 @@ function parsedQuery(reader: Reader, scope: Scope): Select {
     find: (name) => scope.find(name),
     unknownName: (name, position) => unknownName(reader, path, scope, name, position),
     notAnOperand: (position) =>
-      reader.mistake(
+      reader.syntaxError(
         'a comparison needs a literal, a function or a path on each side',
         'Join comparisons with `&&` or `||`.',
         Math.min(path.originalPosition(position), reader.text.length),
@@ -59,23 +59,23 @@ function parsedQuery(reader: Reader, scope: Scope): Select {
   });
 }
 
-/** @throws SyntaxMistake */
+/** @throws SchemaSyntaxError */
 function parse(reader: Reader, path: PathText): JSONPathQuery {
   try {
     return library.compile(path.jsonPath);
   } catch (error) {
-    if (error instanceof JSONPathError) throw syntaxMistake(error, reader, path);
+    if (error instanceof JSONPathError) throw syntaxErrorOf(error, reader, path);
     throw error;
   }
 }
 
-function syntaxMistake(error: JSONPathError, reader: Reader, path: PathText): SyntaxMistake {
+function syntaxErrorOf(error: JSONPathError, reader: Reader, path: PathText): SchemaSyntaxError {
   const { token } = error;
   const position = Math.min(path.originalPosition(token.index), reader.text.length);
   const found = token.kind === TokenKind.ERROR ? token.value : readable(error.message);
   // At the end of the input, the library may report that it cannot step back.
   const message = found.startsWith("can't backup") ? 'the path ends too early' : found;
-  return reader.mistake(message, 'Write a JSONPath (RFC 9535) such as `$.p.tags[*]`.', position);
+  return reader.syntaxError(message, 'Write a JSONPath (RFC 9535) such as `$.p.tags[*]`.', position);
 }
 
 /** Removes the excerpt and position from an error message of the library, because they refer to the text with hole marks. */
@@ -91,9 +91,9 @@ function unknownName(
   scope: Scope,
   name: string,
   position: number,
-): SyntaxMistake {
+): SchemaSyntaxError {
   const advice = `A property of the entity is written \`$.p.${name}\`. ${adviceForUnknown(name, scope.names)}`;
-  return reader.mistake(`nothing is called \`${name}\` here`, advice, path.originalPosition(position));
+  return reader.syntaxError(`nothing is called \`${name}\` here`, advice, path.originalPosition(position));
 }
 
 function single(nodes: readonly Json[]): Json {

@@ -61,7 +61,7 @@ type Segment = (values: readonly Json[], run: PathRun) => Resumable<readonly Jso
 /**
  * @param base start of the query: `$`, which has the names of the scope in addition to the members of `root`, or the current
  * element of a filter
- * @throws SyntaxMistake for an unknown name after `$`
+ * @throws SchemaSyntaxError for an unknown name after `$`
  */
 export function compileQuery(query: JSONPathQuery, base: '$' | '@', meaning: PathMeaning): Select {
   if (query.singularQuery()) {

@@ -18,7 +18,7 @@ export interface PathText {
 /**
  * Converts the text of a path to a JSONPath that does not depend on the values of its holes, so that it is compiled once and
  * values cannot become syntax. (The library cannot read every value: it rejects `"\u0001"`.)
- * @throws SyntaxMistake
+ * @throws SchemaSyntaxError
  */
 export function readPathText(reader: Reader, scope: Scope): PathText {
   return new PathTextReader(reader, scope).read();
@@ -60,7 +60,7 @@ class PathTextReader {
   /** RFC 9535 section 2.1: a path consists of Unicode scalar values. */
   #rejectLoneSurrogates(): void {
     const position = this.#reader.text.search(/\p{Surrogate}/u);
-    if (position >= 0) throw this.#reader.mistake('unpaired surrogate', 'Remove it.', position);
+    if (position >= 0) throw this.#reader.syntaxError('unpaired surrogate', 'Remove it.', position);
   }
 
   /** The leading `$.` is optional (docs/reference/mapping-language.md "Paths"). */
@@ -76,11 +76,11 @@ class PathTextReader {
     if (next === '(' || next === '[') this.#nesting += 1;
     if (next === ')' || next === ']') this.#nesting -= 1;
     if (this.#nesting > pathNestingMax) {
-      throw this.#reader.mistake(`nested deeper than ${pathNestingMax} levels`, 'Write it flatter.');
+      throw this.#reader.syntaxError(`nested deeper than ${pathNestingMax} levels`, 'Write it flatter.');
     }
     if ('.[(!&|,'.includes(next)) this.#marks += 1;
     if (this.#marks > pathMarksMax) {
-      throw this.#reader.mistake(
+      throw this.#reader.syntaxError(
         `more than ${pathMarksMax} dots, brackets and operators`,
         'Write it shorter.',
       );
@@ -96,7 +96,7 @@ class PathTextReader {
     this.#take(1);
     while (reader.next !== quote) {
       if (reader.atEnd)
-        throw reader.mistake('the text in quotes does not end', `Close it with ${quote}.`, start);
+        throw reader.syntaxError('the text in quotes does not end', `Close it with ${quote}.`, start);
       this.#readQuotedPart();
     }
     this.#take(1);

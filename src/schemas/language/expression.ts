@@ -5,7 +5,7 @@ import { languageTextCharactersMax, textCharactersMax } from '../../contract/lim
 import { adviceForUnknown } from '../../lib/suggest.ts';
 import { expShape } from '../shapes.ts';
 import { element, member, valueText } from '../values.ts';
-import { parseAt, Reader, SyntaxMistake } from './reader.ts';
+import { parseAt, Reader, SchemaSyntaxError } from './reader.ts';
 import type { Evaluate, EvaluateText, Frame, Scope } from './scope.ts';
 
 /** A compiled expression (docs/reference/mapping-language.md "Expressions"). */
@@ -22,7 +22,7 @@ type Part = string | Evaluate;
 
 /**
  * Compiles text with `{…}` holes. `{{` and `}}` write braces.
- * @throws SyntaxMistake
+ * @throws SchemaSyntaxError
  */
 export function compileExpression(text: string, scope: Scope): Expression {
   refuseLongText(text);
@@ -33,11 +33,11 @@ export function compileExpression(text: string, scope: Scope): Expression {
   return typeof first === 'string' ? constantExpression(first) : holeExpression(first);
 }
 
-/** @throws SyntaxMistake for a text longer than any written by hand. */
+/** @throws SchemaSyntaxError for a text longer than any written by hand. */
 export function refuseLongText(text: string): void {
   if (text.length <= languageTextCharactersMax) return;
   const message = `the text is longer than ${languageTextCharactersMax} characters`;
-  throw new SyntaxMistake(message, languageTextCharactersMax, 'Shorten it.');
+  throw new SchemaSyntaxError(message, languageTextCharactersMax, 'Shorten it.');
 }
 
 function parseParts(reader: Reader, scope: Scope): Part[] {
@@ -64,8 +64,8 @@ function takeLiteral(reader: Reader): string {
   return reader.text.slice(start, reader.position);
 }
 
-function loneBrace(reader: Reader): SyntaxMistake {
-  return reader.mistake('a closing brace stands outside a hole', 'Write `}}` for a brace in the text.');
+function loneBrace(reader: Reader): SchemaSyntaxError {
+  return reader.syntaxError('a closing brace stands outside a hole', 'Write `}}` for a brace in the text.');
 }
 
 function constantExpression(text: string): Expression {
@@ -106,7 +106,7 @@ export function joinParts(parts: readonly Part[], frame: Frame): string | null {
  *     value   = operand { "??" operand }
  *     operand = ( literal | name | "(" value ")" ) { "." name | "?." name | [ "?." ] "[" ( index | text ) "]" }
  *
- * @throws SyntaxMistake
+ * @throws SchemaSyntaxError
  */
 export function parseHole(reader: Reader, scope: Scope): Evaluate {
   reader.expect('{');
@@ -171,7 +171,7 @@ function parseName(reader: Reader, scope: Scope): Evaluate {
   const evaluate = scope.resolve(name);
   if (evaluate !== null) return evaluate;
   const advice = `A property of the entity is written \`p.${name}\`. ${adviceForUnknown(name, scope.names)}`;
-  throw reader.mistake(`nothing is called \`${name}\` here`, advice, start);
+  throw reader.syntaxError(`nothing is called \`${name}\` here`, advice, start);
 }
 
 const literals: ReadonlyMap<string, boolean | null> = new Map([
@@ -246,7 +246,7 @@ function parseQuoted(reader: Reader): string {
       reader.position += 1;
     }
   }
-  throw reader.mistake('the text in quotes does not end', `Close it with ${quote}.`, start);
+  throw reader.syntaxError('the text in quotes does not end', `Close it with ${quote}.`, start);
 }
 
 function parseEscape(reader: Reader): string {

@@ -82,7 +82,7 @@ export class Reader {
   /** Runs one level of nesting, which is limited so that no text can overflow the stack. */
   nested<T>(parse: () => T): T {
     if (this.#nesting >= nestingMax) {
-      throw new SyntaxMistake(`nested deeper than ${nestingMax} levels`, this.position, 'Write it flatter.');
+      throw new SchemaSyntaxError(`nested deeper than ${nestingMax} levels`, this.position, 'Write it flatter.');
     }
     this.#nesting += 1;
     const result = parse();
@@ -91,17 +91,17 @@ export class Reader {
   }
 
   /** Error for unexpected text where `what` is expected. */
-  expected(what: string, position = this.position): SyntaxMistake {
+  expected(what: string, position = this.position): SchemaSyntaxError {
     const found =
       position >= this.text.length
         ? 'the text ends'
         : `\`${excerpt(this.text.slice(position), shownCharactersMax)}\` stands`;
-    return this.mistake(`${what} expected, but ${found} there`, `Write ${what} there.`, position);
+    return this.syntaxError(`${what} expected, but ${found} there`, `Write ${what} there.`, position);
   }
 
   /** An error at a position, which the message gives from 1. */
-  mistake(message: string, advice: string, position = this.position): SyntaxMistake {
-    return new SyntaxMistake(`at character ${position + 1}: ${message}`, position, advice);
+  syntaxError(message: string, advice: string, position = this.position): SchemaSyntaxError {
+    return new SchemaSyntaxError(`at character ${position + 1}: ${message}`, position, advice);
   }
 
   #match(pattern: RegExp): string {
@@ -113,8 +113,8 @@ export class Reader {
 }
 
 /** A syntax error in an expression, path or filter, found at compile time. */
-export class SyntaxMistake extends Error {
-  override readonly name = 'SyntaxMistake';
+export class SchemaSyntaxError extends Error {
+  override readonly name = 'SchemaSyntaxError';
 
   /** @param position of the error in the text, from 0 */
   constructor(
@@ -131,7 +131,7 @@ export function parseAt<T>(at: Cursor, parse: () => T): T | null {
   try {
     return parse();
   } catch (error) {
-    if (!(error instanceof SyntaxMistake)) throw error;
+    if (!(error instanceof SchemaSyntaxError)) throw error;
     at.issue(error.message, error.advice);
     return null;
   }

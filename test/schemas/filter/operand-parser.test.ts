@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
 import { QueryValues } from '../../../src/schemas/filter/node.ts';
 import { OperandParser } from '../../../src/schemas/filter/operand-parser.ts';
-import { Reader, SyntaxMistake } from '../../../src/schemas/language/reader.ts';
+import { Reader, SchemaSyntaxError } from '../../../src/schemas/language/reader.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
 import { runs } from '../../support/runs.ts';
 import { frameOver } from '../support/fixtures.ts';
@@ -65,7 +65,7 @@ test('operand parser: a single hole keeps the type of its value, within a string
 
 test('operand parser: an invalid value is an error at its position', () => {
   for (const text of ['x', 'True', '"x"', '', "'x", "'{v", "'{v'"]) {
-    assert.throws(() => take(text), SyntaxMistake, text);
+    assert.throws(() => take(text), SchemaSyntaxError, text);
   }
   assert.throws(() => take('nul'), { position: 0 });
 });

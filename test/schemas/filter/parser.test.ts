@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FilterNode } from '../../../src/schemas/filter/node.ts';
-import { SyntaxMistake } from '../../../src/schemas/language/reader.ts';
+import { SchemaSyntaxError } from '../../../src/schemas/language/reader.ts';
 import { parseFilter } from '../support/lookups.ts';
 
 /** A condition with all parentheses, `a` for the path `properties.a`. */
@@ -55,7 +55,7 @@ test('parser: the steps of a path are separated by dots, slashes and quoted name
 
 test('parser: a lambda variable shadows nothing and ends with its lambda', () => {
   assert.equal(parsed('p.a/any(x: x.b eq 1)'), 'properties.a/any(x: @.b)');
-  assert.throws(() => parsed('p.a/any(x: x eq 1) and x eq 1'), SyntaxMistake);
+  assert.throws(() => parsed('p.a/any(x: x eq 1) and x eq 1'), SchemaSyntaxError);
   assert.throws(() => parsed('p.a/any(x: x/any(x: x eq 1))'), /means something else/);
   for (const name of ['p', 'type', 'url']) {
     assert.throws(() => parsed(`p.a/any(${name}: ${name} eq 1)`), /means something else/, name);
@@ -96,12 +96,12 @@ test('parser: errors are reported with their position', () => {
     ['p.a constructor 1', 4],
   ];
   for (const [text, position] of mistakes) {
-    assert.throws(() => parsed(text), { name: 'SyntaxMistake', position }, text);
+    assert.throws(() => parsed(text), { name: 'SchemaSyntaxError', position }, text);
   }
 });
 
 test('parser: no depth of nesting overflows the stack', () => {
   for (const text of ['('.repeat(99_999), 'not '.repeat(20_000), 'p.a/any(x: '.repeat(9_000)]) {
-    assert.throws(() => parsed(text), SyntaxMistake, text.slice(0, 20));
+    assert.throws(() => parsed(text), SchemaSyntaxError, text.slice(0, 20));
   }
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type PatternNode, parsePattern } from '../../../src/schemas/json-path/i-regexp-parser.ts';
-import { SyntaxMistake } from '../../../src/schemas/language/reader.ts';
+import { SchemaSyntaxError } from '../../../src/schemas/language/reader.ts';
 import { runs } from '../../support/runs.ts';
 
 /** A pattern with all groups written; `_` matches a character. */
@@ -89,7 +89,7 @@ test('i regexp parser: JavaScript syntax beyond I-Regexp is an error', () => {
     '[]',
     '[^]',
   ]) {
-    assert.throws(() => parsePattern(pattern), SyntaxMistake, pattern);
+    assert.throws(() => parsePattern(pattern), SchemaSyntaxError, pattern);
   }
 });
 
@@ -110,10 +110,10 @@ test('i regexp parser: an unterminated pattern and a quantifier without an atom 
     '[b-a]',
     '}',
   ]) {
-    assert.throws(() => parsePattern(pattern), SyntaxMistake, pattern);
+    assert.throws(() => parsePattern(pattern), SchemaSyntaxError, pattern);
   }
 });
 
 test('i regexp parser: no depth of groups overflows the stack', () => {
-  assert.throws(() => parsePattern('('.repeat(50_000)), SyntaxMistake);
+  assert.throws(() => parsePattern('('.repeat(50_000)), SchemaSyntaxError);
 });

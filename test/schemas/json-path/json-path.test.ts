@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
 import { finish } from '../../../src/lib/cooperative-yield.ts';
 import { compilePath } from '../../../src/schemas/json-path/json-path.ts';
-import { SyntaxMistake } from '../../../src/schemas/language/reader.ts';
+import { SchemaSyntaxError } from '../../../src/schemas/language/reader.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
 import { spentMs } from '../../support/spent.ts';
 import { entityOf, frameOf } from '../support/fixtures.ts';
@@ -103,7 +103,7 @@ test('JSON path: errors are reported with their position', () => {
     '$.p[01]',
     '$.p[?@.a == true == true]',
   ]) {
-    assert.throws(() => compilePath(text, Scope.entity), SyntaxMistake, text);
+    assert.throws(() => compilePath(text, Scope.entity), SchemaSyntaxError, text);
   }
 });
 
@@ -117,7 +117,7 @@ test('JSON path: errors have positions in the original string, whatever the hole
     ["$.p['{{'] x", 10],
   ];
   for (const [text, position] of places) {
-    assert.throws(() => compilePath(text, Scope.entity), { name: 'SyntaxMistake', position }, text);
+    assert.throws(() => compilePath(text, Scope.entity), { name: 'SchemaSyntaxError', position }, text);
   }
   assert.throws(() => compilePath('p[?{p.x}]', Scope.entity), {
     message: "at character 5: filter expression literals ('{…}') must be compared",
@@ -132,7 +132,7 @@ test('JSON path: a path too long or too deep for the stack is an error', () => {
     `$${'.p'.repeat(40_000)}`,
     '$[?@'.repeat(20_000),
   ]) {
-    assert.throws(() => compilePath(text, Scope.entity), SyntaxMistake, text.slice(0, 20));
+    assert.throws(() => compilePath(text, Scope.entity), SchemaSyntaxError, text.slice(0, 20));
   }
 });
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
 import { finish } from '../../../src/lib/cooperative-yield.ts';
 import { compilePath } from '../../../src/schemas/json-path/json-path.ts';
-import { SyntaxMistake } from '../../../src/schemas/language/reader.ts';
+import { SchemaSyntaxError } from '../../../src/schemas/language/reader.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
 import { frameOver } from '../support/fixtures.ts';
 
@@ -43,6 +43,6 @@ test('suite: every valid path of the JSONPath compliance suite selects what RFC 
 test('suite: every invalid path of the suite is rejected, unless only the leading `$` is missing', () => {
   for (const { name, selector, invalid_selector } of suite.tests) {
     if (invalid_selector !== true || !selector.startsWith('$')) continue;
-    assert.throws(() => compilePath(written(selector), Scope.partial), SyntaxMistake, `${name}: ${selector}`);
+    assert.throws(() => compilePath(written(selector), Scope.partial), SchemaSyntaxError, `${name}: ${selector}`);
   }
 });

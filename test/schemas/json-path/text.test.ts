@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
 import { pathMarksMax, pathNestingMax } from '../../../src/contract/limits.ts';
 import { filledLiteral, readPathText, withoutHoleMarks } from '../../../src/schemas/json-path/text.ts';
-import { Reader, SyntaxMistake } from '../../../src/schemas/language/reader.ts';
+import { Reader, SchemaSyntaxError } from '../../../src/schemas/language/reader.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
 import { runs } from '../../support/runs.ts';
 import { frameOver } from '../support/fixtures.ts';
@@ -64,22 +64,22 @@ test('text: a literal is its own string, or is filled: with the scalar itself if
 
 test('text: an unpaired surrogate is rejected, because it could look like the marker of a hole', () => {
   for (const text of ["$['\udc00'0\udc00]", '$.\ud83d', "$['\ud83d']"]) {
-    assert.throws(() => read(text), { name: 'SyntaxMistake', position: text.search(/\p{Surrogate}/u) });
+    assert.throws(() => read(text), { name: 'SchemaSyntaxError', position: text.search(/\p{Surrogate}/u) });
   }
 });
 
 test('text: dots and brackets are counted and nesting is limited, except within quotes', () => {
   const steps = (count: number) => `$${'.a'.repeat(count)}`;
   assert.equal(read(steps(pathMarksMax)).jsonPath, steps(pathMarksMax));
-  assert.throws(() => read(steps(pathMarksMax + 1)), SyntaxMistake);
+  assert.throws(() => read(steps(pathMarksMax + 1)), SchemaSyntaxError);
   assert.equal(read(`$${'['.repeat(pathNestingMax)}`).holes.length, 0);
-  assert.throws(() => read(`$${'['.repeat(pathNestingMax + 1)}`), SyntaxMistake);
+  assert.throws(() => read(`$${'['.repeat(pathNestingMax + 1)}`), SchemaSyntaxError);
   const quoted = `$['${'.(['.repeat(1_000)}']`;
   assert.equal(read(quoted).jsonPath, quoted);
 });
 
 test('text: an unterminated quoted string is an error at its start', () => {
   for (const text of ["$['a", '$["a\'', "$['a\\'"]) {
-    assert.throws(() => read(text), { name: 'SyntaxMistake', position: 2 }, text);
+    assert.throws(() => read(text), { name: 'SchemaSyntaxError', position: 2 }, text);
   }
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
 import { parseHole } from '../../../src/schemas/language/expression.ts';
-import { Reader, SyntaxMistake } from '../../../src/schemas/language/reader.ts';
+import { Reader, SchemaSyntaxError } from '../../../src/schemas/language/reader.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
 import { runs } from '../../support/runs.ts';
 import { frameOver } from '../support/fixtures.ts';
@@ -115,7 +115,7 @@ test('expression holes: any string is a hole or an error whose position is in th
       try {
         parseHole(new Reader(text), Scope.partial);
       } catch (error) {
-        assert.ok(error instanceof SyntaxMistake, String(error));
+        assert.ok(error instanceof SchemaSyntaxError, String(error));
         assert.ok(error.position >= 0 && error.position <= text.length);
       }
     }),

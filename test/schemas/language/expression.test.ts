@@ -6,7 +6,7 @@ import {
   compileField,
   compileRequiredField,
 } from '../../../src/schemas/language/expression.ts';
-import { SyntaxMistake } from '../../../src/schemas/language/reader.ts';
+import { SchemaSyntaxError } from '../../../src/schemas/language/reader.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
 import { cursorOver } from '../support/cursor.ts';
 import { entityOf, frameOf, frameOver } from '../support/fixtures.ts';
@@ -154,7 +154,7 @@ test('expression: errors report their position and what was expected', () => {
   for (const [source, position, message] of cases) {
     assert.throws(
       () => compileExpression(source, Scope.entity),
-      (error) => error instanceof SyntaxMistake && error.position === position && message.test(error.message),
+      (error) => error instanceof SchemaSyntaxError && error.position === position && message.test(error.message),
       source,
     );
   }

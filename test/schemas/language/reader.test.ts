@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Reader, SyntaxMistake } from '../../../src/schemas/language/reader.ts';
+import { Reader, SchemaSyntaxError } from '../../../src/schemas/language/reader.ts';
 import { runs } from '../../support/runs.ts';
 
 /** A reader positioned at `|` in the string, which is not part of it. */
@@ -81,7 +81,7 @@ test('reader: a number is the longest JSON number at the position', () => {
 });
 
 test('reader: an error reports its one-based position, and what is there', () => {
-  const cases: [SyntaxMistake, number, string][] = [
+  const cases: [SchemaSyntaxError, number, string][] = [
     [readerAt('ab|cd').expected('`x`'), 2, 'at character 3: `x` expected, but `cd` stands there'],
     [readerAt('ab|').expected('`x`'), 2, 'at character 3: `x` expected, but the text ends there'],
     [
@@ -89,13 +89,13 @@ test('reader: an error reports its one-based position, and what is there', () =>
       0,
       `at character 1: \`x\` expected, but \`${'y'.repeat(12)}…\` stands there`,
     ],
-    [readerAt('ab|cd').mistake('wrong', 'advice', 0), 0, 'at character 1: wrong'],
+    [readerAt('ab|cd').syntaxError('wrong', 'advice', 0), 0, 'at character 1: wrong'],
   ];
-  for (const [mistake, position, message] of cases) {
-    assert.equal(mistake.position, position);
-    assert.equal(mistake.message, message);
+  for (const [syntaxError, position, message] of cases) {
+    assert.equal(syntaxError.position, position);
+    assert.equal(syntaxError.message, message);
   }
-  assert.throws(() => readerAt('|a').expect('b'), SyntaxMistake);
+  assert.throws(() => readerAt('|a').expect('b'), SchemaSyntaxError);
 });
 
 test('reader: nesting is limited by depth, not by how often a level is entered', () => {
@@ -103,5 +103,5 @@ test('reader: nesting is limited by depth, not by how often a level is entered',
   const deep = (levels: number): number => (levels === 0 ? 0 : 1 + reader.nested(() => deep(levels - 1)));
   assert.equal(deep(64), 64);
   for (let times = 0; times < 100; times++) assert.equal(deep(2), 2);
-  assert.throws(() => deep(65), SyntaxMistake);
+  assert.throws(() => deep(65), SchemaSyntaxError);
 });

@@ -13,7 +13,7 @@ import { adviceForUnknown } from '../../../lib/suggest.ts';
 import type { LookupRequest } from '../../../schemas/build/code-call.ts';
 import { codeLookup } from '../../../schemas/code/code-lookup.ts';
 import type { CodeName } from '../../../schemas/code/program.ts';
-import { SyntaxMistake } from '../../../schemas/language/reader.ts';
+import { SchemaSyntaxError } from '../../../schemas/language/reader.ts';
 import { literalText, textParts } from '../../delivered-types/written-text.ts';
 
 /** With its offset in the bundle. */
@@ -93,7 +93,7 @@ export function analyse(tree: Program): Analysis {
         codeLookup(lookup.request);
         lookups.push(lookup.request);
       } catch (error) {
-        if (!(error instanceof SyntaxMistake)) throw error;
+        if (!(error instanceof SchemaSyntaxError)) throw error;
         if (lookup.isLiteral) findings.push({ message: error.message, advice: error.advice, at: lookup.at });
       }
     },

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseAt, SyntaxMistake } from '../../../src/schemas/language/reader.ts';
+import { parseAt, SchemaSyntaxError } from '../../../src/schemas/language/reader.ts';
 import { cursorOver } from '../support/cursor.ts';
 
-test('syntax mistake: the result of a successful parse is returned, without issues', () => {
+test('syntax error: the result of a successful parse is returned, without issues', () => {
   const { at, mistakes } = cursorOver('text');
   assert.equal(
     parseAt(at, () => 7),
@@ -12,10 +12,10 @@ test('syntax mistake: the result of a successful parse is returned, without issu
   assert.deepEqual(mistakes, []);
 });
 
-test('syntax mistake: a syntax error becomes an issue at its position, and the result is null', () => {
+test('syntax error: a syntax error becomes an issue at its position, and the result is null', () => {
   const { at, mistakes } = cursorOver({ a: 'text' });
   const result = parseAt(at.member('a'), () => {
-    throw new SyntaxMistake('at character 3: wrong', 2, 'Write it right.');
+    throw new SchemaSyntaxError('at character 3: wrong', 2, 'Write it right.');
   });
   assert.equal(result, null);
   assert.deepEqual(mistakes, [
@@ -23,7 +23,7 @@ test('syntax mistake: a syntax error becomes an issue at its position, and the r
   ]);
 });
 
-test('syntax mistake: any other error is a bug and is rethrown', () => {
+test('syntax error: any other error is a bug and is rethrown', () => {
   const { at, mistakes } = cursorOver('text');
   const fault = new TypeError('a fault');
   const parse = () => {
