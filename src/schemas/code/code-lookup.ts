@@ -5,7 +5,7 @@ import type { LookupRequest } from '../build/code-call.ts';
 import { isEntityField } from '../build/entity-value.ts';
 import { type FilterNode, QueryValues } from '../filter/node.ts';
 import { FilterParser } from '../filter/parser.ts';
-import { refuseLongText } from '../language/expression.ts';
+import { rejectLongText } from '../language/expression.ts';
 import { Reader } from '../language/reader.ts';
 import { CompiledLookup, type Order } from '../lookup/compiled-lookup.ts';
 import { propertyPaths } from '../lookup-plan.ts';
@@ -48,7 +48,7 @@ function compile(request: LookupRequest): CompiledLookup {
 
 /** @throws SchemaSyntaxError */
 export function parseFilter(filter: string, values = new QueryValues()): FilterNode {
-  refuseLongText(filter);
+  rejectLongText(filter);
   return new FilterParser(new Reader(filter), null, values).parseWhole();
 }
 

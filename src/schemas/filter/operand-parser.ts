@@ -129,7 +129,7 @@ export class OperandParser {
       }
     }
     throw reader.syntaxError(
-      'the text in quotes does not end',
+      'unterminated string',
       "Close it with '; a quote inside is doubled.",
       start,
     );

@@ -2,7 +2,7 @@ import { JSONPathEnvironment, JSONPathError, type JSONPathQuery, TokenKind } fro
 import type { Json } from '../../contract/json.ts';
 import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
-import { parseHole, refuseLongText } from '../language/expression.ts';
+import { parseHole, rejectLongText } from '../language/expression.ts';
 import { Reader, type SchemaSyntaxError } from '../language/reader.ts';
 import type { Frame, Scope } from '../language/scope.ts';
 import { listOf } from '../values.ts';
@@ -30,7 +30,7 @@ export interface PathSelector {
  * @throws SchemaSyntaxError
  */
 export function compilePath(text: string, scope: Scope): PathSelector {
-  refuseLongText(text);
+  rejectLongText(text);
   const reader = new Reader(text);
   if (text.startsWith('{')) return wholeHole(reader, scope);
   const query = parsedQuery(reader, scope);
@@ -93,7 +93,7 @@ function unknownName(
   position: number,
 ): SchemaSyntaxError {
   const advice = `A property of the entity is written \`$.p.${name}\`. ${adviceForUnknown(name, scope.names)}`;
-  return reader.syntaxError(`nothing is called \`${name}\` here`, advice, path.originalPosition(position));
+  return reader.syntaxError(`unknown name \`${name}\``, advice, path.originalPosition(position));
 }
 
 function single(nodes: readonly Json[]): Json {

@@ -76,7 +76,7 @@ class PathTextReader {
     if (next === '(' || next === '[') this.#nesting += 1;
     if (next === ')' || next === ']') this.#nesting -= 1;
     if (this.#nesting > pathNestingMax) {
-      throw this.#reader.syntaxError(`nested deeper than ${pathNestingMax} levels`, 'Write it flatter.');
+      throw this.#reader.syntaxError(`nested deeper than ${pathNestingMax} levels`, 'Reduce the nesting.');
     }
     if ('.[(!&|,'.includes(next)) this.#marks += 1;
     if (this.#marks > pathMarksMax) {
@@ -96,7 +96,7 @@ class PathTextReader {
     this.#take(1);
     while (reader.next !== quote) {
       if (reader.atEnd)
-        throw reader.syntaxError('the text in quotes does not end', `Close it with ${quote}.`, start);
+        throw reader.syntaxError('unterminated string', `Close it with ${quote}.`, start);
       this.#readQuotedPart();
     }
     this.#take(1);

@@ -25,7 +25,7 @@ type Part = string | Evaluate;
  * @throws SchemaSyntaxError
  */
 export function compileExpression(text: string, scope: Scope): Expression {
-  refuseLongText(text);
+  rejectLongText(text);
   const parts = parseParts(new Reader(text), scope);
   const [first, ...rest] = parts;
   if (first === undefined) return constantExpression('');
@@ -34,7 +34,7 @@ export function compileExpression(text: string, scope: Scope): Expression {
 }
 
 /** @throws SchemaSyntaxError for a text longer than any written by hand. */
-export function refuseLongText(text: string): void {
+export function rejectLongText(text: string): void {
   if (text.length <= languageTextCharactersMax) return;
   const message = `the text is longer than ${languageTextCharactersMax} characters`;
   throw new SchemaSyntaxError(message, languageTextCharactersMax, 'Shorten it.');
@@ -46,7 +46,7 @@ function parseParts(reader: Reader, scope: Scope): Part[] {
   while (!reader.atEnd) {
     if (reader.take('{{')) literal += '{';
     else if (reader.take('}}')) literal += '}';
-    else if (reader.next === '}') throw loneBrace(reader);
+    else if (reader.next === '}') throw unmatchedBrace(reader);
     else if (reader.next !== '{') literal += takeLiteral(reader);
     else {
       if (literal !== '') parts.push(literal);
@@ -64,8 +64,8 @@ function takeLiteral(reader: Reader): string {
   return reader.text.slice(start, reader.position);
 }
 
-function loneBrace(reader: Reader): SchemaSyntaxError {
-  return reader.syntaxError('a closing brace stands outside a hole', 'Write `}}` for a brace in the text.');
+function unmatchedBrace(reader: Reader): SchemaSyntaxError {
+  return reader.syntaxError('unmatched closing brace', 'Write `}}` for a brace in the text.');
 }
 
 function constantExpression(text: string): Expression {
@@ -91,7 +91,7 @@ export function joinParts(parts: readonly Part[], frame: Frame): string | null {
     if (text.length > textCharactersMax) {
       frame.build.limitReached(
         '$',
-        `an expression gives more than ${textCharactersMax} characters; it is null`,
+        `an expression returns more than ${textCharactersMax} characters; its value is null`,
       );
       return null;
     }
@@ -171,7 +171,7 @@ function parseName(reader: Reader, scope: Scope): Evaluate {
   const evaluate = scope.resolve(name);
   if (evaluate !== null) return evaluate;
   const advice = `A property of the entity is written \`p.${name}\`. ${adviceForUnknown(name, scope.names)}`;
-  throw reader.syntaxError(`nothing is called \`${name}\` here`, advice, start);
+  throw reader.syntaxError(`unknown name \`${name}\``, advice, start);
 }
 
 const literals: ReadonlyMap<string, boolean | null> = new Map([
@@ -195,7 +195,7 @@ function parseStep(reader: Reader, base: Evaluate): Evaluate | null {
   if (reader.take('[')) return parseSubscript(reader, base);
   if (!chained && !reader.take('.')) return null;
   const name = reader.takeIdentifier();
-  if (name === null) throw reader.expected("a name (one with other signs is written `['like-this']`)");
+  if (name === null) throw reader.expected("a name (write `['like-this']` if it has other characters)");
   return (frame) => member(base(frame), name);
 }
 
@@ -246,7 +246,7 @@ function parseQuoted(reader: Reader): string {
       reader.position += 1;
     }
   }
-  throw reader.syntaxError('the text in quotes does not end', `Close it with ${quote}.`, start);
+  throw reader.syntaxError('unterminated string', `Close it with ${quote}.`, start);
 }
 
 function parseEscape(reader: Reader): string {
@@ -263,8 +263,8 @@ function parseEscape(reader: Reader): string {
 const nullExpression: Expression = { constant: null, value: () => null, text: () => null };
 
 /**
- * Compiles an expression: a string with holes, `{"$exp": string}`, or a literal. Reports mistakes, and returns null expressions
- * then.
+ * Compiles an expression: a string with holes, `{"$exp": string}`, or a literal. Reports errors, and then returns a null
+ * expression.
  */
 export function compileField(at: Cursor, scope: Scope): Expression {
   const { json } = at;

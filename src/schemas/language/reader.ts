@@ -82,7 +82,7 @@ export class Reader {
   /** Runs one level of nesting, which is limited so that no text can overflow the stack. */
   nested<T>(parse: () => T): T {
     if (this.#nesting >= nestingMax) {
-      throw new SchemaSyntaxError(`nested deeper than ${nestingMax} levels`, this.position, 'Write it flatter.');
+      throw new SchemaSyntaxError(`nested deeper than ${nestingMax} levels`, this.position, 'Reduce the nesting.');
     }
     this.#nesting += 1;
     const result = parse();
@@ -94,9 +94,9 @@ export class Reader {
   expected(what: string, position = this.position): SchemaSyntaxError {
     const found =
       position >= this.text.length
-        ? 'the text ends'
-        : `\`${excerpt(this.text.slice(position), shownCharactersMax)}\` stands`;
-    return this.syntaxError(`${what} expected, but ${found} there`, `Write ${what} there.`, position);
+        ? 'the end'
+        : `\`${excerpt(this.text.slice(position), shownCharactersMax)}\``;
+    return this.syntaxError(`expected ${what}, found ${found}`, `Write ${what} there.`, position);
   }
 
   /** An error at a position, which the message gives from 1. */

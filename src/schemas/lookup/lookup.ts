@@ -8,7 +8,7 @@ import { isOperator, type PropertyMatchName, propertyMatches } from '../filter/c
 import { type FilterNode, QueryValues } from '../filter/node.ts';
 import { FilterParser } from '../filter/parser.ts';
 import type { DefinitionContext } from '../language/definition.ts';
-import { compileField, compileRequiredField, refuseLongText } from '../language/expression.ts';
+import { compileField, compileRequiredField, rejectLongText } from '../language/expression.ts';
 import { parseAt, Reader } from '../language/reader.ts';
 import type { Frame, Scope } from '../language/scope.ts';
 import { type PropertyPath, propertyPaths } from '../lookup-plan.ts';
@@ -63,7 +63,7 @@ function compileFilter(at: Cursor, scope: Scope, values: QueryValues): FilterNod
   const text = at.text("Write a filter: `type eq 'article' and properties.tag eq {p.tag}`.");
   if (text === null) return nothingMatches;
   const parse = () => {
-    refuseLongText(text);
+    rejectLongText(text);
     return new FilterParser(new Reader(text), scope, values).parseWhole();
   };
   return parseAt(at, parse) ?? nothingMatches;

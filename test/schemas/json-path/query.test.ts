@@ -33,7 +33,7 @@ test('query: an unknown name is an error wherever `$` is used', () => {
   for (const path of ['$.title', '$.p[?$.title == 1]', '$.p[?@[?length($.title) > 1]]', "$['p', 'title']"]) {
     assert.throws(
       () => compilePath(path, Scope.entity),
-      { name: 'SchemaSyntaxError', position: path.indexOf('title'), message: /nothing is called `title`/ },
+      { name: 'SchemaSyntaxError', position: path.indexOf('title'), message: /unknown name `title`/ },
       path,
     );
   }

@@ -138,15 +138,15 @@ test('expression: in a partial the members of the input are names, including `p`
 
 test('expression: errors report their position and what was expected', () => {
   const cases: [string, number, RegExp][] = [
-    ['{', 1, /a name, a literal or `\(` expected/],
+    ['{', 1, /expected a name, a literal or `\(`/],
     ['{}', 1, /a name/],
     ['{p.}', 3, /a name/],
-    ['{p.x', 4, /closing brace.*the text ends/],
-    ['a } b', 2, /outside a hole/],
+    ['{p.x', 4, /closing brace.*the end/],
+    ['a } b', 2, /unmatched closing brace/],
     ['{p[-1]}', 3, /an index/],
     ['{p[x]}', 3, /an index/],
-    ["{p['x}", 3, /does not end/],
-    ['{title}', 1, /nothing is called `title`/],
+    ["{p['x}", 3, /unterminated string/],
+    ['{title}', 1, /unknown name `title`/],
     ['{p.x || 1}', 5, /`\?\?`/],
     ['{(p.x}', 5, /parenthesis/],
     [`{${'('.repeat(200)}p${')'.repeat(200)}}`, 66, /nested deeper/],

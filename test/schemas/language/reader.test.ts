@@ -82,12 +82,12 @@ test('reader: a number is the longest JSON number at the position', () => {
 
 test('reader: an error reports its one-based position, and what is there', () => {
   const cases: [SchemaSyntaxError, number, string][] = [
-    [readerAt('ab|cd').expected('`x`'), 2, 'at character 3: `x` expected, but `cd` stands there'],
-    [readerAt('ab|').expected('`x`'), 2, 'at character 3: `x` expected, but the text ends there'],
+    [readerAt('ab|cd').expected('`x`'), 2, 'at character 3: expected `x`, found `cd`'],
+    [readerAt('ab|').expected('`x`'), 2, 'at character 3: expected `x`, found the end'],
     [
       readerAt(`|${'y'.repeat(100)}`).expected('`x`'),
       0,
-      `at character 1: \`x\` expected, but \`${'y'.repeat(12)}…\` stands there`,
+      `at character 1: expected \`x\`, found \`${'y'.repeat(12)}…\``,
     ],
     [readerAt('ab|cd').syntaxError('wrong', 'advice', 0), 0, 'at character 1: wrong'],
   ];
