@@ -7,7 +7,7 @@ import { type FieldTable, meaningOf } from '../fields/field-table.ts';
 import { isFacetable, isNumeric, type ValueKind } from '../fields/field-type.ts';
 import { comparePoints, type NumberPoint, queryPointOf } from '../fields/number-point.ts';
 import { type Members, readerOf } from './members.ts';
-import { type Mistakes, quote } from './mistakes.ts';
+import { type QueryErrors, quote } from './query-errors.ts';
 
 const readFacet = readerOf(facetShape, 'ignored');
 const readRange = readerOf(facetRangeShape, 'ignored');
@@ -16,16 +16,16 @@ const readRange = readerOf(facetRangeShape, 'ignored');
  * The facets of a query. A field that cannot be faceted or does not exist is not an error: its facet is not valid and has no
  * groups.
  */
-export function checkFacets(facets: readonly Json[], table: FieldTable, mistakes: Mistakes): CheckedFacet[] {
-  return facets.flatMap((facet, at) => checkFacet(facet, `facets[${at}]`, table, mistakes) ?? []);
+export function checkFacets(facets: readonly Json[], table: FieldTable, errors: QueryErrors): CheckedFacet[] {
+  return facets.flatMap((facet, at) => checkFacet(facet, `facets[${at}]`, table, errors) ?? []);
 }
 
-function checkFacet(sent: Json, place: string, table: FieldTable, mistakes: Mistakes): CheckedFacet | null {
-  const facet = readFacet(sent, place, mistakes);
+function checkFacet(sent: Json, place: string, table: FieldTable, errors: QueryErrors): CheckedFacet | null {
+  const facet = readFacet(sent, place, errors);
   if (facet === null) return null;
   const { field, filter } = facet;
   const kind = typeof field === 'string' ? facetKind(table, field) : null;
-  const question = checkNumberFacet(facet, kind !== null && isNumeric(kind) ? kind : null, place, mistakes);
+  const question = checkNumberFacet(facet, kind !== null && isNumeric(kind) ? kind : null, place, errors);
   if (typeof field !== 'string') return null;
   const name = facet.name ?? field;
   // Some clients send 0 for an unspecified size.
@@ -61,14 +61,14 @@ function checkNumberFacet(
   facet: Members<typeof facetShape>,
   kind: ValueKind | null,
   place: string,
-  mistakes: Mistakes,
+  errors: QueryErrors,
 ): NumberQuestion | null {
   const stats = facet.stats ?? false;
   const interval = facet.interval ?? null;
   const ranges =
-    facet.ranges?.map((range, at) => checkRange(range, kind, `${place}.ranges[${at}]`, mistakes)) ?? null;
+    facet.ranges?.map((range, at) => checkRange(range, kind, `${place}.ranges[${at}]`, errors)) ?? null;
   if (ranges !== null && interval !== null) {
-    mistakes.add(place, 'has both "ranges" and "interval"; use one facet for each');
+    errors.add(place, 'has both "ranges" and "interval"; use one facet for each');
   }
   if (!stats && ranges === null && interval === null) return null;
   return { stats, ranges, interval };
@@ -76,14 +76,14 @@ function checkNumberFacet(
 
 const everything: FacetRange = { from: null, to: null, name: null };
 
-function checkRange(range: Json, kind: ValueKind | null, place: string, mistakes: Mistakes): FacetRange {
-  const read = readRange(range, place, mistakes);
+function checkRange(range: Json, kind: ValueKind | null, place: string, errors: QueryErrors): FacetRange {
+  const read = readRange(range, place, errors);
   if (read === null) return everything;
-  const from = checkEnd(read.from ?? null, kind, `${place}.from`, mistakes);
-  const to = checkEnd(read.to ?? null, kind, `${place}.to`, mistakes);
+  const from = checkEnd(read.from ?? null, kind, `${place}.from`, errors);
+  const to = checkEnd(read.to ?? null, kind, `${place}.to`, errors);
   const [low, high] = [pointOf(kind, from), pointOf(kind, to)];
   if (low !== null && high !== null && comparePoints(low, high) > 0) {
-    mistakes.add(place, `from ${quote(from)} is over to ${quote(to)}`);
+    errors.add(place, `from ${quote(from)} is over to ${quote(to)}`);
   }
   return { from, to, name: read.name ?? null };
 }
@@ -93,13 +93,13 @@ function checkEnd(
   end: Json,
   kind: ValueKind | null,
   place: string,
-  mistakes: Mistakes,
+  errors: QueryErrors,
 ): number | string | null {
   if (end === null) return null;
   const isEnd = typeof end === 'number' || typeof end === 'string';
   if (isEnd && (kind === null || pointOf(kind, end) !== null)) return end;
   const needed = kind === 'date' ? 'a date as ISO 8601 text or epoch milliseconds' : 'a number';
-  mistakes.add(place, `must be ${kind === null ? 'a number or a date' : needed}, not ${quote(end)}`);
+  errors.add(place, `must be ${kind === null ? 'a number or a date' : needed}, not ${quote(end)}`);
   return null;
 }
 

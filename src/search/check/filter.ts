@@ -10,7 +10,7 @@ import { parseWhole, queryPointOf } from '../fields/number-point.ts';
 import type { FilterNode } from '../filter/condition.ts';
 import { checkGeoCondition, isGeoOperator } from './geo.ts';
 import { isSent, readerOf, refuseUnknownMembers } from './members.ts';
-import { type Mistakes, quote } from './mistakes.ts';
+import { type QueryErrors, quote } from './query-errors.ts';
 import { itemsOfText, valueOfText } from './value-text.ts';
 
 const readCondition = readerOf(conditionShape, 'refused');
@@ -25,32 +25,32 @@ const ordering: ReadonlySet<FilterOperator> = new Set([
 /** State shared by all parts of a filter. */
 interface FilterCheck {
   readonly table: FieldTable;
-  readonly mistakes: Mistakes;
+  readonly errors: QueryErrors;
   conditions: number;
   patterns: number;
 }
 
 /**
  * The filter of a query, null for none (docs/reference/indexes-and-queries.md "Filters"). A group may contain conditions, and
- * groups of the other kind that contain conditions. An empty group is ignored. If errors are added to `mistakes`, the result
+ * groups of the other kind that contain conditions. An empty group is ignored. If errors are added to `errors`, the result
  * must not be used.
  */
-export function checkFilter(filters: Json, table: FieldTable, mistakes: Mistakes): FilterNode | null {
+export function checkFilter(filters: Json, table: FieldTable, errors: QueryErrors): FilterNode | null {
   if (filters === null) return null;
   if (!isJsonObject(filters)) {
-    mistakes.add('filters', `must be {"and": […]} or {"or": […]}, not ${quote(filters)}`);
+    errors.add('filters', `must be {"and": […]} or {"or": […]}, not ${quote(filters)}`);
     return null;
   }
-  const check: FilterCheck = { table, mistakes, conditions: 0, patterns: 0 };
+  const check: FilterCheck = { table, errors, conditions: 0, patterns: 0 };
   const node = checkGroup(filters, 'filters', null, check);
   if (check.conditions > filterConditionsMax) {
-    mistakes.add(
+    errors.add(
       'filters',
       `${check.conditions} conditions; at most ${filterConditionsMax} are allowed, use "in" for many values`,
     );
   }
   if (check.patterns > filterPatternsMax) {
-    mistakes.add('filters', `${check.patterns} patterns with "*"; at most ${filterPatternsMax} are allowed`);
+    errors.add('filters', `${check.patterns} patterns with "*"; at most ${filterPatternsMax} are allowed`);
   }
   return node;
 }
@@ -64,22 +64,22 @@ function checkGroup(
   const and = getOwn(group, 'and') ?? null;
   const or = getOwn(group, 'or') ?? null;
   if (and === null && or === null && isCondition(group)) {
-    check.mistakes.add(place, 'a condition must be inside {"and": […]} or {"or": […]}');
+    check.errors.add(place, 'a condition must be inside {"and": […]} or {"or": […]}');
     return null;
   }
-  refuseUnknownMembers(group, groupKinds, place, check.mistakes);
-  if (and !== null && or !== null) check.mistakes.add(place, 'has both "and" and "or"; use one of them');
+  refuseUnknownMembers(group, groupKinds, place, check.errors);
+  if (and !== null && or !== null) check.errors.add(place, 'has both "and" and "or"; use one of them');
   if ((and === null) === (or === null)) return null;
   const kind: GroupKind = and === null ? 'or' : 'and';
   if (kind === within) {
-    check.mistakes.add(
+    check.errors.add(
       place,
       `an "${kind}" group inside an "${kind}" group; put its conditions into the outer one`,
     );
   }
   const members = and ?? or;
   if (!Array.isArray(members)) {
-    check.mistakes.add(`${place}.${kind}`, `must be an array of conditions, not ${quote(members)}`);
+    check.errors.add(`${place}.${kind}`, `must be an array of conditions, not ${quote(members)}`);
     return null;
   }
   const nodes: FilterNode[] = [];
@@ -98,13 +98,13 @@ function checkMember(
   check: FilterCheck,
 ): FilterNode | null {
   if (!isJsonObject(member)) {
-    check.mistakes.add(place, `must be a condition {"field", "operator", "value"}, not ${quote(member)}`);
+    check.errors.add(place, `must be a condition {"field", "operator", "value"}, not ${quote(member)}`);
     return null;
   }
   const isGroup = isSent(member, 'and') || isSent(member, 'or');
   if (!isGroup) return checkCondition(member, place, check);
   if (isInner) {
-    check.mistakes.add(place, 'groups are nested at most two levels deep');
+    check.errors.add(place, 'groups are nested at most two levels deep');
     return null;
   }
   return checkGroup(member, place, within, check);
@@ -117,36 +117,36 @@ function isCondition(group: JsonObject): boolean {
 /** Checks and counts a condition and its pattern. @returns null if the condition has no field or no known operator */
 function checkCondition(sent: JsonObject, place: string, check: FilterCheck): FilterNode | null {
   check.conditions += 1;
-  const { table, mistakes } = check;
-  const condition = readCondition(sent, place, mistakes);
+  const { table, errors } = check;
+  const condition = readCondition(sent, place, errors);
   const { field, operator } = condition ?? {};
   const value = condition?.value ?? null;
   if (typeof field !== 'string') return null;
   const meaning = meaningOf(table, field);
-  if (meaning.kind === 'unknown') mistakes.add(`${place}.field`, `the index has no field ${quote(field)}`);
-  if (meaning.kind === 'score') mistakes.add(`${place}.field`, '"_score" can be sorted by, not filtered');
+  if (meaning.kind === 'unknown') errors.add(`${place}.field`, `the index has no field ${quote(field)}`);
+  if (meaning.kind === 'score') errors.add(`${place}.field`, '"_score" can be sorted by, not filtered');
   if (operator === undefined || operator === null) return null;
   if (isGeoOperator(operator)) {
-    const area = checkGeoCondition(meaning, field, operator, value, place, mistakes);
+    const area = checkGeoCondition(meaning, field, operator, value, place, errors);
     return { caseInsensitive: false, field, kind: 'condition', operator, value: area };
   }
-  if (operator === 'exists') return checkExists(field, value, `${place}.value`, mistakes);
+  if (operator === 'exists') return checkExists(field, value, `${place}.value`, errors);
   if (isPattern(operator) && typeof value === 'string' && value.includes('*')) check.patterns += 1;
   const listed = isList(operator) && typeof value === 'string' ? itemsOfText(value) : value;
-  const isOfUse = checkUse(meaning, field, operator, listed, place, mistakes);
-  const operand = isOfUse ? readValue(meaning, listed, `${place}.value`, mistakes) : listed;
+  const isOfUse = checkUse(meaning, field, operator, listed, place, errors);
+  const operand = isOfUse ? readValue(meaning, listed, `${place}.value`, errors) : listed;
   if (operand === unreadable) return null;
-  checkValue(meaning, operator, operand, `${place}.value`, mistakes);
+  checkValue(meaning, operator, operand, `${place}.value`, errors);
   // In this order, `canonicalJson` need not copy it.
   const caseInsensitive = condition?.caseInsensitive === true;
   return { caseInsensitive, field, kind: 'condition', operator, value: operand };
 }
 
 /** `exists` is the same as `equals null` or `notEquals null`, so the page tokens must be the same. */
-function checkExists(field: string, value: Json, place: string, mistakes: Mistakes): FilterNode | null {
+function checkExists(field: string, value: Json, place: string, errors: QueryErrors): FilterNode | null {
   const exists = value === 'true' ? true : value === 'false' ? false : value;
   if (typeof exists !== 'boolean') {
-    mistakes.add(place, `exists needs true or false, not ${quote(value)}`);
+    errors.add(place, `exists needs true or false, not ${quote(value)}`);
     return null;
   }
   const operator = exists ? 'notEquals' : 'equals';
@@ -161,19 +161,19 @@ function isPattern(operator: FilterOperator): boolean {
   return operator === 'contains' || operator === 'notContains';
 }
 
-const unreadable = Symbol('a value with a mistake');
+const unreadable = Symbol('a value with an error');
 
 /** The value converted to the field's type; `unreadable` after reporting an error. */
 function readValue(
   meaning: FieldMeaning,
   sent: Json,
   place: string,
-  mistakes: Mistakes,
+  errors: QueryErrors,
 ): Json | typeof unreadable {
   if (meaning.kind !== 'field') return sent;
-  const before = mistakes.count;
-  const value = valueOfText(meaning.traits, sent, place, mistakes);
-  return mistakes.count === before ? value : unreadable;
+  const before = errors.count;
+  const value = valueOfText(meaning.traits, sent, place, errors);
+  return errors.count === before ? value : unreadable;
 }
 
 /** Checks that the operator supports the field's type. @returns false after an error */
@@ -183,13 +183,13 @@ function checkUse(
   operator: FilterOperator,
   value: Json,
   place: string,
-  mistakes: Mistakes,
+  errors: QueryErrors,
 ): boolean {
   if (meaning.kind !== 'field') return true;
   const { traits, type } = meaning;
   const name = quote(field);
   const wrong = (text: string): false => {
-    mistakes.add(`${place}.operator`, text);
+    errors.add(`${place}.operator`, text);
     return false;
   };
   const asksPresence = (operator === 'equals' || operator === 'notEquals') && value === null;
@@ -217,25 +217,25 @@ function checkValue(
   operator: FilterOperator,
   value: Json,
   place: string,
-  mistakes: Mistakes,
+  errors: QueryErrors,
 ): void {
   if (isList(operator)) {
     if (!Array.isArray(value))
-      mistakes.add(place, `${operator} needs an array of values, not ${quote(value)}`);
+      errors.add(place, `${operator} needs an array of values, not ${quote(value)}`);
     else if (value.some(isComposite))
-      mistakes.add(place, `${operator} compares with strings, numbers, booleans and null only`);
+      errors.add(place, `${operator} compares with strings, numbers, booleans and null only`);
     return;
   }
   if (operator === 'notContains' && value === null) {
-    mistakes.add(place, 'is missing; notContains needs a value');
+    errors.add(place, 'is missing; notContains needs a value');
     return;
   }
   if (isComposite(value)) {
-    mistakes.add(place, `${operator} needs a string, number, boolean or null; use "in" for several values`);
+    errors.add(place, `${operator} needs a string, number, boolean or null; use "in" for several values`);
     return;
   }
   if (ordering.has(operator) && !isComparable(meaning, value)) {
-    mistakes.add(
+    errors.add(
       place,
       `${operator} needs a number, or a date as ISO 8601 text or epoch milliseconds, not ${quote(value)}`,
     );

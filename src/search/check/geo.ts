@@ -7,7 +7,7 @@ import type { FieldMeaning } from '../fields/field-table.ts';
 import type { GeoPoint } from '../fields/geo-point.ts';
 import { objectWords } from './member-rule.ts';
 import { readerOf } from './members.ts';
-import { type Mistakes, quote } from './mistakes.ts';
+import { type QueryErrors, quote } from './query-errors.ts';
 
 const readCircle = readerOf(circleShape, 'ignored');
 const readBox = readerOf(boxShape, 'ignored');
@@ -30,37 +30,37 @@ export function checkGeoCondition(
   operator: GeoOperator,
   value: Json,
   place: string,
-  mistakes: Mistakes,
+  errors: QueryErrors,
 ): JsonObject {
   if (meaning.kind === 'field' && !isOfPlaces(meaning)) {
     const text = `${operator} needs a field of type geoPoint or geoPoint[]; ${quote(field)} is of type ${meaning.type}`;
-    mistakes.add(`${place}.operator`, text);
+    errors.add(`${place}.operator`, text);
   }
   if (!isJsonObject(value)) {
     const needed = objectWords(operator === 'withinDistance' ? circleShape : boxShape);
-    mistakes.add(`${place}.value`, `${operator} needs ${needed}, not ${quote(value)}`);
+    errors.add(`${place}.value`, `${operator} needs ${needed}, not ${quote(value)}`);
     return {};
   }
   return operator === 'withinDistance'
-    ? checkCircle(value, `${place}.value`, mistakes)
-    : checkBox(value, `${place}.value`, mistakes);
+    ? checkCircle(value, `${place}.value`, errors)
+    : checkBox(value, `${place}.value`, errors);
 }
 
-function checkCircle(value: JsonObject, place: string, mistakes: Mistakes): JsonObject {
-  const { lat = null, lon = null, meters = null } = readCircle(value, place, mistakes) ?? {};
+function checkCircle(value: JsonObject, place: string, errors: QueryErrors): JsonObject {
+  const { lat = null, lon = null, meters = null } = readCircle(value, place, errors) ?? {};
   return { lat, lon, meters };
 }
 
-function checkBox(value: JsonObject, place: string, mistakes: Mistakes): JsonObject {
-  const { north = null, south = null, east = null, west = null } = readBox(value, place, mistakes) ?? {};
+function checkBox(value: JsonObject, place: string, errors: QueryErrors): JsonObject {
+  const { north = null, south = null, east = null, west = null } = readBox(value, place, errors) ?? {};
   if (north !== null && south !== null && north < south) {
-    mistakes.add(place, `north ${north} is below south ${south}`);
+    errors.add(place, `north ${north} is below south ${south}`);
   }
   return { north, south, east, west };
 }
 
 /** The origin of a sort by distance; null after an error. */
-export function checkOrigin(near: JsonObject, place: string, mistakes: Mistakes): GeoPoint | null {
-  const { lat = null, lon = null } = readNear(near, place, mistakes) ?? {};
+export function checkOrigin(near: JsonObject, place: string, errors: QueryErrors): GeoPoint | null {
+  const { lat = null, lon = null } = readNear(near, place, errors) ?? {};
   return lat === null || lon === null ? null : { lat, lon };
 }

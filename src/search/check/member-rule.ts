@@ -2,7 +2,7 @@
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import type { Shape, ShapeType } from '../../contract/shape.ts';
 import { countCodePoints, hasMoreCodePoints } from '../../lib/code-points.ts';
-import { quote } from './mistakes.ts';
+import { quote } from './query-errors.ts';
 
 const anyString = 'must be a string';
 /** Error messages list up to this many values or members. */
@@ -13,7 +13,7 @@ export interface MemberRule {
   readonly isRequired: boolean;
   accepts(value: Json): boolean;
   /** The error for a value that is not accepted. */
-  mistakeOf(value: Json): string;
+  errorFor(value: Json): string;
   readonly missing: string;
 }
 
@@ -29,7 +29,7 @@ export function memberRule(name: string, within: Shape): MemberRule {
     return {
       isRequired,
       accepts: acceptsOf(shape),
-      mistakeOf: (value) => `unknown ${name} ${quote(value)}; ${advice}`,
+      errorFor: (value) => `unknown ${name} ${quote(value)}; ${advice}`,
       missing: `is missing; ${advice}`,
     };
   }
@@ -37,7 +37,7 @@ export function memberRule(name: string, within: Shape): MemberRule {
   return {
     isRequired,
     accepts: acceptsOf(shape),
-    mistakeOf: (value) => excessOf(shape, value) ?? `${rule}, not ${quote(value)}`,
+    errorFor: (value) => excessOf(shape, value) ?? `${rule}, not ${quote(value)}`,
     missing: rule === anyString ? 'is missing' : `is missing; it ${rule}`,
   };
 }

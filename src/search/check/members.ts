@@ -4,7 +4,7 @@ import type { Shape } from '../../contract/shape.ts';
 import { conditionShape, groupKinds } from '../../contract/shapes-query.ts';
 import { EditDistance } from '../text/edit-distance.ts';
 import { type MemberRule, memberRule, objectWords } from './member-rule.ts';
-import { type Mistakes, quote } from './mistakes.ts';
+import { type QueryErrors, quote } from './query-errors.ts';
 
 /** A name within this many edits of a known one counts as a misspelling. */
 const nearEditsMax = 2;
@@ -50,7 +50,7 @@ export type UnknownMembers =
 export type MembersReader<S extends ObjectShape> = (
   value: Json,
   place: string,
-  mistakes: Mistakes,
+  errors: QueryErrors,
 ) => Members<S> | null;
 
 /** @param elsewhere names that are valid in other requests, so they are not misspellings */
@@ -65,20 +65,20 @@ export function readerOf<const S extends ObjectShape>(
   );
   const required = [...rules].filter(([, { isRequired }]) => isRequired);
 
-  const refuseMissing = (object: JsonObject, place: string, mistakes: Mistakes): void => {
+  const refuseMissing = (object: JsonObject, place: string, errors: QueryErrors): void => {
     for (const [name, { missing }] of required) {
-      if (!isSent(object, name)) mistakes.add(placeOf(place, name), missing);
+      if (!isSent(object, name)) errors.add(placeOf(place, name), missing);
     }
   };
 
-  const refuseUnknown = (object: JsonObject, place: string, mistakes: Mistakes): void => {
-    if (unknownMembers === 'near') refuseNearMembers(object, known, elsewhere, place, mistakes);
-    else if (unknownMembers === 'refused') refuseUnknownMembers(object, known, place, mistakes);
+  const refuseUnknown = (object: JsonObject, place: string, errors: QueryErrors): void => {
+    if (unknownMembers === 'near') refuseNearMembers(object, known, elsewhere, place, errors);
+    else if (unknownMembers === 'refused') refuseUnknownMembers(object, known, place, errors);
   };
 
-  return (value, place, mistakes) => {
+  return (value, place, errors) => {
     if (!isJsonObject(value)) {
-      mistakes.add(place, `must be ${objectWords(shape)}, not ${quote(value)}`);
+      errors.add(place, `must be ${objectWords(shape)}, not ${quote(value)}`);
       return null;
     }
     let sound = value;
@@ -92,13 +92,13 @@ export function readerOf<const S extends ObjectShape>(
       if (rule === undefined || member === undefined || member === null) continue;
       if (rule.isRequired) missing -= 1;
       if (!rule.accepts(member)) {
-        mistakes.add(placeOf(place, name), rule.mistakeOf(member));
+        errors.add(placeOf(place, name), rule.errorFor(member));
         if (sound === value) sound = copyOf(value, known);
         delete sound[name];
       }
     }
-    if (hasUnknown) refuseUnknown(value, place, mistakes);
-    if (missing > 0) refuseMissing(value, place, mistakes);
+    if (hasUnknown) refuseUnknown(value, place, errors);
+    if (missing > 0) refuseMissing(value, place, errors);
     return sound as Members<S>;
   };
 }
@@ -125,7 +125,7 @@ function refuseNearMembers(
   known: readonly string[],
   elsewhere: readonly string[],
   place: string,
-  mistakes: Mistakes,
+  errors: QueryErrors,
 ): void {
   let compared = 0;
   for (const name of Object.keys(object)) {
@@ -133,7 +133,7 @@ function refuseNearMembers(
     compared += 1;
     if (compared > comparedMax) return;
     const meant = nearMember(name, known, nearEditsMax);
-    if (meant !== null) mistakes.add(placeOf(place, name), `unknown member; did you mean \`${meant}\`?`);
+    if (meant !== null) errors.add(placeOf(place, name), `unknown member; did you mean \`${meant}\`?`);
   }
 }
 
@@ -142,16 +142,16 @@ export function refuseUnknownMembers(
   object: JsonObject,
   known: readonly string[],
   place: string,
-  mistakes: Mistakes,
+  errors: QueryErrors,
 ): void {
   for (const name of Object.keys(object)) {
     if (known.includes(name)) continue;
     if (filterMembers.has(name) && getOwn(object, name) === null) continue;
-    if (mistakes.isFull) return;
+    if (errors.isFull) return;
     // Two edits turn any short word into another: `not` is not a misspelling of `or`.
     const meant = nearMember(name, known, Math.min(nearEditsMax, Math.floor(name.length / 2)));
     const advice = meant === null ? `use ${known.join(', ')}` : `did you mean \`${meant}\`?`;
-    mistakes.add(place, `unknown member ${quote(name)}; ${advice}`);
+    errors.add(place, `unknown member ${quote(name)}; ${advice}`);
   }
 }
 

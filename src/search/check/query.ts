@@ -14,7 +14,7 @@ import { isDistinguishable } from '../fields/field-type.ts';
 import { checkFacets } from './facets.ts';
 import { checkFilter } from './filter.ts';
 import { isSent, type Members, readerOf } from './members.ts';
-import { Mistakes, quote } from './mistakes.ts';
+import { QueryErrors, quote } from './query-errors.ts';
 import { checkHighlight, checkSearch, searchIdentity } from './search.ts';
 import { checkSort } from './sort.ts';
 
@@ -46,24 +46,24 @@ export type QueryCheck =
  */
 export function checkQuery(body: Json, rules: QueryRules): QueryCheck {
   if (!isJsonObject(body)) return { ok: false, errors: [`query: must be an object, not ${quote(body)}`] };
-  const mistakes = new Mistakes();
+  const errors = new QueryErrors();
   const read = rules.isSchemaAlias === null ? readGroupQuery : readQuery;
-  const sent: Members<typeof queryBodyShape> = read(body, '', mistakes) ?? {};
-  const filter = checkFilter(sent.filters ?? null, rules, mistakes);
-  const search = sent.search ? checkSearch(sent.search, rules, mistakes) : null;
-  const highlight = sent.highlight ? checkHighlight(sent.highlight, search, rules, mistakes) : null;
-  const distinct = checkDistinct(sent.distinct ?? null, sent.distinctFacets ?? true, rules, mistakes);
-  const facets = sent.facets ? checkFacets(sent.facets, rules, mistakes) : [];
-  const sort = checkSort(sent.sort ?? [], search !== null, rules, mistakes);
-  const pagination = checkPagination(sent.pagination ?? null, mistakes);
-  const aliases = sent.aliases ? checkAliases(sent.aliases, rules, mistakes) : null;
-  const fields = sent.fields ? checkFields(sent.fields, rules, mistakes) : null;
+  const sent: Members<typeof queryBodyShape> = read(body, '', errors) ?? {};
+  const filter = checkFilter(sent.filters ?? null, rules, errors);
+  const search = sent.search ? checkSearch(sent.search, rules, errors) : null;
+  const highlight = sent.highlight ? checkHighlight(sent.highlight, search, rules, errors) : null;
+  const distinct = checkDistinct(sent.distinct ?? null, sent.distinctFacets ?? true, rules, errors);
+  const facets = sent.facets ? checkFacets(sent.facets, rules, errors) : [];
+  const sort = checkSort(sent.sort ?? [], search !== null, rules, errors);
+  const pagination = checkPagination(sent.pagination ?? null, errors);
+  const aliases = sent.aliases ? checkAliases(sent.aliases, rules, errors) : null;
+  const fields = sent.fields ? checkFields(sent.fields, rules, errors) : null;
   const { offset, pageSize, nextPageToken } = pagination;
   // Tokens come from responses. A query with an error in these members cannot have had a response, so the token is from another
   // query; see `queryIdentity`.
-  const isOfAnother = ['filters', 'search', 'sort', 'distinct'].some((member) => mistakes.isIn(member));
-  if (isOfAnother && nextPageToken !== null) mistakes.texts.push(invalidNextPageToken);
-  if (mistakes.texts.length > 0) return { ok: false, errors: mistakes.texts };
+  const isOfAnother = ['filters', 'search', 'sort', 'distinct'].some((member) => errors.isIn(member));
+  if (isOfAnother && nextPageToken !== null) errors.texts.push(invalidNextPageToken);
+  if (errors.texts.length > 0) return { ok: false, errors: errors.texts };
   const query: CheckedQuery = {
     filter,
     search,
@@ -97,23 +97,23 @@ interface CheckedPagination {
 const firstPage: CheckedPagination = { offset: 0, pageSize: pageSizeDefault, nextPageToken: null };
 
 /** With a token, `page` is ignored and there is no depth limit (docs/reference/indexes-and-queries.md "Paging"). */
-function checkPagination(sent: JsonObject | null, mistakes: Mistakes): CheckedPagination {
+function checkPagination(sent: JsonObject | null, errors: QueryErrors): CheckedPagination {
   if (sent === null) return firstPage;
   const counted = isSent(sent, 'nextPageToken') ? { ...sent, page: 0 } : sent;
-  const { page, pageSize, nextPageToken } = readPagination(counted, 'pagination', mistakes) ?? {};
+  const { page, pageSize, nextPageToken } = readPagination(counted, 'pagination', errors) ?? {};
   const size = pageSize ?? pageSizeDefault;
   return {
-    offset: checkOffset(page ?? 0, size, mistakes),
+    offset: checkOffset(page ?? 0, size, errors),
     pageSize: size,
     nextPageToken: nextPageToken ?? null,
   };
 }
 
-function checkOffset(page: number, pageSize: number, mistakes: Mistakes): number {
+function checkOffset(page: number, pageSize: number, errors: QueryErrors): number {
   const end = page * pageSize + pageSize;
   if (end > offsetWindowMax) {
     const advice = `at most ${offsetWindowMax} items can be reached by page, use nextPageToken beyond`;
-    mistakes.add('pagination', `page ${page} of ${pageSize} items ends at item ${end}; ${advice}`);
+    errors.add('pagination', `page ${page} of ${pageSize} items ends at item ${end}; ${advice}`);
   }
   return page * pageSize;
 }
@@ -123,20 +123,20 @@ function checkDistinct(
   field: string | null,
   isForFacets: boolean,
   table: FieldTable,
-  mistakes: Mistakes,
+  errors: QueryErrors,
 ): CheckedDistinct | null {
   if (field === null) return null;
-  checkDistinctField(field, table, mistakes);
+  checkDistinctField(field, table, errors);
   return { field, isForFacets, beaten: null };
 }
 
-function checkDistinctField(field: string, table: FieldTable, mistakes: Mistakes): void {
+function checkDistinctField(field: string, table: FieldTable, errors: QueryErrors): void {
   const meaning = meaningOf(table, field);
-  if (meaning.kind === 'unknown') mistakes.add('distinct', `the index has no field ${quote(field)}`);
+  if (meaning.kind === 'unknown') errors.add('distinct', `the index has no field ${quote(field)}`);
   const isFit = meaning.kind === 'field' && isDistinguishable(meaning.traits);
   if (isFit || meaning.kind === 'absent' || meaning.kind === 'unknown') return;
   const type = meaning.kind === 'field' ? `of type ${meaning.type}` : 'no field of an item';
-  mistakes.add(
+  errors.add(
     'distinct',
     `needs a field of type keyword, text, a number, boolean or date; ${quote(field)} is ${type}`,
   );
@@ -146,12 +146,12 @@ function checkDistinctField(field: string, table: FieldTable, mistakes: Mistakes
  * Distinct fields to return (docs/reference/indexes-and-queries.md "Choosing fields"). Built-in names may be listed, although
  * they are always returned.
  */
-function checkFields(fields: readonly Json[], table: FieldTable, mistakes: Mistakes): string[] {
+function checkFields(fields: readonly Json[], table: FieldTable, errors: QueryErrors): string[] {
   const names = new Set<string>();
   for (const [at, name] of fields.entries()) {
-    if (typeof name !== 'string') mistakes.add(`fields[${at}]`, `must be a string, not ${quote(name)}`);
+    if (typeof name !== 'string') errors.add(`fields[${at}]`, `must be a string, not ${quote(name)}`);
     else if (isKnown(table, name)) names.add(name);
-    else mistakes.add(`fields[${at}]`, `the index has no field ${quote(name)}`);
+    else errors.add(`fields[${at}]`, `the index has no field ${quote(name)}`);
   }
   return [...names];
 }
@@ -163,14 +163,14 @@ function isKnown(table: FieldTable, name: string): boolean {
 function checkAliases(
   aliases: readonly Json[],
   { isSchemaAlias }: QueryRules,
-  mistakes: Mistakes,
+  errors: QueryErrors,
 ): string[] | null {
   if (isSchemaAlias === null) return null;
   const known = new Set<string>();
   for (const [at, alias] of aliases.entries()) {
-    if (typeof alias !== 'string') mistakes.add(`aliases[${at}]`, `must be a string, not ${quote(alias)}`);
+    if (typeof alias !== 'string') errors.add(`aliases[${at}]`, `must be a string, not ${quote(alias)}`);
     else if (isSchemaAlias(alias)) known.add(alias);
-    else mistakes.add(`aliases[${at}]`, `no full schema has the alias ${quote(alias)}`);
+    else errors.add(`aliases[${at}]`, `no full schema has the alias ${quote(alias)}`);
   }
   return [...known];
 }

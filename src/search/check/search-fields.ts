@@ -4,7 +4,7 @@ import type { CheckedSearch } from '../checked-query.ts';
 import { type FieldTable, meaningOf } from '../fields/field-table.ts';
 import { traitsOf } from '../fields/field-type.ts';
 import { isSent, type Members, readerOf } from './members.ts';
-import { type Mistakes, quote } from './mistakes.ts';
+import { type QueryErrors, quote } from './query-errors.ts';
 
 type SearchField = CheckedSearch['fields'][number];
 
@@ -18,28 +18,28 @@ export function checkSearchFields(
   sent: Json,
   { field = null, fields = null }: Members<typeof searchShape>,
   table: FieldTable,
-  mistakes: Mistakes,
+  errors: QueryErrors,
 ): SearchField[] | null {
   if (!isSent(sent, 'fields')) {
-    if (!isSent(sent, 'field')) mistakes.add('search.field', 'is missing');
+    if (!isSent(sent, 'field')) errors.add('search.field', 'is missing');
     if (field === null) return null;
-    return expanded(checkField(field, 'search.field', table, mistakes, 1), new Set(), table);
+    return expanded(checkField(field, 'search.field', table, errors, 1), new Set(), table);
   }
-  if (field !== null) mistakes.add('search', 'has both "field" and "fields"; use one of them');
+  if (field !== null) errors.add('search', 'has both "field" and "fields"; use one of them');
   if (field !== null || fields === null) return null;
-  if (fields.length === 0) mistakes.add('search.fields', 'names no field');
-  return checkList(fields, table, mistakes);
+  if (fields.length === 0) errors.add('search.fields', 'names no field');
+  return checkList(fields, table, errors);
 }
 
-function checkList(fields: readonly Json[], table: FieldTable, mistakes: Mistakes): SearchField[] | null {
+function checkList(fields: readonly Json[], table: FieldTable, errors: QueryErrors): SearchField[] | null {
   const checked: SearchField[] = [];
   const seen = new Set<string>();
   for (const [at, entry] of fields.entries()) {
     const place = `search.fields[${at}]`;
-    const { field: name, weight } = readSearchField(entry, place, mistakes) ?? {};
+    const { field: name, weight } = readSearchField(entry, place, errors) ?? {};
     if (typeof name !== 'string') continue;
-    checked.push(checkField(name, `${place}.field`, table, mistakes, weight ?? 1));
-    if (seen.has(name)) mistakes.add(`${place}.field`, `${quote(name)} is named twice`);
+    checked.push(checkField(name, `${place}.field`, table, errors, weight ?? 1));
+    if (seen.has(name)) errors.add(`${place}.field`, `${quote(name)} is named twice`);
     seen.add(name);
   }
   if (checked.length < fields.length || checked.length === 0) return null;
@@ -66,20 +66,20 @@ function checkField(
   field: string,
   place: string,
   table: FieldTable,
-  mistakes: Mistakes,
+  errors: QueryErrors,
   weight: number,
 ): SearchField {
   const hasTexts = field === everyText && textFields(table).length > 0;
-  if (!hasTexts) checkSearchable(field, place, table, mistakes);
+  if (!hasTexts) checkSearchable(field, place, table, errors);
   return { field, weight };
 }
 
 /** Checks that a field is searchable. */
-export function checkSearchable(field: string, place: string, table: FieldTable, mistakes: Mistakes): void {
+export function checkSearchable(field: string, place: string, table: FieldTable, errors: QueryErrors): void {
   const meaning = meaningOf(table, field);
-  if (meaning.kind === 'unknown') mistakes.add(place, `the index has no field ${quote(field)}`);
+  if (meaning.kind === 'unknown') errors.add(place, `the index has no field ${quote(field)}`);
   const isSearchable = meaning.kind === 'field' && meaning.traits.isSearchable;
   if (isSearchable || meaning.kind === 'absent' || meaning.kind === 'unknown') return;
   const type = meaning.kind === 'field' ? `of type ${meaning.type}` : 'built in';
-  mistakes.add(place, `search needs a field of type text or text[]; ${quote(field)} is ${type}`);
+  errors.add(place, `search needs a field of type text or text[]; ${quote(field)} is ${type}`);
 }

@@ -6,21 +6,21 @@ import type { CheckedHighlight, CheckedSearch, SearchOperators } from '../checke
 import type { FieldTable } from '../fields/field-table.ts';
 import { checkBoost } from './boost.ts';
 import { readerOf } from './members.ts';
-import { type Mistakes, quote } from './mistakes.ts';
+import { type QueryErrors, quote } from './query-errors.ts';
 import { checkSearchable, checkSearchFields } from './search-fields.ts';
 
 const readSearch = readerOf(searchShape, 'near');
 const readHighlight = readerOf(highlightShape, 'ignored');
 
 /** Checks the search of a query. Null if its value is blank (docs/reference/indexes-and-queries.md "Search"). */
-export function checkSearch(sent: JsonObject, table: FieldTable, mistakes: Mistakes): CheckedSearch | null {
-  const search = readSearch(sent, 'search', mistakes);
+export function checkSearch(sent: JsonObject, table: FieldTable, errors: QueryErrors): CheckedSearch | null {
+  const search = readSearch(sent, 'search', errors);
   if (search === null) return null;
   const { value: text, literal, mode, prefix, operators: hasOperators, fuzziness } = search;
-  const fields = checkSearchFields(sent, search, table, mistakes);
-  const boost = checkBoost(search.boost ?? [], table, mistakes);
+  const fields = checkSearchFields(sent, search, table, errors);
+  const boost = checkBoost(search.boost ?? [], table, errors);
   if (literal && fuzziness) {
-    mistakes.add('search.fuzziness', 'a literal search allows no edits; leave out "literal", or ask for 0');
+    errors.add('search.fuzziness', 'a literal search allows no edits; leave out "literal", or ask for 0');
   }
   if (fields === null || typeof text !== 'string' || text.trim() === '') return null;
   const keep = keptByAll(fields, table);
@@ -99,12 +99,12 @@ export function checkHighlight(
   sent: JsonObject,
   search: CheckedSearch | null,
   table: FieldTable,
-  mistakes: Mistakes,
+  errors: QueryErrors,
 ): CheckedHighlight | null {
-  const highlight = readHighlight(sent, 'highlight', mistakes);
+  const highlight = readHighlight(sent, 'highlight', errors);
   if (highlight === null) return null;
   const { fields, before, after, length } = highlight;
-  const named = fields && checkNames(fields, table, mistakes);
+  const named = fields && checkNames(fields, table, errors);
   if (search === null) return null;
   return {
     fields: named ?? search.fields.map(({ field }) => field),
@@ -114,13 +114,13 @@ export function checkHighlight(
   };
 }
 
-function checkNames(fields: readonly Json[], table: FieldTable, mistakes: Mistakes): string[] {
+function checkNames(fields: readonly Json[], table: FieldTable, errors: QueryErrors): string[] {
   const names = new Set<string>();
   for (const [at, name] of fields.entries()) {
     const place = `highlight.fields[${at}]`;
-    if (typeof name !== 'string') mistakes.add(place, `must be a string, not ${quote(name)}`);
+    if (typeof name !== 'string') errors.add(place, `must be a string, not ${quote(name)}`);
     else if (!names.has(name)) {
-      checkSearchable(name, place, table, mistakes);
+      checkSearchable(name, place, table, errors);
       names.add(name);
     }
   }

@@ -5,7 +5,7 @@ import { type FieldTable, meaningOf } from '../fields/field-table.ts';
 import { isSortable } from '../fields/field-type.ts';
 import { checkOrigin, isOfPlaces } from './geo.ts';
 import { isSent, readerOf } from './members.ts';
-import { type Mistakes, quote } from './mistakes.ts';
+import { type QueryErrors, quote } from './query-errors.ts';
 
 const readKey = readerOf(sortKeyShape, 'ignored');
 
@@ -18,41 +18,41 @@ export function checkSort(
   sort: readonly Json[],
   hasSearch: boolean,
   table: FieldTable,
-  mistakes: Mistakes,
+  errors: QueryErrors,
 ): SortKey[] {
   const fallback: SortKey = { field: hasSearch ? '_score' : '_updatedAt', order: 'desc' };
   if (sort.length === 0) return [fallback];
   const keys = new Map<string, SortKey>();
   for (const [at, entry] of sort.entries()) {
-    const key = checkKey(entry, `sort[${at}]`, table, mistakes);
+    const key = checkKey(entry, `sort[${at}]`, table, errors);
     const name = `${key?.order} ${key?.field}`;
     if (key !== null && !keys.has(name)) keys.set(name, key);
   }
-  checkNearOnce(sort, mistakes);
+  checkNearOnce(sort, errors);
   return keys.size === 0 ? [fallback] : [...keys.values()];
 }
 
 /** Some clients send the order as a number. */
 const numberedOrders = ['desc', 'asc'] as const;
 
-function checkKey(sent: Json, place: string, table: FieldTable, mistakes: Mistakes): SortKey | null {
-  const key = readKey(sent, place, mistakes);
+function checkKey(sent: Json, place: string, table: FieldTable, errors: QueryErrors): SortKey | null {
+  const key = readKey(sent, place, errors);
   if (key === null) return null;
   const { field, near = null, order: named } = key;
   if (typeof field !== 'string') return null;
-  checkSortField(field, isSent(sent, 'near'), place, table, mistakes);
+  checkSortField(field, isSent(sent, 'near'), place, table, errors);
   const order = typeof named === 'number' ? numberedOrders[named] : (named ?? 'asc');
   if (near === null) {
     const collation = table.collations?.get(field);
     return collation === undefined ? { field, order } : { field, order, collation };
   }
-  const origin = checkOrigin(near, `${place}.near`, mistakes);
+  const origin = checkOrigin(near, `${place}.near`, errors);
   return origin && { field, order, near: origin };
 }
 
-function checkNearOnce(sort: readonly Json[], mistakes: Mistakes): void {
+function checkNearOnce(sort: readonly Json[], errors: QueryErrors): void {
   const [, second] = [...sort.keys()].filter((at) => isSent(sort[at], 'near'));
-  if (second !== undefined) mistakes.add(`sort[${second}].near`, 'one key at most sorts by distance');
+  if (second !== undefined) errors.add(`sort[${second}].near`, 'one key at most sorts by distance');
 }
 
 function checkSortField(
@@ -60,19 +60,19 @@ function checkSortField(
   isNear: boolean,
   place: string,
   table: FieldTable,
-  mistakes: Mistakes,
+  errors: QueryErrors,
 ): void {
   const meaning = meaningOf(table, field);
   if (meaning.kind === 'unknown') {
-    mistakes.add(`${place}.field`, `the index has no field ${quote(field)}`);
+    errors.add(`${place}.field`, `the index has no field ${quote(field)}`);
   }
   if (isNear) {
     if (isOfPlaces(meaning) || meaning.kind === 'absent' || meaning.kind === 'unknown') return;
     const type = meaning.kind === 'field' ? `of type ${meaning.type}` : 'no field of an item';
-    mistakes.add(`${place}.near`, `needs a field of type geoPoint or geoPoint[]; ${quote(field)} is ${type}`);
+    errors.add(`${place}.near`, `needs a field of type geoPoint or geoPoint[]; ${quote(field)} is ${type}`);
     return;
   }
   if (meaning.kind !== 'field' || isSortable(meaning.traits)) return;
   const advice = isOfPlaces(meaning) ? '; name a place to be "near"' : '';
-  mistakes.add(`${place}.field`, `${quote(field)} is of type ${meaning.type}, which has no order${advice}`);
+  errors.add(`${place}.field`, `${quote(field)} is of type ${meaning.type}, which has no order${advice}`);
 }

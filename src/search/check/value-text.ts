@@ -6,7 +6,7 @@ import type { Json } from '../../contract/json.ts';
 import { parseJsonNumber } from '../../lib/json-number.ts';
 import type { FieldTraits, ValueKind } from '../fields/field-type.ts';
 import { parseWhole } from '../fields/number-point.ts';
-import { type Mistakes, quote } from './mistakes.ts';
+import { type QueryErrors, quote } from './query-errors.ts';
 
 /**
  * The distinct items of a comma-separated text, without whitespace around the commas. A request may have half a million items,
@@ -38,25 +38,25 @@ function isPlain(unit: number): boolean {
  * Converts text to a value of the field's kind. Other values are returned unchanged.
  * @returns null, after adding an error, for text that is not a value of the kind
  */
-export function valueOfText(traits: FieldTraits, value: Json, place: string, mistakes: Mistakes): Json {
+export function valueOfText(traits: FieldTraits, value: Json, place: string, errors: QueryErrors): Json {
   if (!readsText(traits)) return value;
-  if (!Array.isArray(value)) return scalarOf(traits.kind, value, place, mistakes);
+  if (!Array.isArray(value)) return scalarOf(traits.kind, value, place, errors);
   if (!value.some((item) => typeof item === 'string')) return value;
   const read: Json[] = [];
   let wrong = 0;
   for (const [at, item] of value.entries()) {
     const one = readScalar(traits.kind, item);
     if (one !== undefined) read.push(one);
-    else if (wrong < listMistakesMax) {
+    else if (wrong < errorsPerListMax) {
       wrong += 1;
-      report(traits.kind, item, `${place}[${at}]`, mistakes);
+      report(traits.kind, item, `${place}[${at}]`, errors);
     }
   }
   return read;
 }
 
 /** Errors reported per list. */
-const listMistakesMax = 100;
+const errorsPerListMax = 100;
 
 const numberKinds: ReadonlySet<ValueKind> = new Set(['integer', 'long', 'float', 'double']);
 
@@ -64,9 +64,9 @@ function readsText({ kind }: FieldTraits): boolean {
   return kind === 'boolean' || numberKinds.has(kind);
 }
 
-function scalarOf(kind: ValueKind, value: Json, place: string, mistakes: Mistakes): Json {
+function scalarOf(kind: ValueKind, value: Json, place: string, errors: QueryErrors): Json {
   const read = readScalar(kind, value);
-  if (read === undefined) report(kind, value, place, mistakes);
+  if (read === undefined) report(kind, value, place, errors);
   return read ?? null;
 }
 
@@ -76,8 +76,8 @@ function readScalar(kind: ValueKind, value: Json): Json | undefined {
   return (kind === 'boolean' ? booleanOf(value) : numberOf(kind, value)) ?? undefined;
 }
 
-function report(kind: ValueKind, value: Json, place: string, mistakes: Mistakes): void {
-  mistakes.add(place, `must be ${kind === 'boolean' ? 'true or false' : 'a number'}, not ${quote(value)}`);
+function report(kind: ValueKind, value: Json, place: string, errors: QueryErrors): void {
+  errors.add(place, `must be ${kind === 'boolean' ? 'true or false' : 'a number'}, not ${quote(value)}`);
 }
 
 function booleanOf(text: string): boolean | null {

@@ -79,7 +79,7 @@ test('facets: a facet returns what it requests and nothing else', () => {
 });
 
 test('facets: every error in a facet is reported with its path', () => {
-  const mistakes: readonly (readonly [string, JsonObject, string])[] = [
+  const errors: readonly (readonly [string, JsonObject, string])[] = [
     ['double', { stats: 1 }, 'facets[0].stats: must be true or false, not 1'],
     ['double', { filter: 'no' }, 'facets[0].filter: must be true or false, not "no"'],
     ['date', { interval: 'hour' }, 'facets[0].interval: must be one of day, week, month, year, not "hour"'],
@@ -122,7 +122,7 @@ test('facets: every error in a facet is reported with its path', () => {
       'facets[0].ranges: 101 ranges; at most 100 are allowed',
     ],
   ];
-  for (const [field, more, expected] of mistakes) {
+  for (const [field, more, expected] of errors) {
     assert.deepEqual(errorsOf({ facets: [{ field, ...more }] }), [expected]);
   }
   assert.deepEqual(errorsOf({ facets: [{ field: 'double', ranges: [{ from: 1, to: 1 }] }] }), []);

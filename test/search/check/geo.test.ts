@@ -6,38 +6,38 @@ import { closed, condition, errorsOf, open, queryOf } from '../support/checks.ts
 
 const origin = { lat: 48.2, lon: 16.37 };
 
-function mistakesOf(operator: string, value: Json, field = 'geoPoint'): string[] {
+function geoErrors(operator: string, value: Json, field = 'geoPoint'): string[] {
   return errorsOf(condition(field, operator, value)).map((text) => text.replace('filters.and[0].', ''));
 }
 
 test('geo: the operand of a geo operator is checked member by member', () => {
-  assert.deepEqual(mistakesOf('withinDistance', { ...origin, meters: 0, name: 'ignored' }), []);
-  assert.deepEqual(mistakesOf('withinDistance', { lat: 90.1, lon: '5', meters: -1 }), [
+  assert.deepEqual(geoErrors('withinDistance', { ...origin, meters: 0, name: 'ignored' }), []);
+  assert.deepEqual(geoErrors('withinDistance', { lat: 90.1, lon: '5', meters: -1 }), [
     'value.lat: must be a number from -90 to 90, not 90.1',
     'value.lon: must be a number from -180 to 180, not "5"',
     'value.meters: must be a number from 0, not -1',
   ]);
-  assert.deepEqual(mistakesOf('withinDistance', { ...origin, meters: Infinity }).length, 1);
-  assert.deepEqual(mistakesOf('withinDistance', [16, 48]), [
+  assert.deepEqual(geoErrors('withinDistance', { ...origin, meters: Infinity }).length, 1);
+  assert.deepEqual(geoErrors('withinDistance', [16, 48]), [
     'value: withinDistance needs {"lat", "lon", "meters"}, not "[…]"',
   ]);
   const edges = { north: 90, south: -90, east: 180, west: -180 };
-  assert.deepEqual(mistakesOf('withinBox', edges), []);
-  assert.deepEqual(mistakesOf('withinBox', { ...edges, east: -10, west: 10 }, 'geoPoint[]'), []);
-  assert.deepEqual(mistakesOf('withinBox', { ...edges, north: 1, south: 2 }), [
+  assert.deepEqual(geoErrors('withinBox', edges), []);
+  assert.deepEqual(geoErrors('withinBox', { ...edges, east: -10, west: 10 }, 'geoPoint[]'), []);
+  assert.deepEqual(geoErrors('withinBox', { ...edges, north: 1, south: 2 }), [
     'value: north 1 is below south 2',
   ]);
-  assert.deepEqual(mistakesOf('withinBox', { north: 1, south: 1, west: 181 }), [
+  assert.deepEqual(geoErrors('withinBox', { north: 1, south: 1, west: 181 }), [
     'value.west: must be a number from -180 to 180, not 181',
     'value.east: is missing; it must be a number from -180 to 180',
   ]);
-  assert.deepEqual(mistakesOf('withinBox', null), [
+  assert.deepEqual(geoErrors('withinBox', null), [
     'value: withinBox needs {"north", "south", "east", "west"}, not null',
   ]);
 });
 
 test('geo: points support geo operators and presence; other fields have no geo operators', () => {
-  for (const operator of ['equals', 'notEquals']) assert.deepEqual(mistakesOf(operator, null), []);
+  for (const operator of ['equals', 'notEquals']) assert.deepEqual(geoErrors(operator, null), []);
   const use = 'operator: "geoPoint[]" is of type geoPoint[]; use withinDistance or withinBox';
   const others: readonly (readonly [string, Json])[] = [
     ['equals', 'x'],
@@ -46,9 +46,9 @@ test('geo: points support geo operators and presence; other fields have no geo o
     ['lessThan', 5],
   ];
   for (const [operator, value] of others) {
-    assert.equal(mistakesOf(operator, value, 'geoPoint[]')[0], use, operator);
+    assert.equal(geoErrors(operator, value, 'geoPoint[]')[0], use, operator);
   }
-  assert.deepEqual(mistakesOf('withinDistance', { ...origin, meters: 1 }, 'keyword'), [
+  assert.deepEqual(geoErrors('withinDistance', { ...origin, meters: 1 }, 'keyword'), [
     'operator: withinDistance needs a field of type geoPoint or geoPoint[]; "keyword" is of type keyword',
   ]);
   assert.deepEqual(errorsOf(condition('nope', 'withinDistance', { ...origin, meters: 1 }), open), []);
@@ -58,7 +58,7 @@ test('geo: one key sorts by the distance from a point, ascending by default', ()
   assert.deepEqual(queryOf({ sort: [{ field: 'geoPoint', near: origin }] }).sort, [
     { field: 'geoPoint', order: 'asc', near: origin },
   ]);
-  const mistakes: readonly (readonly [Json, string])[] = [
+  const errors: readonly (readonly [Json, string])[] = [
     [
       [{ field: 'geoPoint' }],
       'sort[0].field: "geoPoint" is of type geoPoint, which has no order; name a place to be "near"',
@@ -85,7 +85,7 @@ test('geo: one key sorts by the distance from a point, ascending by default', ()
       'sort[1].near: one key at most sorts by distance',
     ],
   ];
-  for (const [sort, expected] of mistakes) assert.deepEqual(errorsOf({ sort }), [expected]);
+  for (const [sort, expected] of errors) assert.deepEqual(errorsOf({ sort }), [expected]);
   assert.deepEqual(errorsOf({ sort: [{ field: 'nope', near: origin }] }, open), []);
   const identities = [origin, { lat: 48.3, lon: 16.37 }].map((near) =>
     queryIdentity(queryOf({ sort: [{ field: 'geoPoint', near }] })),

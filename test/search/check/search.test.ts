@@ -91,7 +91,7 @@ test('search: each error in a boost has its path', () => {
   const date = { field: 'date', weight: 1, halfLife: 7 };
   const errors = (boost: Json) => errorsOf({ search: { field: 'text', value: 'a', boost } });
   assert.deepEqual(errors([number, date, { ...date, origin: '2026-01-01' }]), []);
-  const mistakes: [Json, RegExp][] = [
+  const cases: [Json, RegExp][] = [
     ['integer', /^search.boost: must be an array/],
     [[number, number, number, number], /^search.boost: 4 boosts; at most 3/],
     [[1], /^search.boost\[0\]: must be/],
@@ -108,7 +108,7 @@ test('search: each error in a boost has its path', () => {
     [[{ ...date, halfLife: 0 }], /^search.boost\[0\].halfLife: must be a number of days over 0/],
     [[{ ...date, origin: 'today' }], /^search.boost\[0\].origin: must be a date/],
   ];
-  for (const [boost, pattern] of mistakes) {
+  for (const [boost, pattern] of cases) {
     const found = errors(boost);
     assert.equal(found.length, 1, `${JSON.stringify(boost)}: ${found.join('; ')}`);
     assert.match(found[0] ?? '', pattern);
@@ -118,7 +118,7 @@ test('search: each error in a boost has its path', () => {
 test('search: each error in a search has its path', () => {
   assert.deepEqual(errorsOf({ search: {} }), ['search.value: is missing', 'search.field: is missing']);
   const one = { field: 'text' };
-  const mistakes: [JsonObject, ...RegExp[]][] = [
+  const cases: [JsonObject, ...RegExp[]][] = [
     [{ field: 'text', fields: [one] }, /^search: has both/],
     [{ fields: 'text' }, /^search.fields: must be an array/],
     [{ fields: [] }, /^search.fields: names no field/],
@@ -142,7 +142,7 @@ test('search: each error in a search has its path', () => {
     ]),
     [{ ...one, literal: true, fuzziness: 1 }, /^search.fuzziness: a literal search/],
   ];
-  for (const [search, ...expected] of mistakes) {
+  for (const [search, ...expected] of cases) {
     const errors = errorsOf({ search: { value: 'a', ...search } });
     assert.equal(errors.length, expected.length, `${JSON.stringify(search)}: ${errors.join('; ')}`);
     for (const [at, pattern] of expected.entries()) assert.match(errors[at] ?? '', pattern);
@@ -185,7 +185,7 @@ test('search: highlights are of the searched fields or those listed, between <em
 });
 
 test('search: each error in the highlights has its path', () => {
-  const mistakes: [Json, ...RegExp[]][] = [
+  const cases: [Json, ...RegExp[]][] = [
     [true, /^highlight: must be/],
     [{ fields: 'text' }, /^highlight.fields: must be an array/],
     [{ fields: ['text', 5] }, /^highlight.fields\[1\]: must be a string/],
@@ -201,7 +201,7 @@ test('search: each error in the highlights has its path', () => {
       /^highlight.length: must be a whole number/,
     ]),
   ];
-  for (const [highlight, ...expected] of mistakes) {
+  for (const [highlight, ...expected] of cases) {
     const errors = errorsOf({ search, highlight });
     assert.equal(errors.length, expected.length, `${JSON.stringify(highlight)}: ${errors.join('; ')}`);
     for (const [at, pattern] of expected.entries()) assert.match(errors[at] ?? '', pattern);

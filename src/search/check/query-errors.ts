@@ -2,10 +2,10 @@ import type { Json } from '../../contract/json.ts';
 
 const quotedCharactersMax = 100;
 /** Maximum number of reported errors. */
-const mistakesMax = 1000;
+const errorsMax = 1000;
 
 /** The errors of a query, each with its path: `filters.and[0].operator: unknown operator "like"`. */
-export class Mistakes {
+export class QueryErrors {
   readonly texts: string[] = [];
   readonly #members = new Set<string>();
   #count = 0;
@@ -17,13 +17,13 @@ export class Mistakes {
 
   /** True if further errors will not be reported. */
   get isFull(): boolean {
-    return this.texts.length === mistakesMax;
+    return this.texts.length === errorsMax;
   }
 
   add(place: string, text: string): void {
     this.#count += 1;
     this.#members.add(/^\w*/.exec(place)?.[0] ?? '');
-    if (this.texts.length < mistakesMax) this.texts.push(`${place}: ${text}`);
+    if (this.texts.length < errorsMax) this.texts.push(`${place}: ${text}`);
   }
 
   /** True if a member of the query has an error at any depth. */
