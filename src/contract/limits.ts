@@ -197,7 +197,7 @@ export const redirectsMax = 1000;
 /** A place inside typed properties, as errors show it; a longer one is truncated. */
 export const typedPlaceCharactersMax = 300;
 /** Errors listed for one entity or one body. */
-export const mistakesListedMax = 20;
+export const errorsListedMax = 20;
 /** A larger request head is rejected without reading it. */
 export const headBytesMax = 256 * 1024;
 /** Responses that one front holds for clients that have not read them; beyond this, responses over `smallAnswerBytesMax` are 503. */
@@ -513,7 +513,7 @@ export const configurationsAtOnceMax = 4;
 /** Dry runs of one tenant that are waiting or running. */
 export const dryRunsPendingMax = 5;
 /** Errors of a configuration that a response lists. */
-export const configurationMistakesMax = 500;
+export const configurationErrorsListedMax = 500;
 /** How long a tenant can read a job by its id. */
 export const jobKnownSeconds = 604_800;
 /** The schema and the entity of a preview, together. */

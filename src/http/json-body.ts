@@ -23,11 +23,11 @@ export function textOf(bytes: Uint8Array): string {
 }
 
 /** Bounds the time that a front spends on a body that it rejects. */
-const mistakeUnitsMax = 256 * 1024;
+const errorUnitsMax = 256 * 1024;
 
 /** Error message for bytes that are not JSON in UTF-8, with the position: `line 3, column 17: expected \`,\``. */
 export function notJsonText(bytes: Uint8Array): string {
-  const found = jsonBytesMistake(bytes, mistakeUnitsMax);
+  const found = jsonBytesMistake(bytes, errorUnitsMax);
   return found === null ? 'The body must be JSON in UTF-8' : notJsonAt(found);
 }
 

@@ -15,7 +15,7 @@ export interface QueryRequest {
   /** The query object as received. */
   readonly body: Json;
   /** Errors in the target or the name, reported with the query's other errors; absent for none. */
-  readonly mistakes?: readonly string[];
+  readonly errors?: readonly string[];
 }
 
 export interface QueryOptions {

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { chooseCoding } from '../../src/http/content-coding.ts';
 import { problemShape } from '../../src/http/routing/openapi/openapi-document.ts';
 import { routeTable } from '../../src/http/routing/route-table.ts';
-import { mistakesOf } from '../../src/http/routing/validate.ts';
+import { validate } from '../../src/http/routing/validate.ts';
 import { startFront, type TestFront } from './support/front.ts';
 import { apiKeys } from './support/site.ts';
 import { exchange } from './support/wire.ts';
@@ -39,7 +39,7 @@ test('content coding: a body in an unknown coding is 415 in the shape of its end
       const { status, json, text } = await send(route.path, route.method, key, coding, packed);
       assert.equal(status, 415, `${route.name} ${coding}: ${text}`);
       const shape = problemShape(route, 415);
-      assert.ok(shape !== null && mistakesOf(shape, json, 5).length === 0, JSON.stringify(json));
+      assert.ok(shape !== null && validate(shape, json, 5).length === 0, JSON.stringify(json));
       assert.match(JSON.stringify(json), /Content-Encoding .* is not supported\. Send gzip, br or deflate/);
     }
   }

@@ -5,12 +5,12 @@ import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import {
   deliveryDepthMax,
   deliveryKeysMax,
-  mistakesListedMax,
+  errorsListedMax,
   urlCodePointsMax,
 } from '../../contract/limits.ts';
 import { deliveryBodyShape } from '../../contract/shapes-read.ts';
 import { hasMoreCodePoints } from '../../lib/code-points.ts';
-import { mistakesOf } from '../routing/validate.ts';
+import { validate } from '../routing/validate.ts';
 import { queryParameters } from '../uws/text-decoding.ts';
 
 export interface DeliveryRequest {
@@ -44,7 +44,7 @@ export function requestOfQuery(query: string): DeliveryRequest {
 
 /** The request of a POST. @throws ProblemError 422 */
 export function requestOfBody(query: string, body: Json): DeliveryRequest {
-  const mistakes = mistakesOf(deliveryBodyShape, body, mistakesListedMax);
+  const errors = validate(deliveryBodyShape, body, errorsListedMax);
   const request: DeliveryRequest = {
     url: null,
     ids: textsOf(body, 'ids'),
@@ -55,8 +55,8 @@ export function requestOfBody(query: string, body: Json): DeliveryRequest {
   if (request.ids.length + request.handles.length > deliveryKeysMax) {
     throw new ProblemError(problems.tooManyKeys);
   }
-  if (mistakes.length > 0) {
-    throw new ProblemError(problems.deliveryBodyInvalid(mistakes.map(({ text }) => text)));
+  if (errors.length > 0) {
+    throw new ProblemError(problems.deliveryBodyInvalid(errors.map(({ text }) => text)));
   }
   checkKeys(request);
   return request;

@@ -197,6 +197,6 @@ function tooLargeReading(firstBytes: Uint8Array): EntityReading {
   return {
     kind: 'invalid',
     originId: peekOriginId(firstBytes),
-    mistakes: [{ field: '', text: message }],
+    errors: [{ field: '', text: message }],
   };
 }

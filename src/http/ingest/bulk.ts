@@ -26,7 +26,7 @@ async function save(services: Services, call: Call, readings: readonly EntityRea
   readings.forEach((reading, index) => {
     if (reading.kind === 'entity') read.push(reading);
     else if (reading.kind === 'invalid') {
-      const texts = reading.mistakes.map(({ text }) => text);
+      const texts = reading.errors.map(({ text }) => text);
       summary.refused(reading.originId ?? `entities[${index}]`, texts);
     }
   });

@@ -1,14 +1,14 @@
 /** Deletes entities (docs/reference/http.md "Deleting entities"). */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
-import { jsonDepthMax, mistakesListedMax, smallBodyBytesMax } from '../../contract/limits.ts';
+import { jsonDepthMax, errorsListedMax, smallBodyBytesMax } from '../../contract/limits.ts';
 import { bulkDeleteBodyShape, originIdShape } from '../../contract/shapes-ingest.ts';
 import { removeEntities } from '../../store/entities/entities.ts';
 import type { VersionVector } from '../../store/visibility/version.ts';
 import { jsonAnswer, jsonType } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
 import { notJsonText, parseJson, unstorable } from '../json-body.ts';
-import { type Mistake, mistakesOf } from '../routing/validate.ts';
+import { type FieldError, validate } from '../routing/validate.ts';
 import type { Services } from '../services.ts';
 import { queryParameters } from '../uws/text-decoding.ts';
 import { BulkOutcomes } from './bulk.ts';
@@ -36,8 +36,8 @@ function parameterId(call: Call): string {
 
 /** @param name name of the originId in this version of the interface */
 async function removeOne(services: Services, call: Call, originId: string, name: string): Promise<Written> {
-  const [mistake] = mistakesOf(originIdShape, originId, 1, name);
-  if (mistake !== undefined) throw new ProblemError(problems.requestInvalid({ [name]: mistake.text }));
+  const [error] = validate(originIdShape, originId, 1, name);
+  if (error !== undefined) throw new ProblemError(problems.requestInvalid({ [name]: error.text }));
   const { removed, version } = await remove(services, call, 'single', [originId]);
   if (removed[0] !== true) throw new ProblemError(problems.entityNotFound);
   const message = 'Deletion of the entity has begun';
@@ -55,7 +55,7 @@ export function deleteEntities(services: Services): Handler {
     const outcomes = new BulkOutcomes();
     const requested = new Set<string>();
     items.forEach((item, index) => {
-      const text = mistakeIn(item);
+      const text = errorIn(item);
       if (text === null) requested.add(String(item));
       else outcomes.refused(typeof item === 'string' && item !== '' ? item : `originIds[${index}]`, [text]);
     });
@@ -94,21 +94,21 @@ async function remove(
 /** The items of `originIds`. Errors in items are reported per item later. @throws ProblemError 422 for any other error */
 function itemsOf(body: Json): readonly Json[] {
   const list = isJsonObject(body) ? getOwn(body, 'originIds') : undefined;
-  const mistakes = mistakesOf(bulkDeleteBodyShape, body, mistakesListedMax);
-  const ofRequest = mistakes.filter(({ text }) => !text.startsWith('originIds['));
+  const errors = validate(bulkDeleteBodyShape, body, errorsListedMax);
+  const ofRequest = errors.filter(({ text }) => !text.startsWith('originIds['));
   if (ofRequest.length > 0 || !Array.isArray(list)) {
-    throw new ProblemError(problems.requestInvalid(errorsOf(ofRequest)));
+    throw new ProblemError(problems.requestInvalid(errorsByField(ofRequest)));
   }
   return list;
 }
 
-function errorsOf(mistakes: readonly Mistake[]): Record<string, string> {
-  return Object.fromEntries(mistakes.map(({ field, text }) => [field === '' ? 'body' : field, text]));
+function errorsByField(errors: readonly FieldError[]): Record<string, string> {
+  return Object.fromEntries(errors.map(({ field, text }) => [field === '' ? 'body' : field, text]));
 }
 
-function mistakeIn(item: Json): string | null {
-  const [mistake] = mistakesOf(originIdShape, item, 1, 'originId');
-  if (mistake !== undefined) return mistake.text;
+function errorIn(item: Json): string | null {
+  const [error] = validate(originIdShape, item, 1, 'originId');
+  if (error !== undefined) return error.text;
   return unstorable(item, 'originId', jsonDepthMax);
 }
 

@@ -4,7 +4,7 @@
  */
 import type { SourceEntity } from '../../contract/entity.ts';
 import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
-import { jsonDepthMax, mistakesListedMax } from '../../contract/limits.ts';
+import { jsonDepthMax, errorsListedMax } from '../../contract/limits.ts';
 import { type PublishTimes, parseMoment } from '../../contract/publish-times.ts';
 import type { Shape } from '../../contract/shape.ts';
 import { bulkEntityShape, plainEntityV1Shape, simplifiedEntityShape } from '../../contract/shapes-ingest.ts';
@@ -15,35 +15,35 @@ import type { FieldType } from '../../search/fields/field-type.ts';
 import { type ShownField, shownFields } from '../../search/fields/shown-fields.ts';
 import { type EncodedEntity, encodeEntity } from '../../store/entities/entity-record.ts';
 import { notJsonText, parseJson, textOf, unstorable } from '../json-body.ts';
-import { type Mistake, mistakesOf } from '../routing/validate.ts';
-import { inexactMistakes, plainProperties, withMarkedNumbers } from './typed-properties.ts';
+import { type FieldError, validate } from '../routing/validate.ts';
+import { inexactErrors, plainProperties, withMarkedNumbers } from './typed-properties.ts';
 
 /** `publishAt` and `unpublishAt` of an entity (docs/reference/http.md "Scheduled publishing"). */
 interface ReadTimes {
   /** Null if it is always published. */
   readonly times: PublishTimes | null;
   /** Only errors in strings: the shape of the entity reports all others. */
-  readonly mistakes: readonly Mistake[];
+  readonly errors: readonly FieldError[];
 }
 
-const noTimes: ReadTimes = { times: null, mistakes: [] };
+const noTimes: ReadTimes = { times: null, errors: [] };
 
 function publishTimesOf(candidate: Json): ReadTimes {
   if (!isJsonObject(candidate)) return noTimes;
-  const mistakes: Mistake[] = [];
+  const errors: FieldError[] = [];
   const momentOf = (field: string): number | null => {
     const text = getOwn(candidate, field);
     if (typeof text !== 'string') return null;
     const moment = parseMoment(text);
-    if (moment === null) mistakes.push({ field, text: unreadable(field, text) });
+    if (moment === null) errors.push({ field, text: unreadable(field, text) });
     return moment;
   };
   const [publishAt, unpublishAt] = [momentOf('publishAt'), momentOf('unpublishAt')];
-  if (publishAt === null && unpublishAt === null) return { times: null, mistakes };
+  if (publishAt === null && unpublishAt === null) return { times: null, errors };
   if (publishAt !== null && unpublishAt !== null && unpublishAt <= publishAt) {
-    mistakes.push({ field: 'unpublishAt', text: '`unpublishAt` must be after `publishAt`' });
+    errors.push({ field: 'unpublishAt', text: '`unpublishAt` must be after `publishAt`' });
   }
-  return { times: { publishAt, unpublishAt }, mistakes };
+  return { times: { publishAt, unpublishAt }, errors };
 }
 
 function unreadable(field: string, text: string): string {
@@ -85,7 +85,7 @@ export interface ReadEntity {
 
 export type EntityReading =
   | ReadEntity
-  | { readonly kind: 'invalid'; readonly originId: string | null; readonly mistakes: readonly Mistake[] }
+  | { readonly kind: 'invalid'; readonly originId: string | null; readonly errors: readonly FieldError[] }
   /** The bytes are not JSON; `text` is the error message. */
   | { readonly kind: 'broken'; readonly text: string };
 
@@ -105,12 +105,12 @@ function inexactReading(bytes: Uint8Array, form: EntityForm): EntityReading | nu
   const text = textOf(bytes);
   const marked = form.kind === 'typed' ? quoteInexact(text, '') : withMarkedNumbers(text);
   if (marked === null) return null;
-  const { candidate, mistakes } = candidateOf(JSON.parse(marked) as Json, form);
+  const { candidate, errors } = candidateOf(JSON.parse(marked) as Json, form);
   if (form.kind !== 'typed' && isJsonObject(candidate)) {
-    mistakes.push(...inexactMistakes(getOwn(candidate, 'properties') ?? null));
+    errors.push(...inexactErrors(getOwn(candidate, 'properties') ?? null));
   }
-  if (mistakes.length === 0) return null;
-  return { kind: 'invalid', originId: usableOriginId(candidate), mistakes };
+  if (errors.length === 0) return null;
+  return { kind: 'invalid', originId: usableOriginId(candidate), errors };
 }
 
 /**
@@ -123,18 +123,18 @@ export function readEntityValue(
   known: KnownFields | null,
   onLarge: (() => void) | null = null,
 ): EntityReading {
-  const { candidate, mistakes } = candidateOf(value, form);
+  const { candidate, errors } = candidateOf(value, form);
   const place = form.kind === 'bulk' ? 'The entity' : 'The body';
   const names = form.kind === 'typed' ? typedNames : ownNames;
-  const { times, mistakes: ofTimes } = names.hasTimes ? publishTimesOf(candidate) : noTimes;
-  mistakes.push(...mistakesOf(shapeOf(form), candidate, mistakesListedMax - mistakes.length, place));
-  mistakes.push(...ofTimes);
-  if (mistakes.length === 0) {
-    const mistake = unstorableField(candidate, names, onLarge);
-    if (mistake === null) return readingOf(entityOf(candidate, names, times), known);
-    mistakes.push(mistake);
+  const { times, errors: ofTimes } = names.hasTimes ? publishTimesOf(candidate) : noTimes;
+  errors.push(...validate(shapeOf(form), candidate, errorsListedMax - errors.length, place));
+  errors.push(...ofTimes);
+  if (errors.length === 0) {
+    const error = unstorableField(candidate, names, onLarge);
+    if (error === null) return readingOf(entityOf(candidate, names, times), known);
+    errors.push(error);
   }
-  return { kind: 'invalid', originId: usableOriginId(candidate), mistakes };
+  return { kind: 'invalid', originId: usableOriginId(candidate), errors };
 }
 
 /** As `readEntity`, for callers that do not store the entity. @param value with its `originId` */
@@ -142,13 +142,13 @@ export function readSourceEntity(
   value: Json,
 ):
   | { readonly kind: 'entity'; readonly entity: SourceEntity }
-  | { readonly kind: 'invalid'; readonly mistakes: readonly Mistake[] } {
-  const { times, mistakes: ofTimes } = publishTimesOf(value);
-  const mistakes = [...mistakesOf(bulkEntityShape, value, mistakesListedMax, 'The entity'), ...ofTimes];
-  const mistake = mistakes.length > 0 ? null : unstorableField(value, ownNames, null);
-  if (mistake !== null) mistakes.push(mistake);
-  return mistakes.length > 0
-    ? { kind: 'invalid', mistakes }
+  | { readonly kind: 'invalid'; readonly errors: readonly FieldError[] } {
+  const { times, errors: ofTimes } = publishTimesOf(value);
+  const errors = [...validate(bulkEntityShape, value, errorsListedMax, 'The entity'), ...ofTimes];
+  const error = errors.length > 0 ? null : unstorableField(value, ownNames, null);
+  if (error !== null) errors.push(error);
+  return errors.length > 0
+    ? { kind: 'invalid', errors }
     : { kind: 'entity', entity: entityOf(value, ownNames, times) };
 }
 
@@ -172,26 +172,26 @@ const rootedShape: Shape = {
 interface Candidate {
   readonly candidate: Json;
   /** Errors found while the candidate was built. */
-  readonly mistakes: Mistake[];
+  readonly errors: FieldError[];
 }
 
 function candidateOf(value: Json, form: EntityForm): Candidate {
   if (form.kind === 'raw') {
     const { kind: _, redirects, ...members } = form;
-    return { candidate: { ...members, redirects: [...redirects], properties: value }, mistakes: [] };
+    return { candidate: { ...members, redirects: [...redirects], properties: value }, errors: [] };
   }
-  if (!isJsonObject(value)) return { candidate: value, mistakes: [] };
+  if (!isJsonObject(value)) return { candidate: value, errors: [] };
   if (form.propertiesOptional && (getOwn(value, 'properties') ?? null) === null) {
     return candidateOf({ ...value, properties: {} }, { ...form, propertiesOptional: false });
   }
-  if (form.kind === 'bulk') return { candidate: value, mistakes: [] };
+  if (form.kind === 'bulk') return { candidate: value, errors: [] };
   if (form.kind === 'simplified') {
-    return { candidate: { ...value, originId: form.originId }, mistakes: [] };
+    return { candidate: { ...value, originId: form.originId }, errors: [] };
   }
   const typed = getOwn(value, 'properties');
-  if (typed === undefined) return { candidate: value, mistakes: [] };
-  const { properties, mistakes } = plainProperties(typed);
-  return { candidate: { ...value, properties }, mistakes: [...mistakes] };
+  if (typed === undefined) return { candidate: value, errors: [] };
+  const { properties, errors } = plainProperties(typed);
+  return { candidate: { ...value, properties }, errors: [...errors] };
 }
 
 function usableOriginId(candidate: Json): string | null {
@@ -199,7 +199,7 @@ function usableOriginId(candidate: Json): string | null {
   const originId = getOwn(candidate, 'originId');
   if (originId === undefined || !isString(originId) || !originId.isWellFormed()) return null;
   const shape = bulkEntityShape.properties?.originId ?? {};
-  return mistakesOf(shape, originId, 1).length === 0 ? originId : null;
+  return validate(shape, originId, 1).length === 0 ? originId : null;
 }
 
 function isString(value: Json): value is string {
@@ -220,7 +220,7 @@ function unstorableField(
   candidate: Json,
   { originId, originParentId }: FormNames,
   onLarge: (() => void) | null,
-): Mistake | null {
+): FieldError | null {
   if (!isJsonObject(candidate)) return null;
   for (const field of [originId, 'type', 'url', originParentId, 'redirects', 'properties']) {
     const text = unstorable(getOwn(candidate, field) ?? null, field, jsonDepthMax, onLarge);

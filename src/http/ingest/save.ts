@@ -11,7 +11,7 @@ import type { Store } from '../../store/store.ts';
 import type { VersionVector } from '../../store/visibility/version.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
-import type { Mistake } from '../routing/validate.ts';
+import type { FieldError } from '../routing/validate.ts';
 import type { Services } from '../services.ts';
 import { type EntityForm, type EntityReading, type ReadEntity, readEntity } from './entity-reading.ts';
 import { decideFields, knownFields } from './field-decisions.ts';
@@ -49,7 +49,7 @@ function saving(services: Services, formOf: (call: Call) => EntityForm): Handler
     const reading = await read(services, call, bytes, form);
     if (reading.kind === 'broken') throw new ProblemError(problems.bodyNotJson(reading.text));
     if (reading.kind === 'invalid')
-      throw new ProblemError(problems.entityInvalid(errorsByField(reading.mistakes)));
+      throw new ProblemError(problems.entityInvalid(errorsByField(reading.errors)));
     return save(services, call, reading);
   });
 }
@@ -113,14 +113,14 @@ function redirectsOf(text: string): string[] {
   const redirects = listOf(text);
   const rest = redirects.slice(1).find((redirect) => !/^(?:\/|https?:\/\/)/i.test(redirect));
   if (rest === undefined) return redirects;
-  const mistake = `\`redirects\` contains ${quote(rest)} after a comma, which is not a URL. Write a comma inside a URL as %2C`;
-  throw new ProblemError(problems.entityInvalid({ redirects: mistake }));
+  const error = `\`redirects\` contains ${quote(rest)} after a comma, which is not a URL. Write a comma inside a URL as %2C`;
+  throw new ProblemError(problems.entityInvalid({ redirects: error }));
 }
 
 /** `errors` of a single save maps each field to one string, so the errors of a field are joined. */
-function errorsByField(mistakes: readonly Mistake[]): Record<string, string> {
+function errorsByField(errors: readonly FieldError[]): Record<string, string> {
   const texts = new Map<string, string>();
-  for (const { field, text } of mistakes) {
+  for (const { field, text } of errors) {
     const name = field === '' ? 'body' : field;
     const known = texts.get(name);
     texts.set(name, known === undefined ? text : `${known}; ${text}`);

@@ -25,7 +25,7 @@ import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import {
   configurationBodyBytesMax,
-  configurationMistakesMax,
+  configurationErrorsListedMax,
   configurationsAtOnceMax,
   dryRunsPendingMax,
 } from '../../contract/limits.ts';
@@ -148,7 +148,7 @@ function withSecretsOf(before: ConfigDocuments, own: ConfigDocuments): ConfigDoc
       (place) =>
         `${file}: ${place}: \`kept\` cannot be used with a new address. Send the value itself, or the previous \`url\``,
     );
-    throw new ProblemError(problems.configurationInvalid(lines.slice(0, configurationMistakesMax)));
+    throw new ProblemError(problems.configurationInvalid(lines.slice(0, configurationErrorsListedMax)));
   }
   return new Map(own).set(file, withKeptSecrets(text, before.get(file)));
 }
@@ -175,8 +175,8 @@ async function publish(
   }
 }
 
-function mistakes(issues: readonly ConfigIssue[], tenant: string): ProblemError {
-  const shown = issues.slice(0, configurationMistakesMax);
+function invalidProblem(issues: readonly ConfigIssue[], tenant: string): ProblemError {
+  const shown = issues.slice(0, configurationErrorsListedMax);
   return new ProblemError(problems.configurationInvalid(shown.map((issue) => issueLine(issue, tenant))));
 }
 
@@ -205,7 +205,7 @@ async function validConfiguration(
 ): Promise<{ tenants: ReadonlyMap<string, TenantTexts>; configuration: Configuration }> {
   const alone = await checkedInTurn(loadingSteps(documents, 'folder'));
   const { issues } = compiled;
-  if (!alone.ok || issues.length > 0) throw mistakes(allMistakes(issues, alone), tenant);
+  if (!alone.ok || issues.length > 0) throw invalidProblem(allMistakes(issues, alone), tenant);
   if (!alone.configuration.tenants.has(tenant)) {
     throw new ProblemError(problems.configurationInvalid(['tenant.json: the document is missing']));
   }
@@ -272,13 +272,13 @@ function documentsIn(body: Json): Map<string, string> {
     );
   }
   const own = new Map<string, string>();
-  const mistakes: string[] = [];
+  const errors: string[] = [];
   for (const [path, text] of Object.entries(documents)) {
     if (typeof text === 'string') own.set(path, text);
-    else mistakes.push(`${path}: must be the text of the document`);
+    else errors.push(`${path}: must be the text of the document`);
   }
-  if (mistakes.length > 0) {
-    throw new ProblemError(problems.configurationInvalid(mistakes.slice(0, configurationMistakesMax)));
+  if (errors.length > 0) {
+    throw new ProblemError(problems.configurationInvalid(errors.slice(0, configurationErrorsListedMax)));
   }
   return own;
 }

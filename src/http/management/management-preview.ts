@@ -8,7 +8,7 @@ import { issueLine } from '../../config/documents/issue-text.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
-import { configurationMistakesMax, previewBodyBytesMax } from '../../contract/limits.ts';
+import { configurationErrorsListedMax, previewBodyBytesMax } from '../../contract/limits.ts';
 import { type PreviewAnswer, previewBodyShape } from '../../contract/shapes-management.ts';
 import { quote } from '../../lib/quote.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
@@ -27,7 +27,7 @@ import {
 import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
 import { readSourceEntity } from '../ingest/entity-reading.ts';
-import { mistakesOf } from '../routing/validate.ts';
+import { validate } from '../routing/validate.ts';
 import type { Services } from '../services.ts';
 import { bodyJson, CostlyTurns, environmentNamed, groupNamed, sourceOf, throwNothing } from './request-values.ts';
 
@@ -88,7 +88,7 @@ async function schemaOf(store: Store, tenant: Tenant, schema: Json): Promise<Pre
     return await withSchemaText(published.documents, tenant.alias, schemaText(schema));
   } catch (error) {
     if (!(error instanceof SchemaTextError)) throw error;
-    const shown = error.issues.slice(0, configurationMistakesMax);
+    const shown = error.issues.slice(0, configurationErrorsListedMax);
     throw new ProblemError(
       problems.configurationInvalid(shown.map((issue) => issueLine(issue, tenant.alias))),
     );
@@ -124,7 +124,7 @@ async function entityOf(
 function unsavedEntity(sourceId: string, given: JsonObject): StoredEntity {
   const reading = readSourceEntity(given);
   if (reading.kind === 'invalid') {
-    throw new ProblemError(problems.previewInvalid(reading.mistakes.map(({ text }) => `entity: ${text}`)));
+    throw new ProblemError(problems.previewInvalid(reading.errors.map(({ text }) => `entity: ${text}`)));
   }
   const stamp = Date.now() * 1000;
   return { ...reading.entity, sourceId, stamp, bornStamp: stamp, urlStamp: stamp };
@@ -135,10 +135,10 @@ function bodyOf(body: Json): JsonObject {
   if (!isJsonObject(body)) {
     throw new ProblemError(problems.previewInvalid(['The body must be an object in JSON']));
   }
-  const mistakes = mistakesOf(previewBodyShape, body, configurationMistakesMax).map(({ text }) => text);
+  const errors = validate(previewBodyShape, body, configurationErrorsListedMax).map(({ text }) => text);
   const hasEntity = (getOwn(body, 'entity') ?? null) !== null || textOf(body, 'originId') !== null;
-  if (!hasEntity) mistakes.push('entity or originId is required');
-  if (mistakes.length > 0) throw new ProblemError(problems.previewInvalid(mistakes));
+  if (!hasEntity) errors.push('entity or originId is required');
+  if (errors.length > 0) throw new ProblemError(problems.previewInvalid(errors));
   return body;
 }
 

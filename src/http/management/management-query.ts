@@ -24,7 +24,7 @@ export function managementQuery(services: Services): Handler {
     const request = targetedRequest(queryBody(bytes));
     const [outcome] = await services.query.run(client, [request], { minVersion: null });
     assert(outcome !== undefined, 'each query has an outcome');
-    if (!outcome.ok) throw new ProblemError(mistakes(outcome.errors, outcome.status));
+    if (!outcome.ok) throw new ProblemError(problemFor(outcome.errors, outcome.status));
     const { result } = outcome;
     const body =
       result.kind === 'text' ? result.text : (await textWithViews(services, client, result, false)).text;
@@ -32,7 +32,7 @@ export function managementQuery(services: Services): Handler {
   };
 }
 
-function mistakes(errors: readonly string[], status: 400 | 403 | 404) {
+function problemFor(errors: readonly string[], status: 400 | 403 | 404) {
   return status === 403 ? problems.indexForbidden : problems.queryInvalid(errors, status);
 }
 

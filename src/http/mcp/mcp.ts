@@ -24,7 +24,7 @@ export function mcp(handlers: Readonly<Record<Exclude<RouteName, 'mcp'>, Handler
   };
 }
 
-/** As the protocol has it, but with the place of the mistake (JSON-RPC 2.0, section 5.1). */
+/** As the protocol has it, but with the position of the error (JSON-RPC 2.0, section 5.1). */
 function parseError(message: string): Answer {
   return jsonAnswer(400, { jsonrpc: '2.0', error: { code: -32_700, message }, id: null });
 }

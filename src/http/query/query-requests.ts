@@ -14,8 +14,8 @@ export function targetedRequest(body: Json): QueryRequest {
   if (sourceGroupTargets.names.some((name) => Object.hasOwn(body, name))) {
     return namedQuery(body, sourceGroupTargets).request;
   }
-  const mistake = 'Missing target: send index, or sourceGroupAlias and sourceEntityType';
-  throw new ProblemError(problems.queryInvalid([mistake]));
+  const error = 'Missing target: send index, or sourceGroupAlias and sourceEntityType';
+  throw new ProblemError(problems.queryInvalid([error]));
 }
 
 /** One of several queries of a request. */
@@ -57,14 +57,14 @@ export function namedQueries(body: Json, members: TargetMembers): NamedQuery[] {
 
 function namedQuery(body: Json, { names, targetOf }: TargetMembers): NamedQuery {
   const query = isJsonObject(body) ? body : {};
-  const mistakes: string[] = query === body ? [] : ['The query must be an object'];
+  const errors: string[] = query === body ? [] : ['The query must be an object'];
   const text = (member: string): string | null => {
     const value = getOwn(query, member) ?? null;
     if (typeof value === 'string') return value;
-    if (query === body && (member !== 'name' || value !== null)) mistakes.push(`${member} must be a string`);
+    if (query === body && (member !== 'name' || value !== null)) errors.push(`${member} must be a string`);
     return null;
   };
   const labels = Object.fromEntries([...names, 'name'].map((member) => [member, text(member)]));
   const target = targetOf(names.map((member) => labels[member] ?? ''));
-  return { request: { target, body, mistakes }, labels };
+  return { request: { target, body, errors }, labels };
 }

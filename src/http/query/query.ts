@@ -101,8 +101,8 @@ export async function answered(services: Services, call: Call, endpoint: QueryEn
 export function queryBody(bytes: Buffer): Json {
   const body = parseJson(bytes);
   if (body === undefined) throw new ProblemError(problems.queryInvalid([notJsonText(bytes)]));
-  const mistake = unstorable(body, 'The query', jsonDepthMax);
-  if (mistake !== null) throw new ProblemError(problems.queryInvalid([mistake]));
+  const error = unstorable(body, 'The query', jsonDepthMax);
+  if (error !== null) throw new ProblemError(problems.queryInvalid([error]));
   return body;
 }
 

@@ -1,9 +1,9 @@
-/** Validates a JSON value against a shape, with an error message for each mistake. */
+/** Validates a JSON value against a shape, with one message per error. */
 import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
 import type { Shape, ShapeType } from '../../contract/shape.ts';
 import { hasMoreCodePoints } from '../../lib/code-points.ts';
 
-export interface Mistake {
+export interface FieldError {
   /** The top-level member with the error; '' for the value as a whole. */
   readonly field: string;
   /** A whole sentence: `url must begin with /`. */
@@ -16,8 +16,8 @@ const patterns = new Map<string, RegExp>();
  * The errors of a value, in the order of its shape, at most `limit`.
  * @param name name of the whole value in the messages
  */
-export function mistakesOf(shape: Shape, value: Json, limit: number, name = 'The body'): Mistake[] {
-  const found: Mistake[] = [];
+export function validate(shape: Shape, value: Json, limit: number, name = 'The body'): FieldError[] {
+  const found: FieldError[] = [];
   check(shape, value, { field: '', place: '' }, { found, limit, name });
   return found;
 }
@@ -29,7 +29,7 @@ interface Place {
 }
 
 interface Findings {
-  readonly found: Mistake[];
+  readonly found: FieldError[];
   readonly limit: number;
   readonly name: string;
 }
@@ -48,7 +48,7 @@ function check(shape: Shape, value: Json, at: Place, findings: Findings): void {
     report(findings, at, `must be one of ${shape.enum.join(', ')}`);
     return;
   }
-  if (shape.anyOf?.every((one) => mistakesOf(one, value, 1).length > 0) === true) {
+  if (shape.anyOf?.every((one) => validate(one, value, 1).length > 0) === true) {
     report(findings, at, shape['x-rule'] ?? 'must have one of the allowed shapes');
     return;
   }

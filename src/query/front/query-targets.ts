@@ -96,8 +96,8 @@ function mayAsk({ indexes }: ClientPrincipal, target: QueryTarget): boolean {
     : indexes.allowsType(target.sourceGroup, target.type);
 }
 
-function unknown(mistake: string): BadOutcome {
-  return { ok: false, status: 404, errors: [mistake] };
+function unknown(message: string): BadOutcome {
+  return { ok: false, status: 404, errors: [message] };
 }
 
 function resolveIndex({ tenant }: ClientPrincipal, scope: EnvironmentScope, alias: string): TargetResolution {

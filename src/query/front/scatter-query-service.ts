@@ -117,8 +117,8 @@ export class ScatterQueryService implements QueryService {
 
   /** Finds the index of a query and checks the query against its fields. A returned promise may reject with StoreUnavailableError. */
   #checked(principal: ClientPrincipal, request: QueryRequest): CheckedRequest | Promise<CheckedRequest> {
-    const { target, body, mistakes = [] } = request;
-    if (mistakes.length > 0) return withMistakes(mistakes, body);
+    const { target, body, errors = [] } = request;
+    if (errors.length > 0) return withErrors(errors, body);
     const resolution = this.#targets.resolve(principal, target, this.#progress.commits);
     return resolution instanceof Promise
       ? resolution.then((resolved) => this.#checkedIn(principal, resolved, body))
@@ -213,10 +213,10 @@ function withCurrentTime(query: CheckedQuery): CheckedQuery {
 }
 
 /** The errors of the target, and those of the body that do not depend on the fields. */
-function withMistakes(mistakes: readonly string[], body: Json): BadOutcome {
+function withErrors(errors: readonly string[], body: Json): BadOutcome {
   const query = isJsonObject(body) ? body : {};
   const checked = checkQuery(query, { fields: new Map(), isOpen: true, isSchemaAlias: null });
-  return { ok: false, status: 400, errors: checked.ok ? mistakes : [...mistakes, ...checked.errors] };
+  return { ok: false, status: 400, errors: checked.ok ? errors : [...errors, ...checked.errors] };
 }
 
 function shardQueryOf({ index: { scope, index }, query, isText, decisions }: GoodQuery): ShardQuery {

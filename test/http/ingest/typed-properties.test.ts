@@ -85,8 +85,8 @@ test('typed properties: any plain JSON that a client writes in a typed form is r
       // Names are unrestricted only inside.
       const plain = { inner };
       const sent = JSON.parse(JSON.stringify(typedMap(plain, wire)));
-      const { properties, mistakes } = plainProperties(sent);
-      assert.deepEqual(mistakes, []);
+      const { properties, errors } = plainProperties(sent);
+      assert.deepEqual(errors, []);
       assert.equal(JSON.stringify(properties), JSON.stringify(plain));
     }),
     { numRuns: runs(300) },
@@ -97,9 +97,9 @@ test('typed properties: any JSON is either read or gets errors, and nothing else
   fc.assert(
     fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
       const sent = JSON.parse(JSON.stringify({ a: { type: 'object', properties: { b, a } }, b: a }));
-      const { properties, mistakes } = plainProperties(sent);
+      const { properties, errors } = plainProperties(sent);
       assert.ok(isJsonObject(properties));
-      assert.ok(mistakes.length <= 20);
+      assert.ok(errors.length <= 20);
     }),
     { numRuns: runs(300) },
   );
@@ -109,8 +109,8 @@ const read = (properties: Json) =>
   readEntityValue({ id: 'a', type: 't', properties }, { kind: 'typed', propertiesOptional: false }, null);
 
 function propertyOf(property: Json): Json {
-  const { properties, mistakes } = plainProperties({ p: property });
-  assert.deepEqual(mistakes, []);
+  const { properties, errors } = plainProperties({ p: property });
+  assert.deepEqual(errors, []);
   assert.ok(isJsonObject(properties));
   return properties.p ?? null;
 }
@@ -144,7 +144,7 @@ test('typed properties: an omitted or null value is null', () => {
 
 test('typed properties: each error is reported with the path of its property', () => {
   const at = (property: Json): string[] =>
-    plainProperties({ p: property }).mistakes.map(({ field, text }) => {
+    plainProperties({ p: property }).errors.map(({ field, text }) => {
       assert.ok(text.startsWith(`${field} `), text);
       return field;
     });
@@ -190,9 +190,9 @@ test('typed properties: each error is reported with the path of its property', (
     ['properties.p[1]', 'properties.p[2].title', 'properties.p[3]'],
   );
   const many = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`p${n}`, 5]));
-  assert.equal(plainProperties(many).mistakes.length, 20);
+  assert.equal(plainProperties(many).errors.length, 20);
   assert.deepEqual(at({ type: 'object', properties: { 'half\ud800': 5 } }), ['properties.p.half\ufffd']);
-  const [long] = plainProperties({ ['x'.repeat(1_000_000)]: 5 }).mistakes;
+  const [long] = plainProperties({ ['x'.repeat(1_000_000)]: 5 }).errors;
   assert.ok(long !== undefined && long.field.length < 400);
 });
 
@@ -216,18 +216,18 @@ test('typed properties: stored values can nest 100 levels, as in ingest v2', () 
   ] as const) {
     const reading = read(nested(levels, isBare));
     assert.ok(reading.kind === 'invalid', `${levels} levels`);
-    assert.match(reading.mistakes[0]?.text ?? '', /^properties is nested too deep/);
+    assert.match(reading.errors[0]?.text ?? '', /^properties is nested too deep/);
   }
   assert.equal(read(nested(49, true)).kind, 'entity');
 });
 
 test('typed properties: errors name the fields of an entity as in ingest v1', () => {
-  const mistakesOf = (value: Json) => {
+  const validate = (value: Json) => {
     const reading = readEntityValue(value, { kind: 'typed', propertiesOptional: false }, null);
-    return reading.kind === 'invalid' ? reading.mistakes.map(({ field }) => field) : [];
+    return reading.kind === 'invalid' ? reading.errors.map(({ field }) => field) : [];
   };
-  assert.deepEqual(mistakesOf({}), ['id', 'type', 'properties']);
-  assert.deepEqual(mistakesOf({ id: 5, type: '', url: 'x', parentId: 5, redirects: 'x', properties: [] }), [
+  assert.deepEqual(validate({}), ['id', 'type', 'properties']);
+  assert.deepEqual(validate({ id: 5, type: '', url: 'x', parentId: 5, redirects: 'x', properties: [] }), [
     'id',
     'type',
     'url',
@@ -236,15 +236,15 @@ test('typed properties: errors name the fields of an entity as in ingest v1', ()
     'properties',
   ]);
   const badNames = { '1x': { type: 'string' }, a: { type: 'string' }, 'b-c': 5, __: null };
-  assert.deepEqual(mistakesOf({ id: 'a', properties: badNames }), [
+  assert.deepEqual(validate({ id: 'a', properties: badNames }), [
     'properties.1x',
     'properties.b-c',
     'properties.__',
     'type',
   ]);
   const inside = { a: { type: 'object', properties: { '1x': { type: 'string', value: 'free' } } } };
-  assert.deepEqual(mistakesOf({ id: 'a', type: 't', properties: inside }), []);
-  assert.deepEqual(mistakesOf({ id: 'a\ud800', type: 't', properties: {} }), ['id']);
-  assert.deepEqual(mistakesOf({ id: 'a', type: 't', parentId: '\ud800', properties: {} }), ['parentId']);
-  assert.deepEqual(mistakesOf([]), ['']);
+  assert.deepEqual(validate({ id: 'a', type: 't', properties: inside }), []);
+  assert.deepEqual(validate({ id: 'a\ud800', type: 't', properties: {} }), ['id']);
+  assert.deepEqual(validate({ id: 'a', type: 't', parentId: '\ud800', properties: {} }), ['parentId']);
+  assert.deepEqual(validate([]), ['']);
 });

@@ -24,8 +24,8 @@ let outcome: Partial<GoodOutcome> = {};
 /** Called while a query is in progress. */
 let meanwhile = () => {};
 
-function outcomeOf({ target, mistakes = [] }: QueryRequest): QueryOutcome {
-  if (mistakes.length > 0) return { ok: false, status: 400, errors: mistakes };
+function outcomeOf({ target, errors = [] }: QueryRequest): QueryOutcome {
+  if (errors.length > 0) return { ok: false, status: 400, errors };
   const text = resultText(runs, [], { facets: [], nextPageToken: null });
   return {
     ok: true,

@@ -14,8 +14,8 @@ test('query requests: a query without a target is told both ways to name one', (
       return true;
     },
   );
-  assert.deepEqual(targetedRequest({ index: 5 }).mistakes, ['index must be a string']);
-  assert.deepEqual(targetedRequest({ sourceGroupAlias: 'cms' }).mistakes, [
+  assert.deepEqual(targetedRequest({ index: 5 }).errors, ['index must be a string']);
+  assert.deepEqual(targetedRequest({ sourceGroupAlias: 'cms' }).errors, [
     'sourceEntityType must be a string',
   ]);
   assert.deepEqual(targetedRequest({ index: 'a', sourceGroupAlias: 'cms' }).target, {

@@ -48,8 +48,8 @@ const withLargeView: GoodOutcome = {
 };
 
 /** The answer of the query room is written into the query: this tests the HTTP around it. */
-function outcomeOf({ body, mistakes = [] }: QueryRequest): QueryOutcome {
-  if (mistakes.length > 0) return { ok: false, status: 400, errors: mistakes };
+function outcomeOf({ body, errors = [] }: QueryRequest): QueryOutcome {
+  if (errors.length > 0) return { ok: false, status: 400, errors };
   const { say } = body as { say?: string };
   if (say === 'bad') return { ok: false, status: 400, errors: ['first', 'second'] };
   if (say === 'unknown') return { ok: false, status: 404, errors: ['no such index'] };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openapiDocument, problemShape } from '../../../src/http/routing/openapi/openapi-document.ts';
 import { routeTable } from '../../../src/http/routing/route-table.ts';
-import { mistakesOf } from '../../../src/http/routing/validate.ts';
+import { validate } from '../../../src/http/routing/validate.ts';
 import { startFront, type TestFront } from '../support/front.ts';
 
 let front: TestFront;
@@ -14,7 +14,7 @@ after(() => front.stop());
 test('access: the examples of the document fit their shapes', () => {
   for (const { answers, body } of routeTable) {
     for (const { shape, example } of [...Object.values(answers), ...(body === undefined ? [] : [body])]) {
-      if (shape !== undefined && example !== undefined) assert.deepEqual(mistakesOf(shape, example, 5), []);
+      if (shape !== undefined && example !== undefined) assert.deepEqual(validate(shape, example, 5), []);
     }
   }
 });

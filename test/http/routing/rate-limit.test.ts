@@ -5,7 +5,7 @@ import type { RouteDefinition } from '../../../src/http/route-definition.ts';
 import { openapiDocument, problemShape } from '../../../src/http/routing/openapi/openapi-document.ts';
 import { OpenRateLimit, RateLimit } from '../../../src/http/routing/rate-limit.ts';
 import { routeTable } from '../../../src/http/routing/route-table.ts';
-import { mistakesOf } from '../../../src/http/routing/validate.ts';
+import { validate } from '../../../src/http/routing/validate.ts';
 import { startFront, type TestFront } from '../support/front.ts';
 import { apiKeys, testConfiguration } from '../support/site.ts';
 
@@ -36,7 +36,7 @@ test('rate limit: a key over its limit gets 429 with Retry-After at every endpoi
     assert.equal(busy.headers.get('retry-after'), '1');
     const shape = problemShape(route, 429);
     assert.ok(shape !== null);
-    assert.deepEqual(mistakesOf(shape, busy.json as Json, 5), [], busy.text);
+    assert.deepEqual(validate(shape, busy.json as Json, 5), [], busy.text);
     assert.match(busy.text, /Too many requests with this key/);
     assert.ok(route.problemStatuses.includes(429));
     assert.ok(document.paths[route.path]?.[route.method]?.responses['429']?.headers?.['Retry-After']);

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { problemShape } from '../../../src/http/routing/openapi/openapi-document.ts';
 import { routeTable } from '../../../src/http/routing/route-table.ts';
-import { mistakesOf } from '../../../src/http/routing/validate.ts';
+import { validate } from '../../../src/http/routing/validate.ts';
 import { until } from '../../support/until.ts';
 import { startFront, type TestFront } from '../support/front.ts';
 import { putClaim, putView } from '../support/seed.ts';
@@ -141,7 +141,7 @@ describe('wire: hostile and slow senders', { concurrency: true }, () => {
       const { text } = await exchange(front.port, [request]);
       const shape = route.answers[400]?.shape ?? problemShape(route, 400) ?? {};
       const json = JSON.parse(text.slice(text.indexOf('\r\n\r\n')));
-      assert.deepEqual([mistakesOf(shape, json, 5), json.code], [[], 'headerRepeated'], start);
+      assert.deepEqual([validate(shape, json, 5), json.code], [[], 'headerRepeated'], start);
     }
   });
 

@@ -164,16 +164,16 @@ test('scatter: an invalid query reports every error of its own, and the other qu
 test('scatter: a query with an invalid target reports its other errors too', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 1, workers: 1 });
   const target = { kind: 'auto', sourceGroup: '', type: '' } as const;
-  const mistakes = ['sourceGroupAlias must be a string'];
+  const errors = ['sourceGroupAlias must be a string'];
   const bodies = [{ pagination: { pageSize: 1001 }, sort: 5 }, 7, {}];
-  const requests = bodies.map((body) => ({ target, body, mistakes }));
+  const requests = bodies.map((body) => ({ target, body, errors }));
   const outcomes = await cluster.service.run(clientOf(cluster.tenant), requests, { minVersion: null });
   assert.deepEqual(
     outcomes.map((outcome) => !outcome.ok && [outcome.status, outcome.errors.length, outcome.errors[0]]),
     [
-      [400, 3, mistakes[0]],
-      [400, 1, mistakes[0]],
-      [400, 1, mistakes[0]],
+      [400, 3, errors[0]],
+      [400, 1, errors[0]],
+      [400, 1, errors[0]],
     ],
   );
   assert.equal(cluster.service.counters.scatters, 0);

@@ -158,7 +158,7 @@ test('transport: replies are never mixed up on a network that stalls, delays and
   transport.follow([here]);
   let asked = 0;
   let answered = 0;
-  const mistakes: unknown[] = [];
+  const errors: unknown[] = [];
   const askOne = async () => {
     asked += 1;
     const body = [asked, 'x'.repeat(random.pick([10, 1_000, 200_000]))];
@@ -168,7 +168,7 @@ test('transport: replies are never mixed up on a network that stalls, delays and
     if (reply?.kind !== 'answer') return await nextTurn();
     answered += 1;
     const [text, same] = reply.body as [string, MessageBody];
-    if (text !== 'reply to' || JSON.stringify(same) !== JSON.stringify(body)) mistakes.push(reply.body);
+    if (text !== 'reply to' || JSON.stringify(same) !== JSON.stringify(body)) errors.push(reply.body);
   };
   let isOver = false;
   const lanes = Array.from({ length: 8 }, async () => {
@@ -195,5 +195,5 @@ test('transport: replies are never mixed up on a network that stalls, delays and
   await until('a new connection is opened', () => answered > before + 20, 30_000);
   isOver = true;
   await Promise.all(lanes);
-  assert.deepEqual(mistakes, []);
+  assert.deepEqual(errors, []);
 });
