@@ -8,7 +8,7 @@ import { configDepthMax } from '../contract/limits.ts';
 import { excerpt, quote } from '../lib/quote.ts';
 import { itemPath, memberPath } from '../lib/text-position.ts';
 
-export interface TextMistake {
+export interface TextIssue {
   /** JSON path of the value being read. */
   readonly path: string;
   /** Ends with `(line 3, column 14)`, both counted from 1, columns in UTF-16 units. */
@@ -18,7 +18,7 @@ export interface TextMistake {
 
 export type ParsedText =
   | { readonly ok: true; readonly json: Json }
-  | { readonly ok: false; readonly mistakes: readonly TextMistake[] };
+  | { readonly ok: false; readonly issues: readonly TextIssue[] };
 
 /** Maximum number of duplicates reported for a file; more probably have a single cause. */
 const duplicatesReportedMax = 20;
@@ -28,16 +28,16 @@ export function parseJsonText(text: string): ParsedText {
   const reader = new JsonReader(text.startsWith('\uFEFF') ? text.slice(1) : text);
   try {
     const json = reader.whole();
-    return reader.duplicates.length === 0 ? { ok: true, json } : { ok: false, mistakes: reader.duplicates };
+    return reader.duplicates.length === 0 ? { ok: true, json } : { ok: false, issues: reader.duplicates };
   } catch (error) {
     if (!(error instanceof BrokenText)) throw error;
-    return { ok: false, mistakes: [...reader.duplicates, error.mistake] };
+    return { ok: false, issues: [...reader.duplicates, error.issue] };
   }
 }
 
 class BrokenText extends Error {
-  constructor(readonly mistake: TextMistake) {
-    super(mistake.message);
+  constructor(readonly issue: TextIssue) {
+    super(issue.message);
   }
 }
 
@@ -54,7 +54,7 @@ const literals = new Map<string, Json>([
 ]);
 
 class JsonReader {
-  readonly duplicates: TextMistake[] = [];
+  readonly duplicates: TextIssue[] = [];
   readonly #text: string;
   #at = 0;
   #steps: (string | number)[] = [];
@@ -233,8 +233,8 @@ class JsonReader {
   }
 
   #fail(message: string, advice: string): never {
-    const mistake = `broken JSON: ${message} ${this.#position(this.#at)}`;
-    throw new BrokenText({ path: this.#path(), message: mistake, advice });
+    const located = `broken JSON: ${message} ${this.#position(this.#at)}`;
+    throw new BrokenText({ path: this.#path(), message: located, advice });
   }
 
   #path(): string {

@@ -6,9 +6,9 @@ import type { ObjectShape } from './document-shape.ts';
 import { getOwn, isJsonObject, type Json, type JsonObject } from './json.ts';
 import { configurationFindingsMax } from './limits.ts';
 
-/** Problems found in configuration files. Errors reject the configuration; warnings do not. */
+/** Problems found in configuration files. Issues reject the configuration; warnings do not. */
 export interface Findings {
-  readonly mistakes: ConfigIssue[];
+  readonly issues: ConfigIssue[];
   readonly warnings: ConfigIssue[];
 }
 
@@ -31,7 +31,7 @@ export class Cursor {
   ) {}
 
   issue(message: string, advice: Advice): void {
-    this.#add(this.findings.mistakes, message, advice);
+    this.#add(this.findings.issues, message, advice);
   }
 
   warning(message: string, advice: Advice): void {

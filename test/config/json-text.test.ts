@@ -5,9 +5,9 @@ import { parseJsonText } from '../../src/config/json-text.ts';
 import { runs } from '../support/runs.ts';
 import { spentMs } from '../support/spent.ts';
 
-function mistakesOf(text: string) {
+function issuesOf(text: string) {
   const parsed = parseJsonText(text);
-  return parsed.ok ? [] : parsed.mistakes;
+  return parsed.ok ? [] : parsed.issues;
 }
 
 test('JSON text: parses every JSON value like JSON.parse, with any white space', () => {
@@ -55,7 +55,7 @@ test('JSON text: accepts a string exactly if JSON.parse does, except duplicate n
       }
       const parsed = parseJsonText(text);
       if (parsed.ok) assert.deepEqual(parsed.json, expected);
-      else assert.match(parsed.mistakes[0]?.message ?? '', /given twice|beyond a 64-bit float/);
+      else assert.match(parsed.issues[0]?.message ?? '', /given twice|beyond a 64-bit float/);
     }),
     { numRuns: runs(3000) },
   );
@@ -82,17 +82,17 @@ test('JSON text: reports line, column, path and what to change', () => {
     ['[undefined]', /"u" where a value/, /double quotes/, '$[0]'],
   ];
   for (const [text, message, advice, path] of cases) {
-    const [mistake] = mistakesOf(text);
-    assert.match(mistake?.message ?? '', message, text);
-    assert.match(mistake?.advice ?? '', advice, text);
-    assert.equal(mistake?.path, path, text);
+    const [issue] = issuesOf(text);
+    assert.match(issue?.message ?? '', message, text);
+    assert.match(issue?.advice ?? '', advice, text);
+    assert.equal(issue?.path, path, text);
   }
 });
 
 test('JSON text: reports every duplicate member name with its path, and the syntax error after them', () => {
-  const mistakes = mistakesOf('{"a": 1,\n "a": 2, "b": {"__proto__": 1, "__proto__": 2}, }');
+  const issues = issuesOf('{"a": 1,\n "a": 2, "b": {"__proto__": 1, "__proto__": 2}, }');
   assert.deepEqual(
-    mistakes.map(({ path, message }) => [path, message]),
+    issues.map(({ path, message }) => [path, message]),
     [
       ['$.a', '"a" is given twice (line 2, column 2)'],
       ['$.b.__proto__', '"__proto__" is given twice (line 2, column 32)'],
@@ -108,10 +108,10 @@ test('JSON text: __proto__ is a name like any other', () => {
 });
 
 test('JSON text: deep nesting and hostile sizes end in an issue, quickly', () => {
-  assert.match(mistakesOf('['.repeat(1_000_000))[0]?.message ?? '', /nested deeper than 200 levels/);
+  assert.match(issuesOf('['.repeat(1_000_000))[0]?.message ?? '', /nested deeper than 200 levels/);
   const startedAt = spentMs();
   const twice = `{${'"a":1,'.repeat(200_000)}"a":1}`;
-  assert.equal(mistakesOf(twice).length, 20);
+  assert.equal(issuesOf(twice).length, 20);
   assert.ok(spentMs() - startedAt < 2000);
 });
 

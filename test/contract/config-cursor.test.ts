@@ -5,9 +5,9 @@ import { objectOf } from '../../src/contract/document-shape.ts';
 import type { Json } from '../../src/contract/json.ts';
 
 function cursorOver(json: Json): { root: Cursor; reported: () => string[] } {
-  const findings: Findings = { mistakes: [], warnings: [] };
+  const findings: Findings = { issues: [], warnings: [] };
   const root = new Cursor('file.json', '$', json, findings);
-  return { root, reported: () => findings.mistakes.map(({ path, message }) => `${path} ${message}`) };
+  return { root, reported: () => findings.issues.map(({ path, message }) => `${path} ${message}`) };
 }
 
 test('config cursor: moves only to own members of a value', () => {

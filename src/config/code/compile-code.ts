@@ -249,7 +249,7 @@ class Compilation {
   }
 
   #checkMembers({ kind, file }: CodeProgram, members: readonly string[], index: CodeProgram['index']): void {
-    const findings: Findings = { mistakes: [], warnings: [] };
+    const findings: Findings = { issues: [], warnings: [] };
     const root = new Cursor(file, '$', null, findings);
     if (kind !== 'full' && !members.includes('properties')) {
       root.issue('there is no function properties', 'Add properties(entity, context) { return { … }; }.');
@@ -260,7 +260,7 @@ class Compilation {
       readIndexTexts(at);
       readCollations(at);
     }
-    this.issues.push(...findings.mistakes);
+    this.issues.push(...findings.issues);
   }
 
   #issue(

@@ -57,12 +57,12 @@ export class Compiler {
       const { cpuMs, ...end } = await this.#process.compile(file, read, left);
       if (end.kind === 'compiled') return { ...end.compiled, cpuMs };
       if (end.kind === 'gone' && tries < triesMax) continue;
-      return { draft: null, issues: [{ file, path: '$', ...mistakeOf(end, max) }], cpuMs };
+      return { draft: null, issues: [{ file, path: '$', ...failureText(end, max) }], cpuMs };
     }
   }
 }
 
-function mistakeOf(
+function failureText(
   end: Exclude<CompileEnd, { kind: 'compiled' }>,
   cpuMsMax: number,
 ): { message: string; advice: string } {

@@ -122,7 +122,7 @@ function templateType(parts: readonly (string | null)[]): Type {
 
 /** @param documents valid documents of all tenants @param alias of the tenant */
 export function typesFile(documents: ConfigDocuments, alias: string): string {
-  const files = runSync(parseDocuments(documents, { mistakes: [], warnings: [] })).get(alias);
+  const files = runSync(parseDocuments(documents, { issues: [], warnings: [] })).get(alias);
   return files === undefined ? '' : new TypesOfTenant(alias, files, documents).text();
 }
 
@@ -215,7 +215,7 @@ class TypesOfTenant {
   #item(name: string, root: Cursor): Member {
     const program = this.#programs.get(root.file);
     const index = program === undefined ? memberOf(root.json, 'index') : program.index;
-    const at = new Cursor(root.file, '$.index', index, { mistakes: [], warnings: [] });
+    const at = new Cursor(root.file, '$.index', index, { issues: [], warnings: [] });
     return { name, type: itemType(readIndexFields(at)), comment: fileInTenant(root) };
   }
 }

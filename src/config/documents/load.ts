@@ -130,7 +130,7 @@ function* loadingTenants(
   former: readonly Configuration[],
 ): Steps<LoadOutcome> {
   const { from, observer } = how;
-  const findings: Findings = { mistakes: [], warnings: [] };
+  const findings: Findings = { issues: [], warnings: [] };
   const loaded = new Map<string, LoadedTenant>();
   const known = observer === null ? former.flatMap((one) => loadedTenants.get(one) ?? []) : [];
   for (const [name, { fingerprint, documents }] of tenants) {
@@ -168,11 +168,11 @@ function assembled(
     for (const client of own) clients.push(client);
     for (const { key, principal } of held) {
       const first = keys.add(key, principal);
-      if (first !== null) findings.mistakes.push(issueOfTakenKey(key, first));
+      if (first !== null) findings.issues.push(issueOfTakenKey(key, first));
     }
   }
-  if (findings.mistakes.length > 0) {
-    return { ok: false, issues: inFileOrder(findings.mistakes), warnings: inFileOrder(findings.warnings) };
+  if (findings.issues.length > 0) {
+    return { ok: false, issues: inFileOrder(findings.issues), warnings: inFileOrder(findings.warnings) };
   }
   if (tenants.size === 0) {
     const root = new Cursor('tenants', '$', undefined, findings);
@@ -256,7 +256,7 @@ function checkAllCompiled({
       const isCode = root.file.endsWith('.js') || root.file.endsWith('.ts');
       if (!isCode || compiled.has(root.file)) continue;
       areAllCompiled = false;
-      root.issue(notCompiled, 'Correct its mistakes first.');
+      root.issue(notCompiled, 'Correct its errors first.');
     }
   }
   // The imports of an uncompiled schema are unknown.

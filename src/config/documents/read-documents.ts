@@ -26,11 +26,11 @@ export async function readConfiguration(configDir: string): Promise<ReadOutcome>
   if (loaded.ok && found.length === 0) return { ...loaded, documents: hashed };
   // If no tenant could be read, the warning that there is none is redundant.
   const warnings = loaded.ok && loaded.configuration.tenants.size === 0 ? [] : loaded.warnings;
-  return { ok: false, issues: allMistakes(found, loaded), warnings };
+  return { ok: false, issues: allIssues(found, loaded), warnings };
 }
 
 /** The mistakes of reading, compiling and loading documents, sorted by file. */
-export function allMistakes(found: readonly ConfigIssue[], loaded: LoadOutcome): ConfigIssue[] {
+export function allIssues(found: readonly ConfigIssue[], loaded: LoadOutcome): ConfigIssue[] {
   return withoutRepetition([...found, ...(loaded.ok ? [] : loaded.issues)]);
 }
 

@@ -77,6 +77,6 @@ function addSchema(files: Map<string, Cursor>, { kind, alias }: SchemaPath, root
 function parseDocument(file: string, text: string, findings: Findings): Cursor {
   const parsed = parseJsonText(text);
   if (parsed.ok) return new Cursor(file, '$', parsed.json, findings);
-  for (const mistake of parsed.mistakes) findings.mistakes.push({ file, ...mistake });
+  for (const issue of parsed.issues) findings.issues.push({ file, ...issue });
   return new Cursor(file, '$', undefined, findings);
 }

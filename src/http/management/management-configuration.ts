@@ -12,7 +12,7 @@ import {
   loadingStored,
   type TenantTexts,
 } from '../../config/documents/load.ts';
-import { allMistakes } from '../../config/documents/read-documents.ts';
+import { allIssues } from '../../config/documents/read-documents.ts';
 import {
   documentsOfTenant,
   withDocumentsOfTenant,
@@ -205,7 +205,7 @@ async function validConfiguration(
 ): Promise<{ tenants: ReadonlyMap<string, TenantTexts>; configuration: Configuration }> {
   const alone = await checkedInTurn(loadingSteps(documents, 'folder'));
   const { issues } = compiled;
-  if (!alone.ok || issues.length > 0) throw invalidProblem(allMistakes(issues, alone), tenant);
+  if (!alone.ok || issues.length > 0) throw invalidProblem(allIssues(issues, alone), tenant);
   if (!alone.configuration.tenants.has(tenant)) {
     throw new ProblemError(problems.configurationInvalid(['tenant.json: the document is missing']));
   }

@@ -108,7 +108,7 @@ export function codeIndexSchema(
 ): IndexSchema {
   const { alias, file, index } = program;
   // Its mistakes were reported when the program was compiled.
-  const at = new Cursor(file, '$.index', index, { mistakes: [], warnings: [] });
+  const at = new Cursor(file, '$.index', index, { issues: [], warnings: [] });
   const fields = readIndexFields(at);
   return {
     alias,

@@ -178,23 +178,23 @@ function compiled(json: Json | undefined, compile = compileField) {
     constant,
     value: value(frame),
     text: text(frame),
-    mistakes: places(),
+    issues: places(),
   };
 }
 
 test('expression: a string is an expression, and `$exp` is another notation for it', () => {
-  const number = { constant: null, value: 9, text: '9', mistakes: [] };
+  const number = { constant: null, value: 9, text: '9', issues: [] };
   assert.deepEqual(compiled('{p.n}'), number);
   assert.deepEqual(compiled({ $exp: '{p.n}' }), number);
-  const plain = { constant: 'plain', value: 'plain', text: 'plain', mistakes: [] };
+  const plain = { constant: 'plain', value: 'plain', text: 'plain', issues: [] };
   assert.deepEqual(compiled('plain'), plain);
   assert.deepEqual(compiled({ $exp: 'plain' }), plain);
 });
 
 test('expression: a literal is its own value, and its string is known without an entity', () => {
-  assert.deepEqual(compiled(1.5), { constant: '1.5', value: 1.5, text: '1.5', mistakes: [] });
-  assert.deepEqual(compiled(false), { constant: 'false', value: false, text: 'false', mistakes: [] });
-  assert.deepEqual(compiled(null), { constant: null, value: null, text: null, mistakes: [] });
+  assert.deepEqual(compiled(1.5), { constant: '1.5', value: 1.5, text: '1.5', issues: [] });
+  assert.deepEqual(compiled(false), { constant: 'false', value: false, text: 'false', issues: [] });
+  assert.deepEqual(compiled(null), { constant: null, value: null, text: null, issues: [] });
 });
 
 test('expression: an error is reported at its path, and the field is null', () => {
@@ -208,15 +208,15 @@ test('expression: an error is reported at its path, and the field is null', () =
     [{ $exp: '{p.', value: 1 }, ['$.value', '$.$exp']],
     [['{p.n}'], ['$']],
   ];
-  for (const [json, mistakes] of cases) {
-    const wanted = { constant: null, value: null, text: null, mistakes };
+  for (const [json, issues] of cases) {
+    const wanted = { constant: null, value: null, text: null, issues };
     assert.deepEqual(compiled(json), wanted, JSON.stringify(json));
   }
 });
 
 test('expression: a required field can be null but not absent', () => {
-  assert.deepEqual(compiled(undefined, compileRequiredField).mistakes, ['$']);
+  assert.deepEqual(compiled(undefined, compileRequiredField).issues, ['$']);
   assert.equal(compiled(undefined, compileRequiredField).value, null);
-  assert.deepEqual(compiled(null, compileRequiredField).mistakes, []);
+  assert.deepEqual(compiled(null, compileRequiredField).issues, []);
   assert.equal(compiled('{p.n}', compileRequiredField).value, 9);
 });

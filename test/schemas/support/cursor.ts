@@ -5,15 +5,15 @@ import type { Json } from '../../../src/contract/json.ts';
 /** A value as the root of a file, with the errors and warnings found in it so far, and their paths. */
 export function cursorOver(json: Json | undefined): {
   at: Cursor;
-  mistakes: readonly ConfigIssue[];
+  issues: readonly ConfigIssue[];
   warnings: readonly ConfigIssue[];
   places: () => string[];
 } {
-  const findings: Findings = { mistakes: [], warnings: [] };
+  const findings: Findings = { issues: [], warnings: [] };
   return {
     at: new Cursor('file.json', '$', json, findings),
-    mistakes: findings.mistakes,
+    issues: findings.issues,
     warnings: findings.warnings,
-    places: () => findings.mistakes.map(({ path }) => path),
+    places: () => findings.issues.map(({ path }) => path),
   };
 }

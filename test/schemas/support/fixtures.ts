@@ -68,7 +68,7 @@ export interface SchemaTexts {
 
 /** Compiles schema files and returns the result and its issues. */
 export function compileWithIssues(texts: SchemaTexts): { compiled: CompiledSchemas; issues: ConfigIssue[] } {
-  const findings: Findings = { mistakes: [], warnings: [] };
+  const findings: Findings = { issues: [], warnings: [] };
   const files = (folder: string, given: Record<string, Json> = {}) =>
     new Map(
       Object.entries(given).map(([alias, json]) => [
@@ -82,7 +82,7 @@ export function compileWithIssues(texts: SchemaTexts): { compiled: CompiledSchem
     partials: files('partials', texts.partials),
     indexes: files('indexes', texts.indexes),
   });
-  return { compiled, issues: findings.mistakes };
+  return { compiled, issues: findings.issues };
 }
 
 export function compileValid(texts: SchemaTexts): CompiledSchemas {
