@@ -34,13 +34,13 @@ export class Setting<Value, Default extends Value | null> {
   /**
    * The value in an environment; an empty variable counts as not set. An invalid value results in the default and a mistake.
    */
-  valueIn(env: NodeJS.ProcessEnv, mistakes: string[]): Value | Default {
+  valueIn(env: NodeJS.ProcessEnv, errors: string[]): Value | Default {
     const text = env[this.variable]?.trim() ?? '';
     if (text === '') return this.absent;
     const value = this.kind.read(text);
     if (value !== null) return value;
     const shown = JSON.stringify(excerpt(this.kind.shown(text)));
-    mistakes.push(`${this.variable} is ${shown}: it must be ${this.kind.allowed}`);
+    errors.push(`${this.variable} is ${shown}: it must be ${this.kind.allowed}`);
     return this.absent;
   }
 

@@ -75,9 +75,9 @@ const repositoryDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../..
  * @throws SettingsError with every invalid variable, its value and what is allowed
  */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
-  const mistakes: string[] = [];
+  const errors: string[] = [];
   const table = settingsTable;
-  const value = <Value>(setting: Pick<Setting<Value, Value>, 'valueIn'>) => setting.valueIn(env, mistakes);
+  const value = <Value>(setting: Pick<Setting<Value, Value>, 'valueIn'>) => setting.valueIn(env, errors);
   const host = value(table.host);
   const port = value(table.port);
   const dataDir = value(table.dataDir);
@@ -143,21 +143,21 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   }).flatMap(([name, given]) => (given === null ? [] : [name]));
   if (named.length > 1) {
     const [first, ...others] = named.reverse();
-    mistakes.push(
+    errors.push(
       `${others.reverse().join(', ')} and ${first} are ${named.length > 2 ? 'all' : 'both'} set: keep one of them`,
     );
   }
   if ((sentinels.hosts === null) !== (sentinels.name === null)) {
-    mistakes.push('REDIS_SENTINEL and REDIS_SENTINEL_NAME need each other: set both, or neither');
+    errors.push('REDIS_SENTINEL and REDIS_SENTINEL_NAME need each other: set both, or neither');
   }
   if ((tlsCert === null) !== (tlsKey === null)) {
     const [there, missing] = tlsCert === null ? ['TLS_KEY', 'TLS_CERT'] : ['TLS_CERT', 'TLS_KEY'];
-    mistakes.push(`${there} is set and ${missing} is not: HTTPS needs both, HTTP neither`);
+    errors.push(`${there} is set and ${missing} is not: HTTPS needs both, HTTP neither`);
   }
   if (settings.confirmReplicas > 0 && settings.redis.kind === 'private') {
-    mistakes.push('CONFIRM_REPLICAS is set and REDIS_URL is not: the private Redis has no replicas');
+    errors.push('CONFIRM_REPLICAS is set and REDIS_URL is not: the private Redis has no replicas');
   }
-  if (mistakes.length > 0) throw new SettingsError(mistakes.join('; '));
+  if (errors.length > 0) throw new SettingsError(errors.join('; '));
   return settings;
 }
 
