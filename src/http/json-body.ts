@@ -2,7 +2,7 @@
 import { isJsonObject, type Json } from '../contract/json.ts';
 import { jsonDepthMax } from '../contract/limits.ts';
 import { isBeyondSafe } from '../lib/exact-number.ts';
-import { type JsonMistake, jsonBytesMistake } from '../lib/json-mistake.ts';
+import { type JsonSyntaxError, findJsonErrorInBytes } from '../lib/json-syntax-error.ts';
 
 /** Both decoders strip a byte order mark. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -27,11 +27,11 @@ const errorUnitsMax = 256 * 1024;
 
 /** Error message for bytes that are not JSON in UTF-8, with the position: `line 3, column 17: expected \`,\``. */
 export function notJsonText(bytes: Uint8Array): string {
-  const found = jsonBytesMistake(bytes, errorUnitsMax);
+  const found = findJsonErrorInBytes(bytes, errorUnitsMax);
   return found === null ? 'The body must be JSON in UTF-8' : notJsonAt(found);
 }
 
-export function notJsonAt({ line, column, expected }: JsonMistake): string {
+export function notJsonAt({ line, column, expected }: JsonSyntaxError): string {
   return `The body must be JSON in UTF-8 (line ${line}, column ${column}: expected ${expected})`;
 }
 

@@ -104,12 +104,12 @@ export class ArraySplitter {
           this.#markBytes += 1;
           return at + 1;
         }
-        if (this.#markBytes % byteOrderMark.length > 0) throw this.#mistake('broken', at);
-        if (byte !== openBracket) throw this.#mistake(beginsOtherJson(byte) ? 'notArray' : 'broken', at);
+        if (this.#markBytes % byteOrderMark.length > 0) throw this.#error('broken', at);
+        if (byte !== openBracket) throw this.#error(beginsOtherJson(byte) ? 'notArray' : 'broken', at);
         this.#expecting = 'firstElement';
         return at + 1;
       case 'separator':
-        if (byte !== comma && byte !== closeBracket) throw this.#mistake('broken', at);
+        if (byte !== comma && byte !== closeBracket) throw this.#error('broken', at);
         this.#expecting = byte === comma ? 'element' : 'end';
         return at + 1;
       case 'firstElement':
@@ -123,17 +123,17 @@ export class ArraySplitter {
         this.#begin(byte, at);
         return at;
       case 'end':
-        throw this.#mistake('broken', at);
+        throw this.#error('broken', at);
     }
   }
 
-  #mistake(kind: SplitError['kind'], at: number): SplitError {
+  #error(kind: SplitError['kind'], at: number): SplitError {
     return new SplitError(kind, at, expectedText[this.#expecting]);
   }
 
   #begin(byte: number, at: number): void {
-    if (byte === comma || byte === closeBracket || byte === closeBrace) throw this.#mistake('broken', at);
-    if (this.#count === this.#elementsMax) throw this.#mistake('tooMany', at);
+    if (byte === comma || byte === closeBracket || byte === closeBrace) throw this.#error('broken', at);
+    if (this.#count === this.#elementsMax) throw this.#error('tooMany', at);
     this.#sink.begin?.(at);
     this.#inside =
       byte === openBrace || byte === openBracket ? 'container' : byte === quote ? 'string' : 'scalar';

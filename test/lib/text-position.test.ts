@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { positionIn } from '../../src/lib/json-mistake.ts';
+import { positionIn } from '../../src/lib/json-syntax-error.ts';
 import { itemPath, memberPath, memberStep, PositionCounter } from '../../src/lib/text-position.ts';
 import { runs } from '../support/runs.ts';
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import { entityBytesMax } from '../../contract/limits.ts';
-import { type JsonMistake, jsonBytesMistake } from '../../lib/json-mistake.ts';
+import { type JsonSyntaxError, findJsonErrorInBytes } from '../../lib/json-syntax-error.ts';
 
 /**
  * Maximum length of a line in bytes. Escaped characters (`\u00e9`) take up to six times the bytes that count for the limit of
@@ -96,13 +96,13 @@ function parsed(bytes: Buffer): Json | undefined {
 }
 
 function notJsonText({ bytes, line, column }: RecordText): string {
-  const found = jsonBytesMistake(bytes);
+  const found = findJsonErrorInBytes(bytes);
   if (found === null) return 'The entity is not JSON';
   return `The entity is not JSON (${placeText(found, line, column)}: expected ${found.expected})`;
 }
 
 /** Position in the file of an error in a text that begins at a line and column. */
-function placeText(found: JsonMistake, line: number, column: number): string {
+function placeText(found: JsonSyntaxError, line: number, column: number): string {
   const first = found.line === 1;
   return `line ${line + found.line - 1}, column ${first ? column + found.column - 1 : found.column}`;
 }

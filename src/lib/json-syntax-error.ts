@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer';
 /** Not fatal, and skips a byte order mark. */
 const anyBytes = new TextDecoder('utf-8');
 
-export interface JsonMistake {
+export interface JsonSyntaxError {
   /** From 1. */
   readonly line: number;
   /** From 1, in code points. */
@@ -16,16 +16,16 @@ export interface JsonMistake {
  * The first syntax error; null for valid JSON, or if the error is after `unitsMax` UTF-16 units. Reading takes ten times as
  * long as `JSON.parse`.
  */
-export function jsonMistake(text: string, unitsMax = Number.POSITIVE_INFINITY): JsonMistake | null {
-  const found = new Reader(text, unitsMax).mistake();
+export function findJsonError(text: string, unitsMax = Number.POSITIVE_INFINITY): JsonSyntaxError | null {
+  const found = new Reader(text, unitsMax).firstError();
   return found && { ...positionIn(text, found.at), expected: found.expected };
 }
 
-/** The first error in bytes that should be JSON in UTF-8; null in the same cases as `jsonMistake`. */
-export function jsonBytesMistake(bytes: Uint8Array, unitsMax?: number): JsonMistake | null {
+/** The first error in bytes that should be JSON in UTF-8; null in the same cases as `findJsonError`. */
+export function findJsonErrorInBytes(bytes: Uint8Array, unitsMax?: number): JsonSyntaxError | null {
   const text = anyBytes.decode(bytes);
   return isUtf8(bytes)
-    ? jsonMistake(text, unitsMax)
+    ? findJsonError(text, unitsMax)
     : { ...positionIn(text, text.indexOf('\ufffd')), expected: 'UTF-8' };
 }
 
@@ -64,7 +64,7 @@ class Reader {
     private readonly unitsMax: number,
   ) {}
 
-  mistake(): Found | null {
+  firstError(): Found | null {
     for (;;) {
       while (' \t\n\r'.includes(this.text.charAt(this.#at) || '-')) this.#at += 1;
       if (this.#at > this.unitsMax) return null;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { jsonMistake } from '../../src/lib/json-mistake.ts';
+import { findJsonError } from '../../src/lib/json-syntax-error.ts';
 
-test('jsonMistake: reports line, column and what was expected', () => {
+test('JSON syntax error: reports line, column and what was expected', () => {
   const cases: [text: string, place: string][] = [
     ['', '1:1 a value'],
     ['{"a": 1,}', '1:9 a name in double quotes'],
@@ -19,12 +19,12 @@ test('jsonMistake: reports line, column and what was expected', () => {
     ['undefined', '1:1 a value'],
   ];
   for (const [text, place] of cases) {
-    const found = jsonMistake(text);
+    const found = findJsonError(text);
     assert.equal(`${found?.line}:${found?.column} ${found?.expected}`, place, text);
   }
 });
 
-test('jsonMistake: finds an error exactly where JSON.parse fails', () => {
+test('JSON syntax error: finds an error exactly where JSON.parse fails', () => {
   const unit = fc.constantFrom(...'{}[]",:0123e.-+\\u a\n', 'true', 'null', '"a"', '"\\n"');
   const isJson = (text: string) => {
     try {
@@ -41,7 +41,7 @@ test('jsonMistake: finds an error exactly where JSON.parse fails', () => {
   );
   fc.assert(
     fc.property(texts, (text) => {
-      assert.equal(jsonMistake(text) === null, isJson(text));
+      assert.equal(findJsonError(text) === null, isJson(text));
     }),
     { numRuns: 2000 },
   );
