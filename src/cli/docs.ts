@@ -1,7 +1,7 @@
 /** `npm run docs`: builds the documentation as a static site (docs/contributing.md). */
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildSite, DocsMistakes } from '../docs-site/build-site.ts';
+import { buildSite, DocsError } from '../docs-site/build-site.ts';
 import { CommandStop, readArguments, runCommand } from './terminal/command-line.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -14,7 +14,7 @@ async function main(): Promise<number> {
     console.log(`${pages} pages, ${links} links checked: ${target}`);
     return 0;
   } catch (error) {
-    if (error instanceof DocsMistakes) throw new CommandStop(error.message);
+    if (error instanceof DocsError) throw new CommandStop(error.message);
     throw error;
   }
 }

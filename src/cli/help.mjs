@@ -22,9 +22,9 @@ export function answerWords(name, words) {
     console.log(helpText(name));
     return 0;
   }
-  const mistake = consumedByNpm(name, words) ?? wordsMistake(name, words);
-  if (mistake === null) return null;
-  console.error(mistake);
+  const message = consumedByNpm(name, words) ?? argumentsError(name, words);
+  if (message === null) return null;
+  console.error(message);
   return command(name).wrongWordsCode ?? 1;
 }
 
@@ -90,7 +90,7 @@ function consumedByNpm(name, words) {
  * @param {readonly string[]} words
  * @returns {string | null}
  */
-export function wordsMistake(name, words) {
+export function argumentsError(name, words) {
   const { options, words: places = {}, passesOn } = command(name);
   if (passesOn) return null;
   try {

@@ -16,7 +16,7 @@ import { Document, LinkCheck, textOf } from './document.ts';
 import { navigationOf, pageHtml } from './page.ts';
 
 /** Why the site cannot be built. Broken links are listed one per line, each with file and line. */
-export class DocsMistakes extends Error {}
+export class DocsError extends Error {}
 
 const ownFolder = fileURLToPath(new URL('./', import.meta.url));
 /** Lists all pages by task; determines the navigation. */
@@ -25,7 +25,7 @@ const outsideDocs = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'bench/READ
 
 /**
  * @param folder emptied first; it must be empty or contain an earlier site
- * @throws DocsMistakes before anything is written
+ * @throws DocsError before anything is written
  */
 export async function buildSite(root: string, folder: string): Promise<{ pages: number; links: number }> {
   const documents = new Map(
@@ -46,7 +46,7 @@ export async function buildSite(root: string, folder: string): Promise<{ pages: 
       navigation,
     ),
   }));
-  if (check.mistakes.length > 0) throw new DocsMistakes(check.mistakes.join('\n'));
+  if (check.errors.length > 0) throw new DocsError(check.errors.join('\n'));
 
   requireOurs(folder);
   rmSync(folder, { recursive: true, force: true });
@@ -73,7 +73,7 @@ function requireOurs(folder: string): void {
   if (!existsSync(folder)) return;
   const names = readdirSync(folder);
   if (names.length === 0 || names.includes('search.json')) return;
-  throw new DocsMistakes(`${folder} has files of something else. Choose an empty folder.`);
+  throw new DocsError(`${folder} has files of something else. Choose an empty folder.`);
 }
 
 function docsFiles(root: string): string[] {

@@ -177,7 +177,7 @@ export function escapeHtml(text: string): string {
 /** Turns links between files into links between pages, and collects broken links. */
 export class LinkCheck {
   /** `file:line: target: what is wrong` */
-  readonly mistakes: string[] = [];
+  readonly errors: string[] = [];
   /** Linked files that are not pages, relative to the repository. */
   readonly files = new Set<string>();
   checked = 0;
@@ -195,15 +195,15 @@ export class LinkCheck {
     const [name = '', anchor] = target.split('#');
     const file = name === '' ? from.file : path.posix.join(path.posix.dirname(from.file), name);
     const page = this.documents.get(file);
-    const mistake = this.#mistake(file, page, anchor);
-    if (mistake !== null) this.mistakes.push(`${from.file}:${line}: ${target}: ${mistake}`);
+    const error = this.#errorIn(file, page, anchor);
+    if (error !== null) this.errors.push(`${from.file}:${line}: ${target}: ${error}`);
     if (page === undefined) this.files.add(file);
     const address = relative(from.address, page?.address ?? file);
     const place = name === '' ? '' : address;
     return anchor === undefined ? place : `${place}#${anchor}`;
   }
 
-  #mistake(file: string, page: Document | undefined, anchor: string | undefined): string | null {
+  #errorIn(file: string, page: Document | undefined, anchor: string | undefined): string | null {
     if (file.startsWith('..')) return 'the link leads out of the repository';
     if (page === undefined && !this.isFile(file)) return 'no such file';
     if (anchor === undefined) return null;

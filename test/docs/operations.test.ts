@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { isCommand } from '../../src/cli/commands.mjs';
-import { wordsMistake } from '../../src/cli/help.mjs';
+import { argumentsError } from '../../src/cli/help.mjs';
 import { run, temporaryFolder } from '../cli/support/command.ts';
 import { Platform } from '../cli/support/platform.ts';
 import { Nginx } from '../support/nginx.ts';
@@ -161,6 +161,6 @@ test('operations: the workflow for pull requests calls commands with existing op
   );
   for (const [line, command = '', words = ''] of lines) {
     assert.ok(isCommand(command), line);
-    assert.equal(wordsMistake(command, words.split(' ').filter(Boolean)), null, line);
+    assert.equal(argumentsError(command, words.split(' ').filter(Boolean)), null, line);
   }
 });

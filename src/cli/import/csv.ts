@@ -59,7 +59,7 @@ async function* rowsOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Row> {
       yield { cells: record, line: info.lines - surplus - count(text, /\r\n|\n|\r/g) };
     }
   } catch (error) {
-    if (error instanceof CsvError) throw new CommandStop(mistakeText(error, surplus));
+    if (error instanceof CsvError) throw new CommandStop(errorTextOf(error, surplus));
     throw error;
   }
 }
@@ -82,15 +82,15 @@ async function* checkedUtf8(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffe
   }
 }
 
-const mistakes: Readonly<Record<string, string>> = {
+const errorTexts: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: 'the opening `"` of a cell has no closing `"`',
   CSV_INVALID_CLOSING_QUOTE: 'expected `,` or the end of the line after the closing `"` of a cell',
   INVALID_OPENING_QUOTE: 'a `"` in a cell without quotes. Put the cell in quotes and double the `"` in it',
   CSV_MAX_RECORD_SIZE: `the row is longer than ${lineBytesMax} bytes. Is a \`"\` missing?`,
 };
 
-function mistakeText(error: CsvError, surplus: number): string {
-  return `The file is not CSV (line ${Number(error.lines) - surplus}: ${mistakes[error.code] ?? error.message})`;
+function errorTextOf(error: CsvError, surplus: number): string {
+  return `The file is not CSV (line ${Number(error.lines) - surplus}: ${errorTexts[error.code] ?? error.message})`;
 }
 
 function count(text: string, pattern: RegExp): number {

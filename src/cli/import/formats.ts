@@ -49,12 +49,12 @@ export async function* readJsonArray(
     piece = Buffer.alloc(0);
     splitter.end();
   } catch (error) {
-    if (error instanceof SplitError) throw mistakeOf(error, position.in(piece, error.at));
+    if (error instanceof SplitError) throw stopFor(error, position.in(piece, error.at));
     throw error;
   }
 }
 
-function mistakeOf({ kind, expected }: SplitError, { line, column }: TextPosition): CommandStop {
+function stopFor({ kind, expected }: SplitError, { line, column }: TextPosition): CommandStop {
   const advice = kind === 'notArray' ? ' For one entity per line, add --format ndjson' : '';
   return new CommandStop(
     `The file is not a JSON array (line ${line}, column ${column}: expected ${expected}).${advice}`,

@@ -4,7 +4,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { SettingsError } from '../../config/settings/settings.ts';
 import { asTyped } from '../../lib/typed-command.mjs';
 import { commands } from '../commands.mjs';
-import { seeHelp, wordsMistake } from '../help.mjs';
+import { seeHelp, argumentsError } from '../help.mjs';
 
 /** Ends a command with a one-line message for the user, without a stack trace. */
 export class CommandStop extends Error {
@@ -43,8 +43,8 @@ export function readArguments<Name extends CommandName>(
   name: Name,
   words: readonly string[] = process.argv.slice(2),
 ): Parsed<Name> {
-  const mistake = wordsMistake(name, words);
-  if (mistake !== null) throw new CommandStop(mistake);
+  const message = argumentsError(name, words);
+  if (message !== null) throw new CommandStop(message);
   const config: ParseArgsConfig = {
     args: [...words],
     options: commands[name].options,

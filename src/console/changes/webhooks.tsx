@@ -70,7 +70,7 @@ function WebhookState({ webhook: { state, url } }: { readonly webhook: Webhook }
     <>
       <State means={meanings[state]}>{state}</State>
       {state === 'refused' && (
-        <p class="mistake">
+        <p class="error-text">
           <code>{hostOf(url)}</code> is not a public address. To allow it, add it to{' '}
           <code>WEBHOOK_ALLOW</code> and restart the platform.
         </p>
@@ -86,17 +86,17 @@ function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).hostname : url;
 }
 
-type Message = { readonly text: string; readonly isMistake: boolean };
+type Message = { readonly text: string; readonly isError: boolean };
 
 function Actions({ webhook, reload }: { readonly webhook: Webhook; readonly reload: () => void }) {
-  const [message, setMessage] = useState<Message>({ text: '', isMistake: false });
+  const [message, setMessage] = useState<Message>({ text: '', isError: false });
   const path = `/webhooks/${encodeURIComponent(webhook.alias)}`;
   const act = async (what: () => Promise<string>) => {
-    setMessage({ text: '…', isMistake: false });
+    setMessage({ text: '…', isError: false });
     try {
-      setMessage({ text: await what(), isMistake: false });
+      setMessage({ text: await what(), isError: false });
     } catch (error) {
-      setMessage({ text: error instanceof RequestError ? error.message : String(error), isMistake: true });
+      setMessage({ text: error instanceof RequestError ? error.message : String(error), isError: true });
     }
     reload();
   };
@@ -126,7 +126,7 @@ function Actions({ webhook, reload }: { readonly webhook: Webhook; readonly relo
       <button type="button" onClick={() => act(replay)}>
         Replay all
       </button>
-      <span role="status" class={message.isMistake ? 'mistake' : undefined}>
+      <span role="status" class={message.isError ? 'error-text' : undefined}>
         {message.text}
       </span>
     </div>

@@ -103,7 +103,7 @@ function Written({
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) run();
         }}
       />
-      {parsed === null && <p class="mistake">Not a valid JSON object.</p>}
+      {parsed === null && <p class="error-text">Not a valid JSON object.</p>}
       <p>
         <button type="button" disabled={parsed === null || text === written} onClick={run}>
           Run this query

@@ -3,14 +3,14 @@ import { keepKey, RequestError, request } from '../api/request.ts';
 
 /** Asks for the key, and stores it if it is valid. */
 export function KeyForm({ onKey }: { readonly onKey: () => void }) {
-  const [mistake, setMistake] = useState<string | null>(null);
+  const [message, setMessage] = useState<string | null>(null);
   const [isAsking, setIsAsking] = useState(false);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     if (!(event.currentTarget instanceof HTMLFormElement)) return;
     const key = String(new FormData(event.currentTarget).get('key') ?? '').trim();
     if (key === '') {
-      setMistake('Enter a key.');
+      setMessage('Enter a key.');
       return;
     }
     setIsAsking(true);
@@ -19,7 +19,7 @@ export function KeyForm({ onKey }: { readonly onKey: () => void }) {
       keepKey(key);
       onKey();
     } catch (error) {
-      setMistake(mistakeOf(error));
+      setMessage(messageOf(error));
       setIsAsking(false);
     }
   };
@@ -41,11 +41,11 @@ export function KeyForm({ onKey }: { readonly onKey: () => void }) {
           autocomplete="off"
           autofocus
           aria-describedby="key-note"
-          aria-invalid={mistake !== null}
+          aria-invalid={message !== null}
         />
-        {mistake !== null && (
-          <p class="mistake" role="alert">
-            {mistake}
+        {message !== null && (
+          <p class="error-text" role="alert">
+            {message}
           </p>
         )}
         <button type="submit" class="main" disabled={isAsking}>
@@ -60,7 +60,7 @@ export function KeyForm({ onKey }: { readonly onKey: () => void }) {
   );
 }
 
-function mistakeOf(error: unknown): string {
+function messageOf(error: unknown): string {
   if (!(error instanceof RequestError)) return String(error);
   if (error.status === 401) return 'Unknown key.';
   if (error.status === 403) return 'This key is not a management key with the scope read.';

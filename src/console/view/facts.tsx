@@ -38,7 +38,7 @@ export function Facts({ explained }: { readonly explained: ViewExplained }) {
       {failure !== undefined && (
         <div>
           <dt>Last rebuild failed</dt>
-          <dd class="mistake">
+          <dd class="error-text">
             {failure.message} {failure.place !== undefined && <code>{failure.place}</code>} The last good view
             is kept.
           </dd>
