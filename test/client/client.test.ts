@@ -538,12 +538,12 @@ async function bundled(): Promise<Uint8Array> {
 test('client: ids and handles can have names on Object.prototype', async () => {
   const answer =
     '{"meta":{"status":200,"missingViewReferences":[]},"views":{"__proto__":{"title":"A view"}}}';
-  const mistakes = '{"errors":{"__proto__":["is wrong"]}}';
+  const savedErrors = '{"errors":{"__proto__":["is wrong"]}}';
   const named = createClient({
     url: 'http://example.test',
     key: clientKey,
     sourceKey,
-    fetch: async (url) => Response.json(JSON.parse(String(url).includes('/ingest/') ? mistakes : answer)),
+    fetch: async (url) => Response.json(JSON.parse(String(url).includes('/ingest/') ? savedErrors : answer)),
   });
   assert.equal(await named.byHandle('constructor'), null);
   assert.equal(await named.byId('toString'), null);

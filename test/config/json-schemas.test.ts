@@ -134,7 +134,7 @@ const files: Readonly<Record<string, JsonObject>> = {
 };
 
 /** Of a file of another form next to the tenant's own. */
-function mistakesOf(changed: Readonly<Record<string, Json>>): readonly string[] {
+function issuesOf(changed: Readonly<Record<string, Json>>): readonly string[] {
   const texts = Object.entries({ [tenantFile]: files[tenantFile] ?? {}, ...changed }).map(
     ([file, json]) => [file, JSON.stringify(json)] as const,
   );
@@ -179,7 +179,7 @@ const isForm =
   /^(?:unknown key|must be (?:a string|an object|a list|true or false, is (?!"))|this key is missing|`type` is missing|there is no (?:property|field) type|missing$)/;
 
 test('JSON schemas: `check` rejects what an editor rejects, and an editor rejects what `check` rejects for its form', () => {
-  assert.deepEqual(mistakesOf(files), []);
+  assert.deepEqual(issuesOf(files), []);
   const values: readonly (Json | undefined)[] = [undefined, null, -1.5, '', [7], { x: 1 }];
   const apart: string[] = [];
   let both = 0;
@@ -190,12 +190,12 @@ test('JSON schemas: `check` rejects what an editor rejects, and an editor reject
     for (const [place, put] of placesIn(json, (value) => value ?? null)) {
       for (const value of values) {
         const changed = put(value);
-        const mistakes = mistakesOf({ [file]: changed });
+        const issues = issuesOf({ [file]: changed });
         const refused = refusal(kind, changed);
-        const isRefused = mistakes.length > 0;
-        const mustRefuse = mistakes.some((message) => isForm.test(message));
+        const isRefused = issues.length > 0;
+        const mustRefuse = issues.some((message) => isForm.test(message));
         if ((refused !== null && !isRefused) || (refused === null && mustRefuse))
-          apart.push(`${file} ${place} = ${JSON.stringify(value)}: ${refused ?? mistakes.join(', ')}`);
+          apart.push(`${file} ${place} = ${JSON.stringify(value)}: ${refused ?? issues.join(', ')}`);
         if (refused !== null) both += 1;
       }
     }
@@ -216,10 +216,10 @@ test('JSON schemas: $schema is accepted only at the root of a file, as a string,
   };
   const { $schema: _, ...bare } = files[page] ?? {};
   assert.equal(digestOf({ $schema: 'other.json', ...bare }), digestOf(bare as JsonObject));
-  assert.deepEqual(mistakesOf({ [page]: { ...bare, $schema: 5 } as JsonObject }), [
+  assert.deepEqual(issuesOf({ [page]: { ...bare, $schema: 5 } as JsonObject }), [
     'must be a string, is a number',
   ]);
-  assert.deepEqual(mistakesOf({ [page]: { ...bare, route: { $schema: 'x' } } as JsonObject }), [
+  assert.deepEqual(issuesOf({ [page]: { ...bare, route: { $schema: 'x' } } as JsonObject }), [
     'unknown key "$schema"',
   ]);
 });

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
-import { buildSite, DocsMistakes } from '../../src/docs-site/build-site.ts';
+import { buildSite, DocsError } from '../../src/docs-site/build-site.ts';
 import { root, temporaryFolder } from '../cli/support/command.ts';
 import { openBrowser } from '../support/browser.ts';
 
@@ -96,7 +96,7 @@ test('docs site: a broken link is reported with file and line, and nothing is wr
   writeFileSync(path.join(clone, 'docs/page.md'), text);
   const folder = path.join(clone, 'site');
   await assert.rejects(buildSite(clone, folder), (error) => {
-    assert.ok(error instanceof DocsMistakes);
+    assert.ok(error instanceof DocsError);
     assert.deepEqual(error.message.split('\n'), [
       'docs/page.md:5: no-such.md: no such file',
       'docs/page.md:7: security.md#no-such: no such heading',

@@ -35,7 +35,7 @@ function citationsOf(source: string): Citation[] {
   }));
 }
 
-function mistakeOf({ page, heading }: Citation): string | null {
+function errorOf({ page, heading }: Citation): string | null {
   if (!existsSync(path.join(root, page))) return `there is no ${page}`;
   if (heading === null || headingsOf(textOf(page)).includes(heading)) return null;
   return `${page} has no heading "${heading}"`;
@@ -46,13 +46,13 @@ describe('citations in', () => {
   for (const folder of folders) {
     const inFolder = files.filter(({ file }) => file.startsWith(path.join(folder, '')));
     test(`${folder} lead to existing pages and headings`, () => {
-      const mistakes = inFolder.flatMap(({ file, source }) =>
+      const errors = inFolder.flatMap(({ file, source }) =>
         citationsOf(source).flatMap((citation) => {
-          const mistake = mistakeOf(citation);
-          return mistake === null ? [] : [`${file}: ${mistake}`];
+          const error = errorOf(citation);
+          return error === null ? [] : [`${file}: ${error}`];
         }),
       );
-      assert.deepEqual(mistakes, []);
+      assert.deepEqual(errors, []);
     });
 
     test(`${folder} name no document outside of this repository`, () => {
@@ -71,7 +71,7 @@ describe('citations in', () => {
 test('citations: errors are found', () => {
   const source =
     '/** (docs/reference/http.md "Delivery"), docs/reference/http.md\n * "Nothing", bench/README.md, "Slow paths", docs/no-page.md */';
-  assert.deepEqual(citationsOf(source).map(mistakeOf), [
+  assert.deepEqual(citationsOf(source).map(errorOf), [
     null,
     'docs/reference/http.md has no heading "Nothing"',
     'bench/README.md has no heading "Slow paths"',

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { anchorsOf, documents, relativeLinksOf, root, textOf } from './support/markdown.ts';
 
 /** The error in a link, or null. @param from the document that contains it, relative to the repository */
-function mistakeOf(from: string, target: string): string | null {
+function errorOf(from: string, target: string): string | null {
   const [file = '', anchor] = target.split('#');
   const to = file === '' ? from : path.posix.join(path.posix.dirname(from), file);
   if (to.startsWith('..')) return 'it leads out of the repository';
@@ -20,8 +20,8 @@ describe('the links of', () => {
   for (const file of documents()) {
     test(file, () => {
       const wrong = relativeLinksOf(textOf(file)).flatMap(({ target, line }) => {
-        const mistake = mistakeOf(file, target);
-        return mistake === null ? [] : [`line ${line}: ${target}: ${mistake}`];
+        const error = errorOf(file, target);
+        return error === null ? [] : [`line ${line}: ${target}: ${error}`];
       });
       assert.deepEqual(wrong, []);
     });
@@ -57,8 +57,8 @@ test('links: the index of docs links to every other page there', () => {
 });
 
 test('links: errors are found', () => {
-  assert.equal(mistakeOf('README.md', 'docs/guide/first-site.md#1-install'), null);
-  assert.match(mistakeOf('README.md', 'docs/guide/no-site.md') ?? '', /no such file/);
-  assert.match(mistakeOf('README.md', '#no-such-heading') ?? '', /no such heading/);
-  assert.match(mistakeOf('README.md', '../elsewhere.md') ?? '', /out of the repository/);
+  assert.equal(errorOf('README.md', 'docs/guide/first-site.md#1-install'), null);
+  assert.match(errorOf('README.md', 'docs/guide/no-site.md') ?? '', /no such file/);
+  assert.match(errorOf('README.md', '#no-such-heading') ?? '', /no such heading/);
+  assert.match(errorOf('README.md', '../elsewhere.md') ?? '', /out of the repository/);
 });

@@ -53,9 +53,9 @@ test('writing schemas: the examples agree with the types of millrace/schema, and
   texts.set('wrong.full.ts', full.replace('context.handle(', 'context.handel('));
   for (const [file, text] of texts) writeFileSync(path.join(folder, file), text);
   const said = await compilerSays([...options, ...texts.keys()], folder);
-  const mistakes = said.split('\n').filter((line) => line.includes(': error '));
-  assert.equal(mistakes.length, 1, said);
-  assert.match(mistakes[0] ?? '', /^wrong\.full\.ts\(.*handel/);
+  const errors = said.split('\n').filter((line) => line.includes(': error '));
+  assert.equal(errors.length, 1, said);
+  assert.match(errors[0] ?? '', /^wrong\.full\.ts\(.*handel/);
 });
 
 test('writing schemas: the examples run', async () => {

@@ -87,11 +87,11 @@ class Attack {
       // A broken body may leave the server waiting for the rest of it, so the client ends its side.
       const answer = await send(port, request.bytes, { end: !request.isFramed, patienceMs: answerMs });
       this.statuses.set(answer.status, (this.statuses.get(answer.status) ?? 0) + 1);
-      const { mistakes, json } = inspect(request, answer, this.#secrets);
+      const { errors, json } = inspect(request, answer, this.#secrets);
       if (json !== undefined) this.#loot.take(json, answer.headers);
-      if (mistakes.length === 0) return;
+      if (errors.length === 0) return;
       const start = answer.body.toString('utf8', 0, 300);
-      this.#note(request, `${mistakes.join('; ')}: ${answer.status} ${start}`);
+      this.#note(request, `${errors.join('; ')}: ${answer.status} ${start}`);
     } catch (error) {
       this.#note(request, String(error));
     }

@@ -11,7 +11,7 @@ import {
 import { listSettings } from '../../../src/config/settings/table.ts';
 import { folderWith } from '../support/folder.ts';
 
-function mistakeOf(env: NodeJS.ProcessEnv): string {
+function errorOf(env: NodeJS.ProcessEnv): string {
   try {
     readSettings(env);
   } catch (error) {
@@ -257,7 +257,7 @@ test('settings: an invalid value is reported with its variable and the allowed v
   ];
   for (const [name, values, allowed] of cases) {
     for (const value of values) {
-      const message = mistakeOf({ [name]: value });
+      const message = errorOf({ [name]: value });
       assert.ok(message.startsWith(`${name} is "${value}": it must be `), message);
       assert.match(message, allowed);
     }
@@ -265,8 +265,8 @@ test('settings: an invalid value is reported with its variable and the allowed v
 });
 
 test('settings: several invalid values are reported together, on one line', () => {
-  const message = mistakeOf({ PORT: 'x', HOST: 'no host', WEB: '0', LOG_LEVEL: 'loud\nand clear' });
-  const names = message.split('; ').map((mistake) => mistake.split(' ')[0]);
+  const message = errorOf({ PORT: 'x', HOST: 'no host', WEB: '0', LOG_LEVEL: 'loud\nand clear' });
+  const names = message.split('; ').map((error) => error.split(' ')[0]);
   assert.deepEqual(names.toSorted(), ['HOST', 'LOG_LEVEL', 'PORT', 'WEB']);
 });
 
@@ -281,28 +281,28 @@ test('settings: sentinels need a name, and exclude the other addresses of Redis'
     name: 'main',
   });
   for (const [name, value] of Object.entries(env)) {
-    assert.match(mistakeOf({ [name]: value }), /REDIS_SENTINEL and REDIS_SENTINEL_NAME need each other/);
+    assert.match(errorOf({ [name]: value }), /REDIS_SENTINEL and REDIS_SENTINEL_NAME need each other/);
   }
-  assert.match(mistakeOf({ ...env, REDIS_SENTINEL_NAME: 'a b' }), /REDIS_SENTINEL_NAME/);
-  assert.match(mistakeOf({ ...env, REDIS_URL: 'redis://a' }), /REDIS_URL and REDIS_SENTINEL are both set/);
+  assert.match(errorOf({ ...env, REDIS_SENTINEL_NAME: 'a b' }), /REDIS_SENTINEL_NAME/);
+  assert.match(errorOf({ ...env, REDIS_URL: 'redis://a' }), /REDIS_URL and REDIS_SENTINEL are both set/);
   assert.match(
-    mistakeOf({ ...env, REDIS_URL: 'redis://a', REDIS_CLUSTER: 'a:1' }),
+    errorOf({ ...env, REDIS_URL: 'redis://a', REDIS_CLUSTER: 'a:1' }),
     /REDIS_URL, REDIS_CLUSTER and REDIS_SENTINEL are all set/,
   );
 });
 
 test('settings: REDIS_URL and REDIS_CLUSTER exclude each other', () => {
   assert.match(
-    mistakeOf({ REDIS_URL: 'redis://a', REDIS_CLUSTER: 'a:1' }),
+    errorOf({ REDIS_URL: 'redis://a', REDIS_CLUSTER: 'a:1' }),
     /REDIS_URL and REDIS_CLUSTER are both set/,
   );
 });
 
 test('settings: a password is not repeated in a message', () => {
   for (const url of ['http://user:secr@t/@host', 'redis://:secr@t@host/x', ':secr@t@']) {
-    assert.doesNotMatch(mistakeOf({ REDIS_URL: url }), /secr/);
+    assert.doesNotMatch(errorOf({ REDIS_URL: url }), /secr/);
   }
-  assert.doesNotMatch(mistakeOf({ REDIS_CLUSTER: 'user:secret@a:1' }), /secret/);
+  assert.doesNotMatch(errorOf({ REDIS_CLUSTER: 'user:secret@a:1' }), /secret/);
 });
 
 test('settings: .env is read, the environment takes precedence and is not changed', async (t) => {

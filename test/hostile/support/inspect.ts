@@ -9,7 +9,7 @@ import {
   everyStatuses,
   problemShape,
 } from '../../../src/http/routing/openapi/openapi-document.ts';
-import { mistakesOf } from '../../../src/http/routing/validate.ts';
+import { errorsOf } from '../../../src/http/routing/validate.ts';
 import type { HostileRequest } from './requests.ts';
 import type { WireAnswer } from './wire.ts';
 
@@ -18,7 +18,7 @@ const libraryStatuses: ReadonlySet<number> = new Set([0, 400, 431, 505]);
 const stackPattern = /\bat .{1,200}\.(ts|js|mjs|lua):\d+|node_modules|file:\/\/|user_script|ioredis|ECONN/;
 
 export interface Inspection {
-  readonly mistakes: readonly string[];
+  readonly errors: readonly string[];
   /** Undefined if the body is not JSON. */
   readonly json: Json | undefined;
 }
@@ -28,30 +28,30 @@ export function inspect(request: HostileRequest, answer: WireAnswer, secrets: re
   const { status, headers, isCut } = answer;
   const body = decoded(answer);
   const text = body.toString('utf8');
-  const mistakes: string[] = [];
+  const errors: string[] = [];
   const sent = request.bytes.toString('utf8');
   for (const secret of secrets) {
     // The client's own input may be returned, such as the name of an entity.
-    if (text.includes(secret) && !bodyOf(sent).includes(secret)) mistakes.push(`it shows ${secret}`);
+    if (text.includes(secret) && !bodyOf(sent).includes(secret)) errors.push(`it shows ${secret}`);
   }
-  if (status >= 400 && stackPattern.test(withoutSent(text, sent))) mistakes.push('it shows our insides');
+  if (status >= 400 && stackPattern.test(withoutSent(text, sent))) errors.push('it shows our insides');
   if (status >= 500 && status !== 503 && !(status === 505 && !request.isFramed))
-    mistakes.push(`status ${status}`);
+    errors.push(`status ${status}`);
   if (status === 503 && headers.get('retry-after') === undefined && request.route.name !== 'ready') {
-    mistakes.push('503 without Retry-After');
+    errors.push('503 without Retry-After');
   }
-  if (isCut) mistakes.push('it was cut off');
+  if (isCut) errors.push('it was cut off');
   const json = jsonOf(text);
-  if (request.isFramed) mistakes.push(...shapeMistakes(request, status, json));
+  if (request.isFramed) errors.push(...shapeErrors(request, status, json));
   else if (
     json === undefined &&
     status >= 200 &&
     !libraryStatuses.has(status) &&
     !saysOtherThanJson(headers)
   ) {
-    mistakes.push('no JSON');
+    errors.push('no JSON');
   }
-  return { mistakes, json };
+  return { errors, json };
 }
 
 /** Probes and metrics are plain text, and files of the console have other types. */
@@ -61,17 +61,17 @@ function saysOtherThanJson(headers: WireAnswer['headers']): boolean {
   return /^(text\/|image\/svg\+xml)/.test(type);
 }
 
-function shapeMistakes(request: HostileRequest, status: number, json: Json | undefined): string[] {
+function shapeErrors(request: HostileRequest, status: number, json: Json | undefined): string[] {
   if (status === 0) return ['the connection was closed without an answer'];
   const shape = documentedShape(request.route, status);
   if (shape === undefined) {
     const isElsewhere = !request.isRouted && json !== undefined;
-    if (isElsewhere && mistakesOf(plainProblemShape, json, 1).length === 0) return [];
+    if (isElsewhere && errorsOf(plainProblemShape, json, 1).length === 0) return [];
     return isElsewhere ? [] : [`the status ${status} is not documented`];
   }
   if (shape === null) return [];
   if (json === undefined) return ['the body is no JSON'];
-  return request.isRouted ? mistakesOf(shape, json, 5).map(({ text }) => text) : [];
+  return request.isRouted ? errorsOf(shape, json, 5).map(({ text }) => text) : [];
 }
 
 /** Undefined if the route table does not have the status, null if it promises no JSON. */

@@ -5,7 +5,7 @@ import { loadConfiguration } from '../../../src/config/documents/load.ts';
 import type { QueryRequest, QueryService } from '../../../src/query/query-service.ts';
 import { resultText } from '../../../src/query/result/result-text.ts';
 import { LayoutStates } from '../../../src/store/configuration/layouts.ts';
-import { shapeMistakes } from '../../system/support/shape-check.ts';
+import { shapeErrors } from '../../system/support/shape-check.ts';
 import { startFront, type TestFront } from '../support/front.ts';
 import { putClaim, putView, viewIdOf } from '../support/seed.ts';
 import { environmentId, sourceId } from '../support/site.ts';
@@ -182,7 +182,7 @@ test('MCP: its responses are as the OpenAPI document says', async () => {
     const answer = await front.call('POST', '/mcp', { key: key.reader, body });
     assert.equal(answer.status, status, answer.text);
     const { schema } = document.paths['/mcp'].post.responses[status].content['application/json'];
-    assert.deepEqual(shapeMistakes(document, schema, answer.json), [], answer.text);
+    assert.deepEqual(shapeErrors(document, schema, answer.json), [], answer.text);
   }
 });
 

@@ -8,7 +8,7 @@ import openapiTS, { astToString } from 'openapi-typescript';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/contract/json.ts';
 import { openapiDocument } from '../../../src/http/routing/openapi/openapi-document.ts';
 import { compilerSays } from '../../support/type-check.ts';
-import { shapeMistakes } from '../../system/support/shape-check.ts';
+import { shapeErrors } from '../../system/support/shape-check.ts';
 import { brokenPrograms, program } from '../support/openapi-program.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -30,12 +30,12 @@ test('OpenAPI: every example agrees with its schema', () => {
   for (const { at, place } of objectsIn(document, '$')) {
     const { schema, example } = at;
     if (example === undefined || schema === undefined || !isJsonObject(schema)) continue;
-    assert.deepEqual(shapeMistakes(document, schema, example), [], place);
+    assert.deepEqual(shapeErrors(document, schema, example), [], place);
     count += 1;
   }
   for (const { at, place } of objectsIn(document, '$')) {
     if (!Array.isArray(at.examples)) continue;
-    for (const example of at.examples) assert.deepEqual(shapeMistakes(document, at, example), [], place);
+    for (const example of at.examples) assert.deepEqual(shapeErrors(document, at, example), [], place);
     count += 1;
   }
   assert.ok(count > 25, `${count} examples`);
@@ -52,8 +52,8 @@ test('OpenAPI: an ordinary program with a generated client compiles under tsc --
   const types = await openapiTS(JSON.stringify(document));
   writeFileSync(path.join(dir, 'api.d.ts'), astToString(types));
   const output = await compile({ program, ...brokenPrograms });
-  const withMistakes = new Set([...output.matchAll(/^(\w+)\.ts\(/gm)].map(([, name]) => name));
-  assert.deepEqual([...withMistakes].sort(), Object.keys(brokenPrograms).sort(), output);
+  const withErrors = new Set([...output.matchAll(/^(\w+)\.ts\(/gm)].map(([, name]) => name));
+  assert.deepEqual([...withErrors].sort(), Object.keys(brokenPrograms).sort(), output);
 });
 
 /** Compiles programs by name, all in one call: each is a separate module. @returns the output of the compiler */

@@ -19,7 +19,7 @@ const port = 7270;
 const ofFront = await selfSigned('DNS:www.example.com');
 const ofRedis = await selfSigned('IP:127.0.0.1');
 
-function mistakeOf(act: () => unknown): string {
+function errorOf(act: () => unknown): string {
   try {
     act();
   } catch (error) {
@@ -32,11 +32,11 @@ function mistakeOf(act: () => unknown): string {
 
 test('TLS: TLS_CERT and TLS_KEY are set together or not at all', () => {
   assert.match(
-    mistakeOf(() => readSettings({ TLS_CERT: 'a.pem' })),
+    errorOf(() => readSettings({ TLS_CERT: 'a.pem' })),
     /TLS_CERT is set and TLS_KEY is not/,
   );
   assert.match(
-    mistakeOf(() => readSettings({ TLS_KEY: 'a.pem' })),
+    errorOf(() => readSettings({ TLS_KEY: 'a.pem' })),
     /TLS_KEY is set and TLS_CERT is not/,
   );
   assert.equal(readSettings({}).tls, null);
@@ -48,17 +48,17 @@ test('TLS: unusable files end the start with one line that names the file', asyn
   checkTlsFiles(ofFront);
   const missing = { ...ofFront, keyFile: '/nowhere/key.pem' };
   assert.match(
-    mistakeOf(() => checkTlsFiles(missing)),
+    errorOf(() => checkTlsFiles(missing)),
     /^TLS_KEY: .*\/nowhere\/key\.pem/,
   );
   const swapped = { certFile: ofFront.keyFile, keyFile: ofFront.certFile };
   assert.match(
-    mistakeOf(() => checkTlsFiles(swapped)),
+    errorOf(() => checkTlsFiles(swapped)),
     /^TLS_CERT: .* holds no certificate in PEM form/,
   );
   const strange = { certFile: ofFront.certFile, keyFile: ofRedis.keyFile };
   assert.match(
-    mistakeOf(() => checkTlsFiles(strange)),
+    errorOf(() => checkTlsFiles(strange)),
     /^TLS_KEY: .* does not hold the private key/,
   );
   const env = {

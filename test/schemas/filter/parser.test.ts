@@ -77,7 +77,7 @@ test('parser: `in` spreads a single hole, but no hole in parentheses', () => {
 });
 
 test('parser: errors are reported with their position', () => {
-  const mistakes: [string, number][] = [
+  const cases: [string, number][] = [
     ['', 0],
     ['p.a', 3],
     ['p.a eq', 6],
@@ -95,7 +95,7 @@ test('parser: errors are reported with their position', () => {
     ['contains(p.a)', 12],
     ['p.a constructor 1', 4],
   ];
-  for (const [text, position] of mistakes) {
+  for (const [text, position] of cases) {
     assert.throws(() => parsed(text), { name: 'SchemaSyntaxError', position }, text);
   }
 });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { runs } from '../../support/runs.ts';
 import { buildView, entityOf } from '../support/fixtures.ts';
-import { assertCases, mistakesIn, resultOf } from '../support/property.ts';
+import { assertCases, issuesIn, resultOf } from '../support/property.ts';
 
 const array = (input: Json, more: JsonObject = {}): Json => ({ type: 'array', input, ...more });
 
@@ -63,18 +63,18 @@ test('array: root, parent and variables of outer arrays are in scope', () => {
 });
 
 test('array: rejects an invalid input, and a variable name that is reserved or malformed', () => {
-  assert.deepEqual(mistakesIn({ type: 'array' }), ['.input']);
-  assert.deepEqual(mistakesIn(array('{p}', { item: '' })), ['.item']);
-  assert.deepEqual(mistakesIn(array({})), ['.input']);
-  assert.deepEqual(mistakesIn(array({ $path: 'p', $lookup: { filter: "type eq 'x'" } })), ['.input']);
-  assert.deepEqual(mistakesIn(array({ $path: 'p', x: 1 })), ['.input.x', '.input']);
-  assert.deepEqual(mistakesIn(array({ $exp: '{p}', x: 1 })), ['.input.x']);
-  assert.deepEqual(mistakesIn(array({ $lookup: { filter: "type eq 'x'", x: 1 } })), ['.input.$lookup.x']);
-  assert.deepEqual(mistakesIn(array({ $path: 'p[' })), ['.input.$path']);
+  assert.deepEqual(issuesIn({ type: 'array' }), ['.input']);
+  assert.deepEqual(issuesIn(array('{p}', { item: '' })), ['.item']);
+  assert.deepEqual(issuesIn(array({})), ['.input']);
+  assert.deepEqual(issuesIn(array({ $path: 'p', $lookup: { filter: "type eq 'x'" } })), ['.input']);
+  assert.deepEqual(issuesIn(array({ $path: 'p', x: 1 })), ['.input.x', '.input']);
+  assert.deepEqual(issuesIn(array({ $exp: '{p}', x: 1 })), ['.input.x']);
+  assert.deepEqual(issuesIn(array({ $lookup: { filter: "type eq 'x'", x: 1 } })), ['.input.$lookup.x']);
+  assert.deepEqual(issuesIn(array({ $path: 'p[' })), ['.input.$path']);
   for (const name of ['root', 'parent', 'input', 'p', 'type', 'originId', 'a b', '', '1a', 7]) {
-    assert.deepEqual(mistakesIn(array('{p}', { var: name })), ['.var'], String(name));
+    assert.deepEqual(issuesIn(array('{p}', { var: name })), ['.var'], String(name));
   }
-  assert.deepEqual(mistakesIn(array('{p}', { var: 'item' })), []);
+  assert.deepEqual(issuesIn(array('{p}', { var: 'item' })), []);
 });
 
 test('array: a lookup returns entities, and `input` is the matched one', () => {

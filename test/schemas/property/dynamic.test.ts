@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertCases, mistakesIn } from '../support/property.ts';
+import { assertCases, issuesIn } from '../support/property.ts';
 
 test('dynamic: a single match is itself, none is null, several are an array', () => {
   assertCases([
@@ -28,9 +28,9 @@ test('dynamic: with a type, `value` can replace `*`', () => {
 });
 
 test('dynamic: it has one path, and nothing else', () => {
-  assert.deepEqual(mistakesIn({ type: 'dynamic' }), ["['*']"]);
-  assert.deepEqual(mistakesIn({ type: 'dynamic', '*': 'p', value: 'p' }), ['.value']);
-  assert.deepEqual(mistakesIn({ '*': 'p', x: 1 }), ['.x']);
-  assert.deepEqual(mistakesIn({ '*': 'p[' }), ["['*']"]);
-  assert.deepEqual(mistakesIn({ '*': 7 }), ["['*']"]);
+  assert.deepEqual(issuesIn({ type: 'dynamic' }), ["['*']"]);
+  assert.deepEqual(issuesIn({ type: 'dynamic', '*': 'p', value: 'p' }), ['.value']);
+  assert.deepEqual(issuesIn({ '*': 'p', x: 1 }), ['.x']);
+  assert.deepEqual(issuesIn({ '*': 'p[' }), ["['*']"]);
+  assert.deepEqual(issuesIn({ '*': 7 }), ["['*']"]);
 });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
 import { runs } from '../../support/runs.ts';
 import { buildView, entityOf } from '../support/fixtures.ts';
-import { assertCases, diagnosedKinds, mistakesIn, resultOf } from '../support/property.ts';
+import { assertCases, diagnosedKinds, issuesIn, resultOf } from '../support/property.ts';
 
 const object = (properties: Json): Json => ({ type: 'object', properties });
 
@@ -79,12 +79,12 @@ test('object: __proto__ and constructor are ordinary names', () => {
 });
 
 test('object: properties must be an object, whose definitions are read', () => {
-  assert.deepEqual(mistakesIn({ type: 'object' }), ['.properties']);
-  assert.deepEqual(mistakesIn(object([])), ['.properties']);
-  assert.deepEqual(mistakesIn({ type: 'object', properties: {}, items: 1 }), ['.items']);
-  assert.deepEqual(mistakesIn(object({ 'a b': '{p.', c: { type: 'x' } })), [
+  assert.deepEqual(issuesIn({ type: 'object' }), ['.properties']);
+  assert.deepEqual(issuesIn(object([])), ['.properties']);
+  assert.deepEqual(issuesIn({ type: 'object', properties: {}, items: 1 }), ['.items']);
+  assert.deepEqual(issuesIn(object({ 'a b': '{p.', c: { type: 'x' } })), [
     ".properties['a b']",
     '.properties.c.type',
   ]);
-  assert.deepEqual(mistakesIn(object({ '*': 'p[' })), [".properties['*']"]);
+  assert.deepEqual(issuesIn(object({ '*': 'p[' })), [".properties['*']"]);
 });

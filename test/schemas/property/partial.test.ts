@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { partialDepthMax } from '../../../src/contract/limits.ts';
 import { buildView, entityOf } from '../support/fixtures.ts';
-import { mistakesIn } from '../support/property.ts';
+import { issuesIn } from '../support/property.ts';
 
 test('partial: a partial sees its input, its alias can be an expression, and an unknown alias is null', () => {
   const partials = {
@@ -93,7 +93,7 @@ test('partial: sibling partials are not nested', () => {
 });
 
 test('partial: requires its input and its alias', () => {
-  assert.deepEqual(mistakesIn({ type: 'partial' }), ['.input', '.alias']);
-  assert.deepEqual(mistakesIn({ type: 'partial', input: '{root}', alias: 'a', var: 'x' }), ['.var']);
-  assert.deepEqual(mistakesIn({ type: 'partial', input: '{x}', alias: '{y}' }), ['.input', '.alias']);
+  assert.deepEqual(issuesIn({ type: 'partial' }), ['.input', '.alias']);
+  assert.deepEqual(issuesIn({ type: 'partial', input: '{root}', alias: 'a', var: 'x' }), ['.var']);
+  assert.deepEqual(issuesIn({ type: 'partial', input: '{x}', alias: '{y}' }), ['.input', '.alias']);
 });

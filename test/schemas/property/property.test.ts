@@ -3,22 +3,22 @@ import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
 import { definitionDepthMax } from '../../../src/contract/limits.ts';
 import { compileWithIssues, schemaOf } from '../support/fixtures.ts';
-import { mistakesIn, resultOf } from '../support/property.ts';
+import { issuesIn, resultOf } from '../support/property.ts';
 
 const types = ['string', 'number', 'boolean', 'array', 'object', 'reference', 'partial', 'dynamic'];
 
 test('property: only the documented types exist', () => {
   for (const type of types) {
-    const places = mistakesIn({ type });
+    const places = issuesIn({ type });
     assert.ok(!places.includes('.type'), type);
   }
   for (const type of ['', 'String', 'text', 'toString', '__proto__', 7, null]) {
-    assert.deepEqual(mistakesIn({ type }), ['.type'], String(type));
+    assert.deepEqual(issuesIn({ type }), ['.type'], String(type));
   }
 });
 
 test('property: an unknown key of any type is an error', () => {
-  for (const type of types) assert.ok(mistakesIn({ type, unknown: 1 }).includes('.unknown'), type);
+  for (const type of types) assert.ok(issuesIn({ type, unknown: 1 }).includes('.unknown'), type);
 });
 
 test('property: a definition is a bare value, a dynamic one, or an object with its type', () => {
@@ -26,9 +26,9 @@ test('property: a definition is a bare value, a dynamic one, or an object with i
   assert.equal(resultOf(7, {}), 7);
   assert.equal(resultOf({ '*': 'p.a' }, { a: 1 }), 1);
   assert.equal(resultOf({ type: 'number', value: '{p.a}' }, { a: 1 }), 1);
-  assert.deepEqual(mistakesIn({}), ['']);
-  assert.deepEqual(mistakesIn({ value: 'x' }), ['']);
-  assert.deepEqual(mistakesIn(['x']), ['']);
+  assert.deepEqual(issuesIn({}), ['']);
+  assert.deepEqual(issuesIn({ value: 'x' }), ['']);
+  assert.deepEqual(issuesIn(['x']), ['']);
 });
 
 test('property: a misspelt type gets a suggestion', () => {
@@ -40,7 +40,7 @@ test('property: an endlessly nested definition is rejected once, and not followe
   let deep: Json = { type: 'string', value: '{p.' };
   for (let levels = 0; levels < definitionDepthMax; levels++)
     deep = { type: 'object', properties: { a: deep } };
-  const places = mistakesIn(deep);
+  const places = issuesIn(deep);
   assert.equal(places.length, 1);
   // Beneath `$.properties.x`, itself two levels down, each object adds two more.
   assert.equal(places[0], '.properties.a'.repeat(definitionDepthMax / 2));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '../../../src/contract/json.ts';
 import { buildView, entityOf, viewIdOf } from '../support/fixtures.ts';
-import { assertCases, mistakesIn } from '../support/property.ts';
+import { assertCases, issuesIn } from '../support/property.ts';
 
 const reference = (more: JsonObject): JsonObject => ({ type: 'reference', alias: 'card', ...more });
 
@@ -53,8 +53,8 @@ test('reference: `view` is an alias of `alias`; both together are an error', () 
   const named = { type: 'reference', view: '{p.kind}', gid: 'gid://Source/s/Entity/a' };
   const { references } = buildView({ named }, entityOf({ kind: 'tile' }));
   assert.deepEqual(references.map(viewIdOf), ['gid://Environment/environment-1/Source/s/Entity/a/View/tile']);
-  assert.deepEqual(mistakesIn({ ...named, alias: 'card' }), ['.view']);
-  assert.deepEqual(mistakesIn({ type: 'reference', originId: 'x' }), ['.alias']);
+  assert.deepEqual(issuesIn({ ...named, alias: 'card' }), ['.view']);
+  assert.deepEqual(issuesIn({ type: 'reference', originId: 'x' }), ['.alias']);
 });
 
 test('reference: an empty or null id, and an empty alias, give null', () => {
@@ -79,9 +79,9 @@ test('reference: an alias that no schema can have refers to no view', () => {
 });
 
 test('reference: requires its alias and its entity, each once', () => {
-  assert.deepEqual(mistakesIn({ type: 'reference', originId: 'x' }), ['.alias']);
-  assert.deepEqual(mistakesIn(reference({})), ['']);
-  assert.deepEqual(mistakesIn(reference({ id: 'x', gid: 'x', originId: 'x' })), ['.gid', '.originId']);
-  assert.deepEqual(mistakesIn(reference({ id: 'x', to: 1 })), ['.to']);
-  assert.deepEqual(mistakesIn(reference({ id: '{x}', source: '{y}' })), ['.id', '.source']);
+  assert.deepEqual(issuesIn({ type: 'reference', originId: 'x' }), ['.alias']);
+  assert.deepEqual(issuesIn(reference({})), ['']);
+  assert.deepEqual(issuesIn(reference({ id: 'x', gid: 'x', originId: 'x' })), ['.gid', '.originId']);
+  assert.deepEqual(issuesIn(reference({ id: 'x', to: 1 })), ['.to']);
+  assert.deepEqual(issuesIn(reference({ id: '{x}', source: '{y}' })), ['.id', '.source']);
 });

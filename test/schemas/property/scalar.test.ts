@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { runs } from '../../support/runs.ts';
-import { assertCases, diagnosedKinds, mistakesIn, resultOf } from '../support/property.ts';
+import { assertCases, diagnosedKinds, issuesIn, resultOf } from '../support/property.ts';
 
 test('scalar: a string is a string or null', () => {
   assertCases([
@@ -51,9 +51,9 @@ test('scalar: a bare number, true, false or null is a constant', () => {
 });
 
 test('scalar: the value is required, and unknown keys are rejected', () => {
-  assert.deepEqual(mistakesIn({ type: 'string' }), ['.value']);
-  assert.deepEqual(mistakesIn({ type: 'string', value: '', valeu: '' }), ['.valeu']);
-  assert.deepEqual(mistakesIn({ type: 'string', value: '{p.', default: '{x}' }), ['.value', '.default']);
+  assert.deepEqual(issuesIn({ type: 'string' }), ['.value']);
+  assert.deepEqual(issuesIn({ type: 'string', value: '', valeu: '' }), ['.valeu']);
+  assert.deepEqual(issuesIn({ type: 'string', value: '{p.', default: '{x}' }), ['.value', '.default']);
 });
 
 const number = (more: JsonObject = {}): Json => ({ type: 'number', value: '{p.a}', ...more });
@@ -111,13 +111,13 @@ test('scalar: a value that is not a number is diagnosed unless it is null or the
 
 test('scalar: the precision is a non-negative integer, and a constant default is a number', () => {
   for (const precision of [-1, 0.5, '2', null]) {
-    assert.deepEqual(mistakesIn(number({ precision })), ['.precision'], String(precision));
+    assert.deepEqual(issuesIn(number({ precision })), ['.precision'], String(precision));
   }
   for (const wrong of ['many', '', true]) {
-    assert.deepEqual(mistakesIn(number({ default: wrong })), ['.default'], String(wrong));
+    assert.deepEqual(issuesIn(number({ default: wrong })), ['.default'], String(wrong));
   }
-  assert.deepEqual(mistakesIn({ type: 'number' }), ['.value']);
-  assert.deepEqual(mistakesIn(number({ round: 1 })), ['.round']);
+  assert.deepEqual(issuesIn({ type: 'number' }), ['.value']);
+  assert.deepEqual(issuesIn(number({ round: 1 })), ['.round']);
 });
 
 const boolean = (more: JsonObject = {}): Json => ({ type: 'boolean', value: '{p.a}', ...more });
@@ -164,8 +164,8 @@ test('scalar: a value that is not a boolean is diagnosed unless it is null or th
 });
 
 test('scalar: a constant default is true, false or one of these words', () => {
-  assert.deepEqual(mistakesIn(boolean({ default: 'maybe' })), ['.default']);
-  assert.deepEqual(mistakesIn(boolean({ default: 1 })), ['.default']);
-  assert.deepEqual(mistakesIn({ type: 'boolean' }), ['.value']);
-  assert.deepEqual(mistakesIn(boolean({ not: true })), ['.not']);
+  assert.deepEqual(issuesIn(boolean({ default: 'maybe' })), ['.default']);
+  assert.deepEqual(issuesIn(boolean({ default: 1 })), ['.default']);
+  assert.deepEqual(issuesIn({ type: 'boolean' }), ['.value']);
+  assert.deepEqual(issuesIn(boolean({ not: true })), ['.not']);
 });

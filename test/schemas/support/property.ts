@@ -30,7 +30,7 @@ export function diagnosedKinds(definition: Json, properties: JsonObject): string
 }
 
 /** The paths of the errors in a property definition, relative to the definition. */
-export function mistakesIn(definition: Json): string[] {
+export function issuesIn(definition: Json): string[] {
   const { issues } = compileWithIssues({ schemas: { view: schemaOf({ x: definition }) } });
   return issues.map(({ path }) => {
     assert.ok(path.startsWith('$.properties.x'), path);

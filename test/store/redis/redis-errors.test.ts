@@ -22,12 +22,12 @@ test('Redis errors: a Redis without room for another connection is unavailable, 
 });
 
 test('Redis errors: an internal error is never reported as an unavailable Redis', () => {
-  for (const mistake of [
+  for (const error of [
     new Error('ERR wrong number of arguments for command'),
     new InvariantError('the epoch only grows'),
     new TypeError('undefined is not a function'),
   ]) {
-    assert.equal(storeError(mistake), mistake);
+    assert.equal(storeError(error), error);
   }
 });
 

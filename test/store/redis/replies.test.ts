@@ -64,7 +64,7 @@ class Lanes {
   #isOver = false;
   answered = 0;
   refused = 0;
-  readonly mistakes: string[] = [];
+  readonly failures: string[] = [];
 
   /** @param act does one thing, and returns what was wrong with the reply, or null */
   add(name: string, act: () => Promise<string | null>): void {
@@ -74,14 +74,14 @@ class Lanes {
   async #work(name: string, act: () => Promise<string | null>): Promise<void> {
     while (!this.#isOver) {
       try {
-        const mistake = await act();
+        const failure = await act();
         this.answered += 1;
-        if (mistake !== null) this.mistakes.push(`${name}: ${mistake.slice(0, 200)}`);
+        if (failure !== null) this.failures.push(`${name}: ${failure.slice(0, 200)}`);
       } catch (error) {
         this.refused += 1;
         const kind = storeError(error);
         if (!(kind instanceof StoreUnavailableError))
-          this.mistakes.push(`${name} failed: ${String(error).slice(0, 200)}`);
+          this.failures.push(`${name} failed: ${String(error).slice(0, 200)}`);
         await sleep(5);
       }
       await sleep(0);
@@ -166,8 +166,8 @@ function addLog(lanes: Lanes, direct: Store, store: Store): () => number {
     for (const { sequence, fields } of await reader.next(50, 200)) {
       if (sequence !== read + 1) return `entry ${sequence} follows ${read}`;
       read = sequence;
-      const mistake = namesItself(fields.get('of'), `log ${sequence}`);
-      if (mistake !== null) return mistake;
+      const failure = namesItself(fields.get('of'), `log ${sequence}`);
+      if (failure !== null) return failure;
     }
     return null;
   });
@@ -262,7 +262,7 @@ test('replies: each reply reaches its own command, whatever happens to the conne
   const counts = await disturb(performance.now() + seconds * 1_000);
   const { answered } = lanes;
   context.diagnostic(`${answered} replies, ${lanes.refused} refusals, ${JSON.stringify(counts)}`);
-  assert.deepEqual(lanes.mistakes.slice(0, 10), []);
+  assert.deepEqual(lanes.failures.slice(0, 10), []);
 
   const backMs = performance.now();
   const name = `job ${lastEcho}`;
@@ -295,7 +295,7 @@ test('replies: each reply reaches its own command, whatever happens to the conne
   await sleep(1_000);
   await lanes.end();
   assert.equal(lanes.refused, refused, 'nothing fails any more');
-  assert.deepEqual(lanes.mistakes.slice(0, 10), []);
+  assert.deepEqual(lanes.failures.slice(0, 10), []);
 });
 
 test('replies: a connection that receives an unsolicited reply is closed', async () => {

@@ -106,7 +106,7 @@ function is(expected: Json): (json: Answer['json']) => void {
   return (json) => assert.deepEqual(json, expected);
 }
 
-function hasMistakes(...names: string[]): (json: Answer['json']) => void {
+function hasErrors(...names: string[]): (json: Answer['json']) => void {
   return (json) => {
     assert.equal(json.status, 422);
     assert.equal(json.errorCode, 's-1001');
@@ -123,7 +123,7 @@ const ingest: readonly Row[] = [
     headers: sdk,
     body: '{}',
     status: 422,
-    gets: hasMistakes('id', 'type', 'properties'),
+    gets: hasErrors('id', 'type', 'properties'),
   },
   {
     client: '.NET SDK: connection test',
@@ -131,7 +131,7 @@ const ingest: readonly Row[] = [
     headers: sdk,
     body: '{}',
     status: 422,
-    gets: hasMistakes('type', 'properties'),
+    gets: hasErrors('type', 'properties'),
   },
   {
     client: '.NET SDK: connection test with a wrong key',
@@ -218,7 +218,7 @@ const ingest: readonly Row[] = [
       },
     },
     status: 422,
-    gets: hasMistakes('properties.when', 'properties.list[0]', 'properties.inner.flag'),
+    gets: hasErrors('properties.when', 'properties.list[0]', 'properties.inner.flag'),
   },
   {
     client: '.NET SDK: a name that is not allowed is told by its place',
@@ -227,7 +227,7 @@ const ingest: readonly Row[] = [
     body: { id: 'bad', type: 'other', properties: { '123': { type: 'string', value: 'x' } } },
     status: 422,
     gets: (json) => {
-      hasMistakes('properties.123')(json);
+      hasErrors('properties.123')(json);
       assert.match(
         json.errors['properties.123'],
         /^properties\.123 is not allowed: a name must not start with a digit/,
@@ -239,7 +239,7 @@ const ingest: readonly Row[] = [
     sends: 'POST /ingest/v1',
     body: { ...inUpperCase, type: 'page' },
     status: 422,
-    gets: hasMistakes('type'),
+    gets: hasErrors('type'),
   },
   {
     client: 'Umbraco: another type by force',
@@ -311,13 +311,13 @@ const ingest: readonly Row[] = [
     client: '.NET SDK 1: delete without an id',
     sends: 'DELETE /ingest/v1',
     status: 422,
-    gets: hasMistakes('id'),
+    gets: hasErrors('id'),
   },
   {
     client: '.NET SDK 1: delete with an empty id',
     sends: 'DELETE /ingest/v1?id=',
     status: 422,
-    gets: hasMistakes('id'),
+    gets: hasErrors('id'),
   },
   { client: 'n8n: credentials are tried', sends: 'GET /routes/v2?first=100', status: 200 },
   { client: 'n8n of old: credentials are tried', sends: 'GET /routes/v1?first=100', status: 200 },

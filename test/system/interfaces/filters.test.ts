@@ -29,7 +29,7 @@ async function found(query: JsonObject): Promise<string> {
 const where = (field: string, operator: string, value: Json, more: JsonObject = {}): Promise<string> =>
   found({ filters: { and: [{ field, operator, value, ...more }] } });
 
-async function mistakes(query: Json): Promise<string> {
+async function queryErrors(query: Json): Promise<string> {
   const { status, json } = await tenant.ask(query);
   assert.equal(status, 400, JSON.stringify(query));
   assert.equal(json.message, 'Query is not valid');
@@ -39,23 +39,23 @@ async function mistakes(query: Json): Promise<string> {
 const condition = { field: 'case', operator: 'equals', value: 'x' };
 
 test('filters: an unknown member is an error, in a group and in a condition', async () => {
-  assert.match(await mistakes({ filters: { AND: [condition] } }), /filters: .*"AND".*did you mean `and`/);
+  assert.match(await queryErrors({ filters: { AND: [condition] } }), /filters: .*"AND".*did you mean `and`/);
   assert.match(
-    await mistakes({ filters: { not: condition } }),
+    await queryErrors({ filters: { not: condition } }),
     /^filters: unknown member "not"; use and, or$/,
   );
-  assert.match(await mistakes({ filters: { and: [condition], limit: 1 } }), /filters: .*"limit"/);
+  assert.match(await queryErrors({ filters: { and: [condition], limit: 1 } }), /filters: .*"limit"/);
   assert.match(
-    await mistakes({ filters: { and: [{ ...condition, valeu: 1 }] } }),
+    await queryErrors({ filters: { and: [{ ...condition, valeu: 1 }] } }),
     /and\[0\]: .*did you mean `value`/,
   );
-  assert.match(await mistakes({ filters: { and: [{ not: condition }] } }), /and\[0\]: unknown member "not"/);
+  assert.match(await queryErrors({ filters: { and: [{ not: condition }] } }), /and\[0\]: unknown member "not"/);
   assert.match(
-    await mistakes({ filters: { and: [{ or: [condition], x: 1 }] } }),
+    await queryErrors({ filters: { and: [{ or: [condition], x: 1 }] } }),
     /and\[0\]: unknown member "x"/,
   );
-  assert.match(await mistakes({ filters: { and: [{}] } }), /and\[0\].field: is missing/);
-  assert.match(await mistakes({ filters: { and: [condition], or: [condition] } }), /both "and" and "or"/);
+  assert.match(await queryErrors({ filters: { and: [{}] } }), /and\[0\].field: is missing/);
+  assert.match(await queryErrors({ filters: { and: [condition], or: [condition] } }), /both "and" and "or"/);
   assert.equal(await found({ filters: {} }), 'abcd');
   assert.equal(await found({ filters: { and: [] } }), 'abcd');
   assert.equal(await found({ filters: { and: [{ ...condition, and: null, or: null }], or: null } }), 'a');
@@ -63,15 +63,15 @@ test('filters: an unknown member is an error, in a group and in a condition', as
 
 test('query: a probable misspelling of a known member is an error, any other unknown member is ignored', async () => {
   assert.match(
-    await mistakes({ serach: { field: 'title', value: 'red' } }),
+    await queryErrors({ serach: { field: 'title', value: 'red' } }),
     /serach: .*did you mean `search`/,
   );
-  assert.match(await mistakes({ filter: { and: [condition] } }), /filter: .*did you mean `filters`/);
-  assert.match(await mistakes({ Filters: { and: [condition] } }), /did you mean `filters`/);
-  assert.match(await mistakes({ FILTERS: { and: [condition] } }), /did you mean `filters`/);
-  assert.match(await mistakes({ pagination: { pagesize: 1 } }), /pagination.pagesize: .*`pageSize`/);
+  assert.match(await queryErrors({ filter: { and: [condition] } }), /filter: .*did you mean `filters`/);
+  assert.match(await queryErrors({ Filters: { and: [condition] } }), /did you mean `filters`/);
+  assert.match(await queryErrors({ FILTERS: { and: [condition] } }), /did you mean `filters`/);
+  assert.match(await queryErrors({ pagination: { pagesize: 1 } }), /pagination.pagesize: .*`pageSize`/);
   const search = { field: 'title', value: 'red' };
-  assert.match(await mistakes({ search: { ...search, fuzzines: 0 } }), /search.fuzzines: .*`fuzziness`/);
+  assert.match(await queryErrors({ search: { ...search, fuzzines: 0 } }), /search.fuzzines: .*`fuzziness`/);
   assert.equal(
     await found({ tracking: 1, pagination: { size: 1 }, search: { ...search, comment: 'x' } }),
     'a',
@@ -90,11 +90,11 @@ test('filters: notIn and notContains match exactly what in and contains do not, 
   assert.equal(await where('title', 'exists', false), '');
   assert.equal(await where('case', 'exists', false), 'd');
   assert.match(
-    await mistakes({ filters: { and: [{ field: 'case', operator: 'exists' }] } }),
+    await queryErrors({ filters: { and: [{ field: 'case', operator: 'exists' }] } }),
     /true or false/,
   );
   assert.match(
-    await mistakes({ filters: { and: [{ field: 'case', operator: 'notIn', value: 1 }] } }),
+    await queryErrors({ filters: { and: [{ field: 'case', operator: 'notIn', value: 1 }] } }),
     /array/,
   );
 });

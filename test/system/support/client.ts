@@ -3,7 +3,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/contract/json.ts';
 import { neverMs } from '../../support/until.ts';
-import { shapeMistakes } from './shape-check.ts';
+import { shapeErrors } from './shape-check.ts';
 
 export interface RequestOptions {
   readonly key?: string;
@@ -162,8 +162,8 @@ export class Client {
     const schema = getObject(response, 'content', 'application/json', 'schema');
     if (schema === null || answer.headers['content-type']?.startsWith('application/xml')) return;
     if (json === undefined) throw new Error(`the body is no JSON: ${about}`);
-    const mistakes = shapeMistakes(document, schema, json as Json);
-    if (mistakes.length > 0) throw new Error(`${mistakes.slice(0, 5).join('; ')}: ${about}`);
+    const errors = shapeErrors(document, schema, json as Json);
+    if (errors.length > 0) throw new Error(`${errors.slice(0, 5).join('; ')}: ${about}`);
   }
 }
 

@@ -29,32 +29,32 @@ const known = new Set([
  * The errors of a value, each with its position.
  * @param document the document that `$ref` refers to @throws Error for a keyword that is not checked here
  */
-export function shapeMistakes(document: JsonObject, schema: JsonObject, value: Json, place = '$'): string[] {
+export function shapeErrors(document: JsonObject, schema: JsonObject, value: Json, place = '$'): string[] {
   for (const keyword of Object.keys(schema)) {
     if (!known.has(keyword) && !keyword.startsWith('x-')) throw new Error(`${keyword} is not checked`);
   }
   if (typeof schema.$ref === 'string') {
-    return shapeMistakes(document, referredTo(document, schema.$ref), value, place);
+    return shapeErrors(document, referredTo(document, schema.$ref), value, place);
   }
-  const mistakes: string[] = [];
+  const errors: string[] = [];
   const types = schema.type === undefined ? null : [schema.type].flat();
   if (types !== null && !types.includes(typeOf(value)) && !(types.includes('number') && isInteger(value))) {
     return [`${place} is ${typeOf(value)}, not ${types.join(' or ')}`];
   }
   if (Array.isArray(schema.enum) && !schema.enum.includes(value)) {
-    mistakes.push(`${place} is ${JSON.stringify(value)}, none of ${JSON.stringify(schema.enum)}`);
+    errors.push(`${place} is ${JSON.stringify(value)}, none of ${JSON.stringify(schema.enum)}`);
   }
   if (Array.isArray(schema.anyOf)) {
     const ways = schema.anyOf.map((way) =>
-      isJsonObject(way) ? shapeMistakes(document, way, value, place) : [],
+      isJsonObject(way) ? shapeErrors(document, way, value, place) : [],
     );
-    if (ways.every((way) => way.length > 0)) mistakes.push(...ways.flat());
+    if (ways.every((way) => way.length > 0)) errors.push(...ways.flat());
   }
-  if (typeof value === 'string') mistakes.push(...textMistakes(schema, value, place));
-  if (typeof value === 'number') mistakes.push(...numberMistakes(schema, value, place));
-  if (Array.isArray(value)) mistakes.push(...listMistakes(document, schema, value, place));
-  else if (isJsonObject(value)) mistakes.push(...objectMistakes(document, schema, value, place));
-  return mistakes;
+  if (typeof value === 'string') errors.push(...textErrors(schema, value, place));
+  if (typeof value === 'number') errors.push(...numberErrors(schema, value, place));
+  if (Array.isArray(value)) errors.push(...listErrors(document, schema, value, place));
+  else if (isJsonObject(value)) errors.push(...objectErrors(document, schema, value, place));
+  return errors;
 }
 
 function referredTo(document: JsonObject, reference: string): JsonObject {
@@ -74,56 +74,56 @@ function isInteger(value: Json): boolean {
   return typeof value === 'number' && Number.isInteger(value);
 }
 
-function textMistakes(schema: JsonObject, value: string, place: string): string[] {
-  const mistakes: string[] = [];
+function textErrors(schema: JsonObject, value: string, place: string): string[] {
+  const errors: string[] = [];
   if (schema.format === 'date-time' && new Date(value).toISOString() !== value) {
-    mistakes.push(`${place} is no ISO 8601 UTC timestamp: ${value}`);
+    errors.push(`${place} is no ISO 8601 UTC timestamp: ${value}`);
   }
   if (typeof schema.minLength === 'number' && value.length < schema.minLength)
-    mistakes.push(`${place} is short`);
+    errors.push(`${place} is short`);
   if (typeof schema.maxLength === 'number' && value.length > schema.maxLength)
-    mistakes.push(`${place} is long`);
+    errors.push(`${place} is long`);
   if (typeof schema.pattern === 'string' && !new RegExp(schema.pattern, 'u').test(value)) {
-    mistakes.push(`${place} does not match ${schema.pattern}`);
+    errors.push(`${place} does not match ${schema.pattern}`);
   }
-  return mistakes;
+  return errors;
 }
 
-function numberMistakes(schema: JsonObject, value: number, place: string): string[] {
+function numberErrors(schema: JsonObject, value: number, place: string): string[] {
   const tooSmall = typeof schema.minimum === 'number' && value < schema.minimum;
   const tooLarge = typeof schema.maximum === 'number' && value > schema.maximum;
   return tooSmall || tooLarge ? [`${place} is out of range: ${value}`] : [];
 }
 
-function listMistakes(document: JsonObject, schema: JsonObject, value: Json[], place: string): string[] {
-  const mistakes: string[] = [];
+function listErrors(document: JsonObject, schema: JsonObject, value: Json[], place: string): string[] {
+  const errors: string[] = [];
   if (typeof schema.maxItems === 'number' && value.length > schema.maxItems)
-    mistakes.push(`${place} is long`);
+    errors.push(`${place} is long`);
   if (typeof schema.minItems === 'number' && value.length < schema.minItems)
-    mistakes.push(`${place} is short`);
+    errors.push(`${place} is short`);
   const { items } = schema;
-  if (items === undefined || !isJsonObject(items)) return mistakes;
+  if (items === undefined || !isJsonObject(items)) return errors;
   return [
-    ...mistakes,
-    ...value.flatMap((item, index) => shapeMistakes(document, items, item, `${place}[${index}]`)),
+    ...errors,
+    ...value.flatMap((item, index) => shapeErrors(document, items, item, `${place}[${index}]`)),
   ];
 }
 
-function objectMistakes(
+function objectErrors(
   document: JsonObject,
   schema: JsonObject,
   value: JsonObject,
   place: string,
 ): string[] {
   const required = (schema.required ?? []) as string[];
-  const mistakes = required
+  const errors = required
     .filter((name) => !Object.hasOwn(value, name))
     .map((name) => `${place}.${name} is missing`);
   const properties = (schema.properties ?? {}) as Record<string, JsonObject>;
   for (const [name, member] of Object.entries(value)) {
     const own = Object.hasOwn(properties, name) ? properties[name] : schema.additionalProperties;
-    if (own === false) mistakes.push(`${place}.${name} is not documented`);
-    if (isJsonObject(own)) mistakes.push(...shapeMistakes(document, own, member, `${place}.${name}`));
+    if (own === false) errors.push(`${place}.${name} is not documented`);
+    if (isJsonObject(own)) errors.push(...shapeErrors(document, own, member, `${place}.${name}`));
   }
-  return mistakes;
+  return errors;
 }

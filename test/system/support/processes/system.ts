@@ -392,7 +392,7 @@ export class System {
     const bugs = all.flatMap(({ name, output }) =>
       output.split('\n').flatMap((line) => (bugPattern.test(line) ? `${name}: ${line.slice(0, 2_000)}` : [])),
     );
-    if (bugs.length > 0) throw new Error(`mistakes of ours in the logs:\n${bugs.slice(0, 5).join('\n')}`);
+    if (bugs.length > 0) throw new Error(`bugs of ours in the logs:\n${bugs.slice(0, 5).join('\n')}`);
   }
 }
 
