@@ -6,7 +6,7 @@ import { hashKey } from '../../../src/config/tenant/api-keys.ts';
 import { client, type Files, issuesOf, site, source, warningsOf } from '../support/loading.ts';
 import { documentsOf, pageSchema, siteTenant } from '../support/site.ts';
 
-test('mistakes: every error is reported with file, path, message and hint', () => {
+test('config issues: every error is reported with file, path, message and hint', () => {
   const cases: [string, Files, string, string, RegExp, RegExp][] = [
     [
       'tenant.json',
@@ -536,7 +536,7 @@ test('mistakes: every error is reported with file, path, message and hint', () =
   }
 });
 
-test('mistakes: a value of the wrong type is one error, not one for each of its members', () => {
+test('config issues: a value of the wrong type is one error, not one for each of its members', () => {
   const issues = issuesOf(
     site({ environments: ['production'], sourceGroups: [1], domains: [null], environmentClients: [[]] }),
   );
@@ -551,7 +551,7 @@ test('mistakes: a value of the wrong type is one error, not one for each of its 
   );
 });
 
-test('mistakes: errors in all files and tenants are reported together, file by file', () => {
+test('config issues: errors in all files and tenants are reported together, file by file', () => {
   const issues = issuesOf({
     'tenants/b/tenant.json': { environments: [{}] },
     'tenants/a/tenant.json': '{,}',
@@ -569,7 +569,7 @@ test('mistakes: errors in all files and tenants are reported together, file by f
   );
 });
 
-test('mistakes: an invalid tenant.json does not make all groups in its schemas unknown', () => {
+test('config issues: an invalid tenant.json does not make all groups in its schemas unknown', () => {
   const issues = issuesOf({ 'tenants/site/tenant.json': '{', 'tenants/site/schemas/page.json': pageSchema });
   assert.deepEqual(
     issues.map(({ file }) => file),
@@ -577,7 +577,7 @@ test('mistakes: an invalid tenant.json does not make all groups in its schemas u
   );
 });
 
-test('mistakes: keys are unique over all tenants, plain or hashed, and no message repeats one', () => {
+test('config issues: keys are unique over all tenants, plain or hashed, and no message repeats one', () => {
   const twin = (key: string) =>
     siteTenant({ sourceGroups: [], environmentClients: [client({ apiKeys: [key] })] });
   for (const key of ['client-key', hashKey('client-key'), hashKey('client-key').toUpperCase()]) {
@@ -600,7 +600,7 @@ test('mistakes: keys are unique over all tenants, plain or hashed, and no messag
   );
 });
 
-test('mistakes: a valid but probably unintended configuration is a warning', () => {
+test('config issues: a valid but probably unintended configuration is a warning', () => {
   const messages = (files: Files) => warningsOf(files).map(({ path, message }) => `${path} ${message}`);
   assert.deepEqual(
     messages(site({ sourceGroups: [{ alias: 'cms', sources: [{ id: 'a', environments: [] }] }] })),
@@ -653,7 +653,7 @@ const cities = {
   index: { fields: { name: { type: 'text' }, population: { type: 'long' } } },
 };
 
-test('mistakes: a field without a property and a property without a field are errors, each with its path and a suggestion', () => {
+test('config issues: a field without a property and a property without a field are errors, each with its path and a suggestion', () => {
   const issues = issuesOf(site({}, { 'tenants/site/indexes/cities.json': cities }));
   assert.deepEqual(
     issues.map(({ file, path, message, advice }) => `${file} ${path} ${message} ${advice}`),
@@ -666,18 +666,18 @@ test('mistakes: a field without a property and a property without a field are er
   );
 });
 
-test('mistakes: members that `*` adds can fill any field', () => {
+test('config issues: members that `*` adds can fill any field', () => {
   const properties = { '*': 'p.facts', name: '{p.name}' };
   assert.deepEqual(issuesOf(site({}, { 'tenants/site/indexes/cities.json': { ...cities, properties } })), []);
 });
 
-test('mistakes: what an earlier version accepted and stored keeps working, though it is an error in a folder', () => {
+test('config issues: what an earlier version accepted and stored keeps working, though it is an error in a folder', () => {
   const documents = documentsOf(site({}, { 'tenants/site/indexes/cities.json': cities }));
   assert.equal(loadConfiguration(documents, 'stored').ok, true);
   assert.equal(loadConfiguration(documents).ok, false);
 });
 
-test('mistakes: an entity type that only one file names and that resembles another one is a warning', () => {
+test('config issues: an entity type that only one file names and that resembles another one is a warning', () => {
   const triggered = (...types: string[]) => ({ ...pageSchema, triggers: { cms: types } });
   const warningTexts = (files: Files) =>
     warningsOf(site({}, files)).map(
@@ -720,7 +720,7 @@ test('mistakes: an entity type that only one file names and that resembles anoth
   );
 });
 
-test('mistakes: an action for an unknown schema is a warning, and so is an alias written as an expression', () => {
+test('config issues: an action for an unknown schema is a warning, and so is an alias written as an expression', () => {
   const schema = {
     ...pageSchema,
     properties: { card: { type: 'partial', input: '{root}', alias: { $exp: 'crd' } } },

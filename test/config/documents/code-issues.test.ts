@@ -42,7 +42,7 @@ async function reported(...given: Parameters<typeof issuesOf>): Promise<string[]
   );
 }
 
-test('code mistakes: the hint about imports is given only for imports', async () => {
+test('code issues: the hint about imports is given only for imports', async () => {
   const adviceOn = async (code: string) =>
     (await issuesOf({ 'schemas/a.full.js': code })).map(({ advice }) => advice);
   assert.deepEqual(await adviceOn('export default {'), ['Correct the code there.']);
@@ -50,7 +50,7 @@ test('code mistakes: the hint about imports is given only for imports', async ()
   assert.match(advice ?? '', /relative path/);
 });
 
-test('code mistakes: an error in code is reported with file, line and column', async () => {
+test('code issues: an error in code is reported with file, line and column', async () => {
   const cases: [string, Readonly<Record<string, string>>, string[]][] = [
     ...(
       [
@@ -198,7 +198,7 @@ export default { ${triggers}
   for (const [name, files, expected] of cases) assert.deepEqual(await reported(files), expected, name);
 });
 
-test('code mistakes: types that code triggers on count as named, in either language', async () => {
+test('code issues: types that code triggers on count as named, in either language', async () => {
   const code = (type: string) =>
     `export default { triggers: (context) => context.triggers('cms', ['${type}']), properties: () => ({}) };`;
   const json = (...types: string[]) => JSON.stringify({ triggers: { cms: types }, properties: {} });
@@ -212,7 +212,7 @@ test('code mistakes: types that code triggers on count as named, in either langu
   assert.deepEqual(await reported({ ...files, 'schemas/c.full.js': code('author') }), []);
 });
 
-test('code mistakes: programs that are too large together are rejected once, even if imports inflate small files', async () => {
+test('code issues: programs that are too large together are rejected once, even if imports inflate small files', async () => {
   const large = `export const text = '${'x'.repeat(codeProgramsCharactersMax / 4)}';`;
   const importing = `import { text } from '../lib/large.js';\nexport default { ${triggers} properties: () => ({ text }) };`;
   const schemas = (count: number) =>
@@ -230,7 +230,7 @@ test('code mistakes: programs that are too large together are rejected once, eve
   assert.match(issues[0]?.advice ?? '', /each schema has all that it imports/i);
 });
 
-test('code mistakes: a link that leads out of the folder is not imported', async () => {
+test('code issues: a link that leads out of the folder is not imported', async () => {
   const outside = path.join(folder, 'outside.js');
   writeFileSync(outside, 'export default 1;');
   const files = { 'schemas/a.full.js': `import a from './link.js';\n${sound}` };
@@ -238,7 +238,7 @@ test('code mistakes: a link that leads out of the folder is not imported', async
   assert.match(first ?? '', /1:15 "\.\/link\.js" is a link out of the tenant's folder/);
 });
 
-test('code mistakes: the tenant file is not imported, by any path', async () => {
+test('code issues: the tenant file is not imported, by any path', async () => {
   const secret = 'whsec_c2VjcmV0';
   const importing = (target: string) =>
     `import file from '${target}';\nexport default { triggers() { throw new Error(JSON.stringify(file)); }, properties: () => ({}) };`;
