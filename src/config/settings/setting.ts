@@ -20,50 +20,47 @@ export interface ListedSetting {
 /** One environment variable. */
 export class Setting<Value, Default extends Value | null> {
   /**
-   * @param absent the default, if the variable is not set; null: none
-   * @param absentText the default in words, if it is not a single value
+   * @param defaultValue null for none
+   * @param defaultText the default in words, if it is not a single value
    */
   constructor(
     readonly variable: string,
     private readonly kind: Kind<Value>,
-    private readonly absent: Default,
+    private readonly defaultValue: Default,
     private readonly meaning: string,
-    private readonly absentText: string | null = null,
+    private readonly defaultText: string | null = null,
   ) {}
 
-  /**
-   * The value in an environment; an empty variable counts as not set. An invalid value results in the default and a mistake.
-   */
-  valueIn(env: NodeJS.ProcessEnv, errors: string[]): Value | Default {
+  /** The value in an environment. An empty variable counts as not set. An invalid value adds an error and gives the default. */
+  read(env: NodeJS.ProcessEnv, errors: string[]): Value | Default {
     const text = env[this.variable]?.trim() ?? '';
-    if (text === '') return this.absent;
-    const value = this.kind.read(text);
+    if (text === '') return this.defaultValue;
+    const value = this.kind.parse(text);
     if (value !== null) return value;
-    const shown = JSON.stringify(excerpt(this.kind.shown(text)));
+    const shown = JSON.stringify(excerpt(this.kind.redact(text)));
     errors.push(`${this.variable} is ${shown}: it must be ${this.kind.allowed}`);
-    return this.absent;
+    return this.defaultValue;
   }
 
   get listed(): ListedSetting {
-    const { variable, kind, absent, absentText, meaning } = this;
-    const written = absent === null ? '' : kind.write(absent);
-    return { variable, default: absentText ?? written, unit: kind.unit, allowed: kind.allowed, meaning };
+    const { variable, kind, defaultValue, defaultText, meaning } = this;
+    const text = defaultText ?? (defaultValue === null ? '' : kind.format(defaultValue));
+    return { variable, default: text, unit: kind.unit, allowed: kind.allowed, meaning };
   }
 }
 
-/** The type of a setting: which values are allowed, and how they are parsed and written. */
-
+/** The type of a setting: which values are allowed, and how they are parsed and formatted. */
 interface Kind<Value> {
   /** Completes the sentence "it must be …": `a whole number from 0 to 65535`. */
   readonly allowed: string;
   /** The unit of a variable; empty for none. */
   readonly unit: string;
   /** Null if the text is not a valid value. */
-  readonly read: (text: string) => Value | null;
+  readonly parse: (text: string) => Value | null;
   /** Formats a value as the variable would have it. */
-  readonly write: (value: Value) => string;
+  readonly format: (value: Value) => string;
   /** An invalid value as messages may show it, without secrets. */
-  readonly shown: (text: string) => string;
+  readonly redact: (text: string) => string;
 }
 
 export interface HostAndPort {
@@ -73,10 +70,10 @@ export interface HostAndPort {
 
 function kind<Value>(
   allowed: string,
-  read: (text: string) => Value | null,
-  more: Partial<Kind<Value>> = {},
+  parse: (text: string) => Value | null,
+  rest: Partial<Kind<Value>> = {},
 ): Kind<Value> {
-  return { allowed, unit: '', read, write: String, shown: (text) => text, ...more };
+  return { allowed, unit: '', parse, format: String, redact: (text) => text, ...rest };
 }
 
 /** A whole number in decimal digits, within inclusive bounds. */
@@ -86,32 +83,32 @@ export function wholeNumber(min: number, max: number, unit = ''): Kind<number> {
 
 /** A whole number of units that is stored in smaller units. @param size smaller units per unit */
 function multiple(min: number, max: number, unit: string, size: number): Kind<number> {
-  const read = (text: string) => {
+  const parse = (text: string) => {
     const count = wholeNumberIn(text, min, max);
     return count === null ? null : count * size;
   };
-  const write = (value: number) => String(value / size);
-  return kind(`a whole number from ${min} to ${max}`, read, { unit, write });
+  const format = (value: number) => String(value / size);
+  return kind(`a whole number from ${min} to ${max}`, parse, { unit, format });
 }
 
-/** Written in MiB, read in bytes. */
+/** In MiB; the value is in bytes. */
 export function mebibytes(min: number, max: number): Kind<number> {
   return multiple(min, max, 'MiB', 1024 * 1024);
 }
 
-/** Written in seconds, read in milliseconds. */
+/** In seconds; the value is in milliseconds. */
 export function seconds(min: number, max: number): Kind<number> {
   return multiple(min, max, 's', 1000);
 }
 
-/** Written in days, with optional decimals, read in milliseconds. */
+/** In days, with optional decimals; the value is in milliseconds. */
 export function days(min: number, max: number): Kind<number> {
-  const read = (text: string) => {
+  const parse = (text: string) => {
     const value = /^[0-9]{1,6}(\.[0-9]{1,9})?$/.test(text) ? Number(text) : Number.NaN;
     return value >= min && value <= max ? value * dayMs : null;
   };
-  const write = (value: number) => String(value / dayMs);
-  return kind(`a number from ${min} to ${max}`, read, { unit: 'days', write });
+  const format = (value: number) => String(value / dayMs);
+  return kind(`a number from ${min} to ${max}`, parse, { unit: 'days', format });
 }
 
 const dayMs = 86_400_000;
@@ -123,11 +120,11 @@ function wholeNumberIn(text: string, min: number, max: number): number | null {
 
 /** One of several words, case-insensitive. */
 export function oneOf<Choice extends string>(...choices: readonly Choice[]): Kind<Choice> {
-  const read = (text: string) => choices.find((known) => known === text.toLowerCase()) ?? null;
-  return kind(`one of ${choices.join(', ')}`, read);
+  const parse = (text: string) => choices.find((choice) => choice === text.toLowerCase()) ?? null;
+  return kind(`one of ${choices.join(', ')}`, parse);
 }
 
-const truths: ReadonlyMap<string, boolean> = new Map([
+const booleanWords: ReadonlyMap<string, boolean> = new Map([
   ['on', true],
   ['true', true],
   ['1', true],
@@ -138,8 +135,8 @@ const truths: ReadonlyMap<string, boolean> = new Map([
 
 export const onOrOff: Kind<boolean> = kind(
   'on or off (also true, false, 1, 0)',
-  (text) => truths.get(text.toLowerCase()) ?? null,
-  { write: (value) => (value ? 'on' : 'off') },
+  (text) => booleanWords.get(text.toLowerCase()) ?? null,
+  { format: (value) => (value ? 'on' : 'off') },
 );
 
 /** 0 (the default of processes) to 19; idle: runs only while no other process needs the core (sched(7), SCHED_IDLE). */
@@ -156,10 +153,10 @@ export const path: Kind<string> = kind('a path', (text) => text);
 export const folderOrOff: Kind<string> = kind('a folder or `off`', (text) => text);
 
 /** A key in plain text or as `sha256:<hex>`. */
-export const writtenKey: Kind<string> = kind(
+export const apiKey: Kind<string> = kind(
   `1 to ${apiKeyCharactersMax} visible ASCII characters, or sha256:<64 hex digits>`,
   (text) => (hashedForm(text) === null ? null : text),
-  { shown: () => '***' },
+  { redact: () => '***' },
 );
 
 /** An address or a name to listen on. */
@@ -174,7 +171,7 @@ export const redisUrl: Kind<string> = kind(
     const isRedis = url?.protocol === 'redis:' || url?.protocol === 'rediss:';
     return isRedis && url.hostname !== '' && /^\/?[0-9]{0,4}$/.test(url.pathname) ? text : null;
   },
-  { shown: withoutPassword },
+  { redact: withoutPassword },
 );
 
 export const clusterSeeds = kind<readonly HostAndPort[]>(
@@ -184,16 +181,16 @@ export const clusterSeeds = kind<readonly HostAndPort[]>(
     return seeds.length === listOf(text).length ? seeds : null;
   },
   {
-    shown: withoutPassword,
-    write: (seeds) => seeds.map(({ host, port }) => `${host}:${port}`).join(','),
+    redact: withoutPassword,
+    format: (seeds) => seeds.map(({ host, port }) => `${host}:${port}`).join(','),
   },
 );
 
 /** An address that others connect to; null: the port that it listens on. */
 export const reachableAddress = kind<{ readonly host: string; readonly port: number | null }>(
   'a host or host:port',
-  (text) => (listenHost.read(text) === null ? hostAndPort(text) : { host: text, port: null }),
-  { write: ({ host, port }) => (port === null ? host : `${isIP(host) === 6 ? `[${host}]` : host}:${port}`) },
+  (text) => (listenHost.parse(text) === null ? hostAndPort(text) : { host: text, port: null }),
+  { format: ({ host, port }) => (port === null ? host : `${isIP(host) === 6 ? `[${host}]` : host}:${port}`) },
 );
 
 /** The name of a master in Redis Sentinel, as in `sentinel monitor NAME …`. */
@@ -214,14 +211,14 @@ const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /** Prefixes of header names without the final hyphen, deduplicated case-insensitively. */
 export const headerPrefixes = kind<readonly string[]>(
-  `1 to ${headerPrefixesMax} beginnings of header names, separated by commas, such as X-Service,X-Acme`,
+  `1 to ${headerPrefixesMax} prefixes of header names, separated by commas, such as X-Service,X-Acme`,
   (text) => {
     const prefixes = [...new Map(listOf(text).map((prefix) => [prefix.toLowerCase(), prefix])).values()];
     const isValid = (prefix: string) =>
       tokenPattern.test(prefix) && !prefix.endsWith('-') && prefix.length <= headerPrefixCharactersMax;
     return prefixes.length <= headerPrefixesMax && prefixes.every(isValid) ? prefixes : null;
   },
-  { write: (prefixes) => prefixes.join(',') },
+  { format: (prefixes) => prefixes.join(',') },
 );
 
 /** Host names, addresses and address ranges. */
@@ -231,7 +228,7 @@ export const allowedHosts = kind<readonly string[]>(
     const list = listOf(text).filter((item) => item !== '');
     return list.every(isAllowedHost) ? list : null;
   },
-  { write: (hosts) => hosts.join(',') },
+  { format: (hosts) => hosts.join(',') },
 );
 
 function isAllowedHost(text: string): boolean {

@@ -77,7 +77,7 @@ const repositoryDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../..
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const errors: string[] = [];
   const table = settingsTable;
-  const value = <Value>(setting: Pick<Setting<Value, Value>, 'valueIn'>) => setting.valueIn(env, errors);
+  const value = <Value>(setting: Pick<Setting<Value, Value>, 'read'>) => setting.read(env, errors);
   const host = value(table.host);
   const port = value(table.port);
   const dataDir = value(table.dataDir);

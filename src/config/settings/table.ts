@@ -52,7 +52,7 @@ import {
   seconds,
   sentinelName,
   wholeNumber,
-  writtenKey,
+  apiKey,
 } from './setting.ts';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
@@ -186,7 +186,7 @@ export const settingsTable = {
   ),
   metricsKey: new Setting(
     'METRICS_KEY',
-    writtenKey,
+    apiKey,
     null,
     'key for `/metrics`, which names tenants: send it as `Authorization: Bearer <key>` or `X-Api-Key`. You can write it as `sha256:<hex>`. Without it, `/metrics` needs no key',
   ),
@@ -323,7 +323,7 @@ export const settingsTable = {
 
 /** The parsed settings, by the keys of the table. */
 export type SettingValues = {
-  readonly [Key in keyof typeof settingsTable]: ReturnType<(typeof settingsTable)[Key]['valueIn']>;
+  readonly [Key in keyof typeof settingsTable]: ReturnType<(typeof settingsTable)[Key]['read']>;
 };
 
 /** All settings, for the reference and for `--help`. */

@@ -250,7 +250,7 @@ test('settings: an invalid value is reported with its variable and the allowed v
     ['WORKER_NICENESS', ['20', '-5', 'busy'], /whole number from 0 to 19, or idle/],
     ['WEB', ['0', '-2'], /whole number from 1 to 256/],
     ['PARTITIONS', ['0', '1025', '1,5'], /whole number from 1 to 1024/],
-    ['HEADER_PREFIX', ['X Service', 'X-Service-', 'a,,b', 'X:'], /beginnings of header names/],
+    ['HEADER_PREFIX', ['X Service', 'X-Service-', 'a,,b', 'X:'], /prefixes of header names/],
     ['DEMO', ['yes', '2'], /on or off/],
     ['LOG_LEVEL', ['loud'], /trace, debug, info/],
     ['APPEND_FSYNC', ['no', 'sometimes'], /always, everysec/],
