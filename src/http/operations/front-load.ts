@@ -8,14 +8,14 @@ import type { Store } from '../../store/store.ts';
 import type { FrontMetrics } from './front-metrics.ts';
 import { InterfaceRate, RequestRate } from './request-rate.ts';
 
+const probeIntervalMs = 20;
+
 /**
  * Measures how long readers of this front wait, by a small read of Redis every 20 ms while there are requests. Like the reads
  * of a request, it waits for a core of Redis, for scripts ahead of it, and for a core of the front. Response times would be
- * less useful: an expensive response is slow on an idle machine too, and a few responses make no average. Rebuilds slow down by
- * it (`jobs/backpressure.ts`).
+ * less useful: an expensive response is slow on an idle machine too, and few responses make no average. Rebuilds slow down when
+ * it rises (`jobs/backpressure.ts`).
  */
-const everyMs = 20;
-
 export class ReadWait {
   #sumMs = 0;
   #count = 0;
@@ -23,23 +23,23 @@ export class ReadWait {
   #turn = 0;
   #timer: NodeJS.Timeout | null = null;
 
-  /** Starts with `follow`. @param read a small read, of another partition each time */
+  /** Does nothing until `setActive(true)`. @param read a small read, of another partition each time */
   constructor(private readonly read: (turn: number) => Promise<unknown>) {}
 
-  /** Must be called regularly. @param hasRequests whether there are requests */
-  follow(hasRequests: boolean): void {
-    if (!hasRequests) this.close();
+  /** Starts or stops measuring. @param isActive whether there are requests */
+  setActive(isActive: boolean): void {
+    if (!isActive) this.close();
     else
       this.#timer ??= setInterval(() => {
         // One read at a time, so that reads do not pile up while Redis hangs.
         if (this.#sentMs === null) void this.#measure(this.#turn++);
-      }, everyMs);
+      }, probeIntervalMs);
   }
 
-  /** Mean duration of the reads since the last call, in ms; null if there were none. */
+  /** Mean duration of the reads since the last call, in ms; null if there were none. A hanging read counts while none ends. */
   take(): number | null {
-    const underWayMs = this.#sentMs === null ? 0 : performance.now() - this.#sentMs;
-    if (this.#count === 0) return underWayMs > everyMs ? underWayMs : null;
+    const pendingMs = this.#sentMs === null ? 0 : performance.now() - this.#sentMs;
+    if (this.#count === 0) return pendingMs > probeIntervalMs ? pendingMs : null;
     const meanMs = this.#sumMs / this.#count;
     this.#sumMs = 0;
     this.#count = 0;
@@ -104,6 +104,6 @@ export class FrontLoad {
     const requestsPerSecond = this.#requests.perSecond(nowMs);
     const rates = this.#interfaces.perSecond(nowMs);
     this.#figures = { requestsPerSecond, rates, readWaitMs: this.#readWait.take() };
-    this.#readWait.follow(requestsPerSecond >= 1);
+    this.#readWait.setActive(requestsPerSecond >= 1);
   }
 }

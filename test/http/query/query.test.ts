@@ -47,16 +47,16 @@ const withLargeView: GoodOutcome = {
   result: { kind: 'rows', totalResults: 1, rows: [largeRow], ...tail, aliases: ['page'] },
 };
 
-/** The answer of the query room is written into the query: this tests the HTTP around it. */
+/** A fake query service: each query names the outcome that it gets, so that only the HTTP layer is tested. */
 function outcomeOf({ body, errors = [] }: QueryRequest): QueryOutcome {
   if (errors.length > 0) return { ok: false, status: 400, errors };
-  const { say } = body as { say?: string };
-  if (say === 'bad') return { ok: false, status: 400, errors: ['first', 'second'] };
-  if (say === 'unknown') return { ok: false, status: 404, errors: ['no such index'] };
-  if (say === 'later') throw new UnavailableError('no answer');
-  if (say === 'forbidden') return { ok: false, status: 403, errors: ['Forbidden'] };
-  if (say === 'large') return withLargeView;
-  return say === 'views' ? withViews : good;
+  const { outcome } = body as { outcome?: string };
+  if (outcome === 'bad') return { ok: false, status: 400, errors: ['first', 'second'] };
+  if (outcome === 'unknown') return { ok: false, status: 404, errors: ['no such index'] };
+  if (outcome === 'later') throw new UnavailableError('no response');
+  if (outcome === 'forbidden') return { ok: false, status: 403, errors: ['Forbidden'] };
+  if (outcome === 'large') return withLargeView;
+  return outcome === 'views' ? withViews : good;
 }
 
 const configuration = testConfiguration();
@@ -94,19 +94,19 @@ test('query: an index returns its rows, and views if aliases request them', asyn
     facets: [],
     nextPageToken: 'next',
   });
-  const views = (await post('/v1/things', { say: 'views' })).json.results;
+  const views = (await post('/v1/things', { outcome: 'views' })).json.results;
   assert.deepEqual(views[0]._views, { page: { title: 'A', other: null }, other: null });
   assert.deepEqual(views[1]._views, { page: null, other: null });
   const id = `gid://Environment/${environmentId}/Source/${sourceId}/Entity/a/View/page`;
   assert.deepEqual([views[0]._viewIds, views[1]._viewIds], [[id], []]);
 });
 
-test('query: a source group answers', async () => {
+test('query: a source group is queried like an index', async () => {
   const { json } = await post('/v1/sourceGroupAlias/cms/type/a%2Fb', {});
   assert.deepEqual(json.results[0], { ...rowA, x: 1 });
 });
 
-test('query: a multi-query answers each query with what it requested', async () => {
+test('query: a multi-query returns a result for each query, in order', async () => {
   const queries = [
     { sourceGroupAlias: 'cms', sourceEntityType: 'a', name: 'one' },
     { sourceGroupAlias: 'cms', sourceEntityType: 'b' },
@@ -131,8 +131,8 @@ test('query: a multi-query answers each query with what it requested', async () 
   assert.deepEqual((await post('/v1/source', [])).json, []);
 });
 
-test('query: errors are 400 or 404, all of them; a multi-query reports them per query with its name', async () => {
-  const bad = await post('/v1/things', { say: 'bad' });
+test('query: all errors are reported, with 400 or 404; a multi-query reports them per query, with its name', async () => {
+  const bad = await post('/v1/things', { outcome: 'bad' });
   assert.deepEqual(
     [bad.status, bad.json],
     [
@@ -145,9 +145,9 @@ test('query: errors are 400 or 404, all of them; a multi-query reports them per 
       },
     ],
   );
-  assert.equal((await post('/v1/things', { say: 'unknown' })).status, 404);
+  assert.equal((await post('/v1/things', { outcome: 'unknown' })).status, 404);
   const query = { sourceGroupAlias: 'cms', sourceEntityType: 'a', name: 'q' };
-  const multi = await post('/v1/source', [query, { ...query, say: 'unknown' }]);
+  const multi = await post('/v1/source', [query, { ...query, outcome: 'unknown' }]);
   assert.deepEqual(
     [multi.status, multi.json[0].totalResults, multi.json[1]],
     [
@@ -161,14 +161,14 @@ test('query: errors are 400 or 404, all of them; a multi-query reports them per 
       },
     ],
   );
-  const nameless = await post('/v1/source', [
+  const invalid = await post('/v1/source', [
     { name: 'n', sourceEntityType: 5 },
     7,
-    { ...query, say: 'bad' },
+    { ...query, outcome: 'bad' },
   ]);
-  assert.equal(nameless.status, 400);
+  assert.equal(invalid.status, 400);
   assert.deepEqual(
-    nameless.json.map(({ name, errors }: { name: unknown; errors: unknown[] }) => [name, errors.length]),
+    invalid.json.map(({ name, errors }: { name: unknown; errors: unknown[] }) => [name, errors.length]),
     [
       ['n', 2],
       [null, 1],
@@ -185,10 +185,10 @@ test('query: errors are 400 or 404, all of them; a multi-query reports them per 
   }
 });
 
-test('query: an index that the client must not query is 403, at its index within a multi-query', async () => {
-  const alone = await post('/v1/things', { say: 'forbidden' });
+test('query: an index that the client may not query is a 403; in a multi-query, only for that query', async () => {
+  const alone = await post('/v1/things', { outcome: 'forbidden' });
   assert.deepEqual([alone.status, alone.json], [403, { error: 'Forbidden', code: 'indexForbidden' }]);
-  const queries = [{ index: 'a' }, { index: 'b', name: 'n', say: 'forbidden' }];
+  const queries = [{ index: 'a' }, { index: 'b', name: 'n', outcome: 'forbidden' }];
   const problem = {
     name: 'n',
     index: 'b',
@@ -202,28 +202,28 @@ test('query: an index that the client must not query is 403, at its index within
   assert.deepEqual([none.status, none.json], [400, [problem]]);
 });
 
-test('query: a timeout is 503 with Retry-After', async () => {
-  const { status, headers } = await post('/v1/things', { say: 'later' });
+test('query: a timeout is a 503 with Retry-After', async () => {
+  const { status, headers } = await post('/v1/things', { outcome: 'later' });
   assert.equal(status, 503);
   assert.ok(headers.get('retry-after'));
 });
 
-test('query: a lack of room for views is 503 with Retry-After, not an error of the query', async () => {
+test('query: too many large responses are a 503 with Retry-After, not an error of the query', async () => {
   const client = configuration.authenticate(key);
   const turns = Array.from({ length: 1 + largeAnswersWaitingMax }, () => front.largeAnswers.turn(client));
   const answers = [
-    await post('/v1/things', { say: 'large' }),
-    await post('/v1', [{ index: 'things', say: 'large' }]),
+    await post('/v1/things', { outcome: 'large' }),
+    await post('/v1', [{ index: 'things', outcome: 'large' }]),
   ];
   for (const turn of turns) (await turn)();
   for (const { status, json, headers } of answers) {
     assert.deepEqual([status, Object.keys(json)], [503, ['error', 'code', 'requestId']]);
     assert.ok(headers.get('retry-after'));
   }
-  assert.equal((await post('/v1/things', { say: 'large' })).status, 200);
+  assert.equal((await post('/v1/things', { outcome: 'large' })).status, 200);
 });
 
-test('query: an invalid query is rejected without calling the query room', async () => {
+test('query: malformed JSON is rejected without calling the query service', async () => {
   runs = 0;
   for (const path of ['/v1/things', '/v1/source']) assert.equal((await post(path, '{')).status, 400);
   assert.equal(runs, 0);
