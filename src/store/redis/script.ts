@@ -3,7 +3,7 @@
  * the name of the folder of `src/store` that calls it. `scripts/parts/` has common parts, which several scripts begin with.
  *
  * The first line of a script determines whether a full Redis runs it: only with `allow-oom`. Scripts that accept new data are
- * refused; scripts that finish, keep or remove something run.
+ * rejected; scripts that finish, keep or remove something run.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -28,10 +28,10 @@ export class Script<Reply> {
     private readonly keyCount: number | null,
     parts: readonly string[] = [],
   ) {
-    const lua = luaOf(name);
-    const headEnd = lua.indexOf('\n');
-    const before = parts.map((part) => `\n${luaOf(`parts/${part}`)}`).join('');
-    this.#text = new ScriptText(lua.slice(0, headEnd) + before + lua.slice(headEnd));
+    const lua = readLua(name);
+    const firstLineEnd = lua.indexOf('\n');
+    const common = parts.map((part) => `\n${readLua(`parts/${part}`)}`).join('');
+    this.#text = new ScriptText(lua.slice(0, firstLineEnd) + common + lua.slice(firstLineEnd));
   }
 
   /**
@@ -44,15 +44,15 @@ export class Script<Reply> {
     keys: readonly string[],
     scriptArguments: readonly ScriptArgument[],
   ): Promise<Reply> {
-    const words = [this.keyCount ?? keys.length, ...keys, ...scriptArguments];
-    const command = new ScriptCommand(this.#text, words);
+    const args = [this.keyCount ?? keys.length, ...keys, ...scriptArguments];
+    const command = new ScriptCommand(this.#text, args);
     try {
       return (await sendCommand(client, command)) as Reply;
     } catch (error) {
-      if (!isForgotten(error)) throw storeError(error);
+      if (!isNoScript(error)) throw storeError(error);
     }
     command.forget();
-    return (await answerOf(sendCommand(client, new ScriptCommand(this.#text, words)))) as Reply;
+    return (await answerOf(sendCommand(client, new ScriptCommand(this.#text, args)))) as Reply;
   }
 }
 
@@ -79,14 +79,14 @@ export class OwnerScript<Reply> {
   }
 }
 
-function luaOf(name: string): string {
+function readLua(name: string): string {
   return readFileSync(new URL(`../scripts/${name}.lua`, import.meta.url), 'utf8');
 }
 
 class ScriptText {
   readonly digest: string;
   /** Connections on which the whole script was sent, so that its digest is enough. */
-  readonly known = new WeakSet<object>();
+  readonly loadedOn = new WeakSet<object>();
 
   constructor(readonly lua: string) {
     this.digest = createHash('sha1').update(lua).digest('hex');
@@ -99,29 +99,29 @@ class ScriptCommand extends Command {
 
   constructor(
     private readonly script: ScriptText,
-    words: readonly ScriptArgument[],
+    args: readonly ScriptArgument[],
   ) {
-    super('evalsha', [script.digest, ...words], { replyEncoding: null });
+    super('evalsha', [script.digest, ...args], { replyEncoding: null });
   }
 
   /** Called by the client whenever it writes the command, including after a redirection or on a new connection. */
   override toWritable(connection: object): string | Buffer {
-    const { known, lua, digest } = this.script;
-    const isKnown = known.has(connection);
-    if (!isKnown) known.add(connection);
-    this.name = isKnown ? 'evalsha' : 'eval';
-    this.args[0] = isKnown ? digest : lua;
+    const { loadedOn, lua, digest } = this.script;
+    const isLoaded = loadedOn.has(connection);
+    if (!isLoaded) loadedOn.add(connection);
+    this.name = isLoaded ? 'evalsha' : 'eval';
+    this.args[0] = isLoaded ? digest : lua;
     this.#connection = connection;
     return super.toWritable(connection);
   }
 
   /** Makes the next call send the whole script again on this command's connection. */
   forget(): void {
-    if (this.#connection !== null) this.script.known.delete(this.#connection);
+    if (this.#connection !== null) this.script.loadedOn.delete(this.#connection);
   }
 }
 
 /** True if the server lost the script but not the connection, as after `SCRIPT FLUSH`. */
-function isForgotten(error: unknown): boolean {
+function isNoScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT');
 }
