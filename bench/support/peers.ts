@@ -8,7 +8,7 @@ import { CommandStop } from '../../src/cli/terminal/command-line.ts';
 
 const peersDir = fileURLToPath(new URL('../.peers/', import.meta.url));
 const dependencies = { '@orama/orama': '3.1.18', minisearch: '7.2.0', pg: '8.23.1' };
-/** Without a prebuilt binary npm compiles one. A whole run has 8 minutes. */
+/** Without a prebuilt binary, npm compiles one. A whole run may take 8 minutes. */
 const buildSecondsMax = 120;
 const sqlite = { 'better-sqlite3': '12.6.2' };
 const manifest = `${JSON.stringify({ name: 'millrace-bench-peers', private: true, dependencies }, null, 2)}\n`;
@@ -27,7 +27,7 @@ export function installPeers(): void {
     encoding: 'utf8',
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  if (status !== 0) throw new CommandStop(`npm could not install the peers: ${stderr.trim()}`);
+  if (status !== 0) throw new CommandStop(`npm could not install the packages to compare with: ${stderr.trim()}`);
 }
 
 /**
@@ -40,11 +40,11 @@ export function installSqlite(say: (text: string) => void): boolean {
   const wanted = Object.entries(sqlite).map(([name, version]) => `${name}@${version}`);
   // `timeout` ends the compiler too.
   const install = ['npm', 'install', '--no-audit', '--no-fund', '--no-save', ...wanted];
-  const words = ['-k', '1', String(buildSecondsMax), ...install];
-  const { status } = spawnSync('timeout', words, { cwd: peersDir, stdio: 'ignore' });
-  const isThere = status === 0 && canLoad('better-sqlite3');
-  if (!isThere) say('SQLite is skipped: npm could not install better-sqlite3 in time.');
-  return isThere;
+  const timeoutArgs = ['-k', '1', String(buildSecondsMax), ...install];
+  const { status } = spawnSync('timeout', timeoutArgs, { cwd: peersDir, stdio: 'ignore' });
+  const isUsable = status === 0 && canLoad('better-sqlite3');
+  if (!isUsable) say('SQLite is skipped: npm could not install better-sqlite3 in time.');
+  return isUsable;
 }
 
 /** False for a native module without its binary. */

@@ -1,4 +1,4 @@
-/** Lists of cities from an SQLite in memory, in the process that asks. */
+/** Lists of cities from an in-memory SQLite database, in the same process. */
 import type { Entity } from '../data/sets.ts';
 import { requirePeer } from '../peers.ts';
 import {

@@ -1,4 +1,4 @@
-/** A client for the requests that benchmarks make besides the load. */
+/** Requests of benchmarks that are not part of the measured load. */
 import { Readable } from 'node:stream';
 import { FailureFile, Importer, retryTotalMsDefault } from '../../../src/cli/import/importer.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
@@ -74,7 +74,7 @@ export class Client {
     };
   }
 
-  /** Delivers a URL, and waits as long as it takes for a version. */
+  /** Delivers a URL, and waits for a version without a time limit. */
   async deliver(url: string, minVersion?: string): Promise<string> {
     const headers = { 'X-Api-Key': this.clientKey, ...versionHeader(minVersion) };
     for (;;) {
@@ -95,7 +95,7 @@ export class Client {
     return route;
   }
 
-  /** Runs a query, and waits as long as it takes for a version. */
+  /** Runs a query, and waits for a version without a time limit. */
   async query(index: string, query: Json, minVersion?: string): Promise<QueryAnswer> {
     const headers = {
       'X-Api-Key': this.clientKey,
@@ -143,7 +143,7 @@ export class Client {
   /**
    * Waits until all earlier saves are visible, with all rebuilds that they caused. Saving an unchanged entity returns the
    * version of its partition, and this many entities cover every partition.
-   * @param entities unchanged ones, at least some hundred
+   * @param entities unchanged ones, at least a few hundred
    */
   async settle(entities: readonly Entity[]): Promise<void> {
     const url = entities.find((entity) => entity.url !== null)?.url ?? '/';
@@ -163,8 +163,8 @@ export class Client {
     await this.waitUntil(async () => (await this.routeCount()) >= count);
   }
 
-  private async waitUntil(isThere: () => Promise<boolean>): Promise<void> {
-    while (!(await isThere())) {
+  private async waitUntil(isReached: () => Promise<boolean>): Promise<void> {
+    while (!(await isReached())) {
       this.context.signal.throwIfAborted();
       await new Promise((resolve) => setTimeout(resolve, pollMs));
     }

@@ -36,10 +36,10 @@ export function placeFollowers(context: BenchContext): FollowerPlacement {
   }
   run(`ip netns del ${namespace}`);
   context.onEnd(() => void run(`ip netns del ${namespace}`));
-  const failed = commands(2 ** Math.min(cores, 32) - 2).find((command) => !run(command));
+  const failed = setupCommands(2 ** Math.min(cores, 32) - 2).find((command) => !run(command));
   if (failed !== undefined) {
     context.say(
-      `followers are on the loopback address: "${failed}" failed; the packages iproute2 and util-linux have it`,
+      `followers are on the loopback address: "${failed}" failed; it needs the packages iproute2 and util-linux`,
     );
     return loopback;
   }
@@ -51,7 +51,7 @@ export function placeFollowers(context: BenchContext): FollowerPlacement {
 }
 
 /** @param otherCores bit mask of all CPUs except the first, which is the server's */
-function commands(otherCores: number): string[] {
+function setupCommands(otherCores: number): string[] {
   const inside = `ip netns exec ${namespace}`;
   return [
     'taskset -c 0 true',
@@ -61,13 +61,13 @@ function commands(otherCores: number): string[] {
     `ip link set ${serverDevice} up`,
     `${inside} ip address add ${followerHost}/30 dev ${followerDevice}`,
     `${inside} ip link set ${followerDevice} up`,
-    `${inside} ${receivingOn(followerDevice, otherCores)}`,
-    receivingOn(serverDevice, 1),
+    `${inside} ${steerReceiving(followerDevice, otherCores)}`,
+    steerReceiving(serverDevice, 1),
   ];
 }
 
 /** Receive packet steering: sets the CPUs that process packets from a device. @param cores bit mask */
-function receivingOn(device: string, cores: number): string {
+function steerReceiving(device: string, cores: number): string {
   return `sh -c 'echo ${cores.toString(16)} > /sys/class/net/${device}/queues/rx-0/rps_cpus'`;
 }
 
