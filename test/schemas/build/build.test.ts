@@ -42,16 +42,16 @@ test('build: a lookup without a result returns none for now and is pending once,
 test('build: a lookup that nothing can match is not pending', () => {
   const nothing = queryOf(compiledLookup({ filter: 'originId in {p.ids}' }), entityOf({ ids: [] }));
   assert.deepEqual(nothing.keys, []);
-  const asked: LookupQuery[] = [];
+  const calls: LookupQuery[] = [];
   const lookup = (query: LookupQuery) => {
-    asked.push(query);
+    calls.push(query);
     return undefined;
   };
   const build = new Build(inputOf(entityOf({}), { lookup }));
   assert.deepEqual(build.lookup(nothing), []);
   assert.deepEqual(build.outcome().pending, []);
   assert.deepEqual(build.outcome().lookups, [nothing]);
-  assert.deepEqual(asked, []);
+  assert.deepEqual(calls, []);
 });
 
 test('build: lookups beyond the limit are empty and diagnosed; earlier ones continue', () => {

@@ -11,13 +11,13 @@ import type { Condition, DocTest, PositiveOperator } from '../../../src/search/f
 import type { PlainValue } from '../../../src/search/packed-values.ts';
 
 export function setAt(column: Column, doc: number, value: Json): void {
-  const left = column.set(doc, value);
-  if (left !== null) runSync(left);
+  const rest = column.set(doc, value);
+  if (rest !== null) runSync(rest);
 }
 
 export function clearAt(column: Column, doc: number): void {
-  const left = column.clear(doc);
-  if (left !== null) runSync(left);
+  const rest = column.clear(doc);
+  if (rest !== null) runSync(rest);
 }
 
 /** Acquires the code of a value, growing the dictionary if needed. */

@@ -1,4 +1,4 @@
-/** Invariants of the ordered lists when no work is left: of their leaves and lengths, and of the directory. */
+/** Invariants of ordered lists once no work is left: of their leaves and lengths, of the directory and of the schedules. */
 import assert from 'node:assert/strict';
 import { scheduleText } from '../../../../src/store/entities/entity-schedule.ts';
 import { keys, type Partitions } from '../../../../src/store/keys.ts';
@@ -19,7 +19,7 @@ export function checkLists(
   const texts = new Map<string, string[]>();
   for (const list of [...routes, ...directories, ...schedules])
     texts.set(list, takeTexts(keyspace, list, leaves));
-  assert.deepEqual([...leaves], [], 'leaves of no list');
+  assert.deepEqual([...leaves], [], 'orphaned leaves');
   const lengths = partitions.tags.flatMap((tag) => [...keyspace.hash(keys.lengths(tag))]);
   const counted = [...texts].map(([list, { length }]) => [list, String(length)]);
   assert.deepEqual(lengths.sort(), counted.sort(), 'lengths of lists');
@@ -38,15 +38,15 @@ function takeTexts(keyspace: Keyspace, list: string, leaves: Set<string>): strin
   assert.equal(bounds[0], '', `first bound of ${list}`);
   return bounds.flatMap((bound, at) => {
     const leaf = keys.leaf(list, bound);
-    assert.ok(leaves.delete(leaf), `${leaf} is not there`);
+    assert.ok(leaves.delete(leaf), `${leaf} is missing`);
     const texts = [...keyspace.list(leaf)].sort();
     const next = bounds[at + 1];
     const isWithin = (text: string) => text >= bound && (next === undefined || text < next);
     assert.ok(texts.every(isWithin), `${leaf} before ${next} has ${texts}`);
-    assert.equal(new Set(texts).size, texts.length, `${leaf} has a text twice: ${texts}`);
-    assert.ok(texts.length <= leafMax, `${leaf} has ${texts.length} texts`);
+    assert.equal(new Set(texts).size, texts.length, `${leaf} has a duplicate string: ${texts}`);
+    assert.ok(texts.length <= leafMax, `${leaf} has ${texts.length} strings`);
     const longs = texts.filter(({ length }) => length > longText);
-    assert.ok(longs.length <= 1, `${leaf} has ${longs.length} long texts`);
+    assert.ok(longs.length <= 1, `${leaf} has ${longs.length} long strings`);
     return texts;
   });
 }

@@ -22,7 +22,8 @@ export function render(
   treeOf: (target: ViewRef) => Tree | null,
   missing: Missing[],
 ): Json {
-  const inside = new Set([id]);
+  /** Ids of the views around the current position. */
+  const ancestors = new Set([id]);
   return renderTree(tree, path);
 
   function renderTree(node: Tree, at: string): Json {
@@ -38,15 +39,15 @@ export function render(
 
   function renderReference({ target }: Reference, at: string): Json {
     const viewId = formatViewId(target);
-    if (inside.has(viewId)) return null;
+    if (ancestors.has(viewId)) return null;
     const referenced = treeOf(target);
     if (referenced === null) {
       missing.push({ path: at, viewId });
       return null;
     }
-    inside.add(viewId);
+    ancestors.add(viewId);
     const rendered = renderTree(referenced, at);
-    inside.delete(viewId);
+    ancestors.delete(viewId);
     return rendered;
   }
 }
