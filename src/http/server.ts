@@ -73,7 +73,7 @@ export class HttpServer {
     this.#unsent = new UnsentAnswers(services.limits.unsentAnswersBytes, metrics);
     this.#exchanges = new Exchanges(this.#unsent, new EventStreams(metrics));
     this.#connections = new ConnectionLimit(connectionsMax ?? Number.POSITIVE_INFINITY, log);
-    this.#app.filter((res, change) => this.#connections.changed(res, Number(change)));
+    this.#app.filter((res, change) => this.#connections.onChange(res, Number(change)));
     for (const definition of routeTable) this.#serve(definition, handlers[definition.name]);
     for (const path of pathsServed()) this.#servePath(path);
     this.#refuseAt('/*', problems.pathUnknown, { style: 'plain', allowsCrossOrigin: true });

@@ -1,4 +1,4 @@
-/** Reads `tenant.json` (docs/reference/configuration.md "tenant.json"): reports every mistake, and returns the valid parts. */
+/** Reads `tenant.json` (docs/reference/configuration.md "tenant.json"): reports all issues, and returns the valid parts. */
 
 import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Domain, Environment, ManagementScope } from '../configuration.ts';

@@ -20,7 +20,7 @@ const logEveryMs = 10_000;
 /**
  * uWebSockets.js cannot handle a process that has reached its limit of open files: it retries accepting the waiting connection
  * in a busy loop, and the client gets no error. So some files are reserved, and connections beyond the limit are accepted and
- * closed immediately. The library closes idle connections after 10 s, which frees room.
+ * closed immediately. The library closes idle connections after 10 s, which makes room for others.
  */
 export class ConnectionLimit {
   #open = 0;
@@ -37,7 +37,7 @@ export class ConnectionLimit {
   }
 
   /** Called by the library for each connection. @param change 1 if it was opened, -1 if it was closed */
-  changed(res: HttpResponse, change: number): void {
+  onChange(res: HttpResponse, change: number): void {
     this.#open += change;
     if (change < 0 || this.#open <= this.connectionsMax) return;
     this.#logLimit();

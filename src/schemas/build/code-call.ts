@@ -39,13 +39,13 @@ export interface CodeCall {
   readonly alias: string;
   /** JSON text of the source entity (`codeEntityText`), or of the input of a partial. */
   readonly input: string;
-  /** JSON texts of the results of known lookups, by the texts of their requests. */
+  /** Results of known lookups, by their requests, both as JSON text. */
   readonly answers: ReadonlyMap<string, string>;
   /** Processor time of earlier calls of the same build, in ms. */
   readonly spentMs: number;
 }
 
-/** A place in a result for a value that the sandbox does not have. */
+/** A placeholder in a result for a value that the sandbox does not have. */
 export type Hole = { readonly path: string } & (
   | {
       readonly kind: 'reference';

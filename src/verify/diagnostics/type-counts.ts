@@ -23,16 +23,16 @@ export class TypeCounts {
   static async read(store: Store, tenant: Tenant): Promise<TypeCounts> {
     const counts = new TypeCounts();
     for (const source of tenant.sources.values()) {
-      const place = { tenant: tenant.alias, sourceId: source.id };
-      for (const [type, count] of await countTypes(store, place)) {
-        const [example = ''] = await listOriginIds(store, place, { type, after: null, limit: 1 });
+      const scope = { tenant: tenant.alias, sourceId: source.id };
+      for (const [type, count] of await countTypes(store, scope)) {
+        const [example = ''] = await listOriginIds(store, scope, { type, after: null, limit: 1 });
         counts.add(tenant, source, type, example, count);
       }
     }
     return counts;
   }
 
-  /** @param originId of one of them */
+  /** @param originId of one of these entities */
   add(tenant: Tenant, source: Source, type: string, originId: string, count = 1): void {
     const key = keyOf(tenant.alias, source.id, type);
     const known = this.#counts.get(key);
@@ -53,7 +53,7 @@ export class TypeCounts {
         kind: 'typeUnused',
         tenant: tenant.alias,
         entityId: formatEntityId({ sourceId: source.id, originId }),
-        message: `no schema and no index is triggered by the type ${where}: only lookups see its entities`,
+        message: `the type ${where} triggers no schema and no index: only lookups can find its entities`,
         count,
       };
     }
@@ -73,7 +73,7 @@ export class TypeCounts {
           tenant: tenant.alias,
           schema: alias,
           place: '$.triggers',
-          message: `no entity triggers the ${what} ${JSON.stringify(alias)}: there is none of its types`,
+          message: `no entity triggers the ${what} ${JSON.stringify(alias)}: no entity has one of its types`,
           count: 0,
         };
       }
