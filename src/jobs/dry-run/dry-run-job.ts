@@ -226,7 +226,7 @@ class DryRun {
       await this.#nextPortion();
       const contests = await readContests(store, this.job.task.token, partition, after);
       const last = contests.at(-1);
-      [partition, after] = last === undefined ? [partition + 1, null] : [partition, last.place];
+      [partition, after] = last === undefined ? [partition + 1, null] : [partition, last.cursor];
       const diff = await contestChanges(store, contests, this.#progress.diff);
       await this.#advance({ diff, claims: { partition, after } });
     }

@@ -97,7 +97,7 @@ function nameOf({ tenant, environmentId, name }: Contest): string {
 export interface ContestMoves {
   readonly contest: Contest;
   /** Where the next read continues. */
-  readonly place: string;
+  readonly cursor: string;
   readonly moves: readonly ClaimMove[];
 }
 
@@ -111,31 +111,30 @@ export async function readContests(
   const key = keys.dryRunMoves(store.partitions.tag(partition), token);
   const members = await readRange(store, key, after === null ? '-' : `(${after}\u0001`);
   // The moves of the last contest may be incomplete.
-  for (let last = members.at(-1); members.length % movesPerRead === 0 && last !== undefined; ) {
-    const more = await answerOf(
-      store.client.zrangebylex(key, `(${last}`, `(${placeOf(last)}\u0001`, 'LIMIT', 0, movesPerRead),
-    );
+  let last = members.length === movesPerRead ? members.at(-1) : undefined;
+  while (last !== undefined) {
+    const more = await readRange(store, key, `(${last}`, `(${contestNameOf(last)}\u0001`);
     members.push(...more);
-    if (more.length < movesPerRead) break;
-    last = more.at(-1);
+    last = more.length === movesPerRead ? more.at(-1) : undefined;
   }
-  return [...groupBy(members, placeOf)].map(([place, ofContest]) => ({
-    contest: contestOf(place),
-    place,
-    moves: ofContest.map((member) => JSON.parse(member.slice(place.length + 1)) as ClaimMove),
+  return [...groupBy(members, contestNameOf)].map(([name, ofContest]) => ({
+    contest: contestOf(name),
+    cursor: name,
+    moves: ofContest.map((member) => JSON.parse(member.slice(name.length + 1)) as ClaimMove),
   }));
 }
 
-async function readRange(store: Store, key: string, from: string): Promise<string[]> {
-  return await answerOf(store.client.zrangebylex(key, from, '+', 'LIMIT', 0, movesPerRead));
+async function readRange(store: Store, key: string, from: string, to = '+'): Promise<string[]> {
+  return await answerOf(store.client.zrangebylex(key, from, to, 'LIMIT', 0, movesPerRead));
 }
 
-function placeOf(member: string): string {
+/** The part of a member that identifies its contest. */
+function contestNameOf(member: string): string {
   return member.slice(0, member.indexOf('\0'));
 }
 
-function contestOf(place: string): Contest {
-  const [tenant, environmentId, name] = JSON.parse(place) as [string, string, string];
+function contestOf(memberName: string): Contest {
+  const [tenant, environmentId, name] = JSON.parse(memberName) as [string, string, string];
   return { tenant, environmentId, name };
 }
 
