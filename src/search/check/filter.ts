@@ -9,11 +9,11 @@ import { isOrdered } from '../fields/field-type.ts';
 import { parseWhole, queryPointOf } from '../fields/number-point.ts';
 import type { FilterNode } from '../filter/condition.ts';
 import { checkGeoCondition, isGeoOperator } from './geo.ts';
-import { isSent, readerOf, refuseUnknownMembers } from './members.ts';
+import { isSent, readerOf, rejectUnknownMembers } from './members.ts';
 import { type QueryErrors, quote } from './query-errors.ts';
 import { itemsOfText, valueOfText } from './value-text.ts';
 
-const readCondition = readerOf(conditionShape, 'refused');
+const readCondition = readerOf(conditionShape, 'rejected');
 
 const ordering: ReadonlySet<FilterOperator> = new Set([
   'greaterThan',
@@ -67,7 +67,7 @@ function checkGroup(
     check.errors.add(place, 'a condition must be inside {"and": […]} or {"or": […]}');
     return null;
   }
-  refuseUnknownMembers(group, groupKinds, place, check.errors);
+  rejectUnknownMembers(group, groupKinds, place, check.errors);
   if (and !== null && or !== null) check.errors.add(place, 'has both "and" and "or"; use one of them');
   if ((and === null) === (or === null)) return null;
   const kind: GroupKind = and === null ? 'or' : 'and';

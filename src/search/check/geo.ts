@@ -5,7 +5,7 @@ import type { FilterOperator } from '../../contract/query-names.ts';
 import { boxShape, circleShape, nearShape } from '../../contract/shapes-query.ts';
 import type { FieldMeaning } from '../fields/field-table.ts';
 import type { GeoPoint } from '../fields/geo-point.ts';
-import { objectWords } from './member-rule.ts';
+import { describeObject } from './member-rule.ts';
 import { readerOf } from './members.ts';
 import { type QueryErrors, quote } from './query-errors.ts';
 
@@ -37,7 +37,7 @@ export function checkGeoCondition(
     errors.add(`${place}.operator`, text);
   }
   if (!isJsonObject(value)) {
-    const needed = objectWords(operator === 'withinDistance' ? circleShape : boxShape);
+    const needed = describeObject(operator === 'withinDistance' ? circleShape : boxShape);
     errors.add(`${place}.value`, `${operator} needs ${needed}, not ${quote(value)}`);
     return {};
   }

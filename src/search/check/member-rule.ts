@@ -6,7 +6,7 @@ import { quote } from './query-errors.ts';
 
 const anyString = 'must be a string';
 /** Error messages list up to this many values or members. */
-const writtenOutMax = 4;
+const listedMax = 4;
 
 /** Values are never null, because null means absent. */
 export interface MemberRule {
@@ -14,7 +14,8 @@ export interface MemberRule {
   accepts(value: Json): boolean;
   /** The error for a value that is not accepted. */
   errorFor(value: Json): string;
-  readonly missing: string;
+  /** The error if the member is missing. */
+  readonly missingError: string;
 }
 
 /**
@@ -23,22 +24,22 @@ export interface MemberRule {
 export function memberRule(name: string, within: Shape): MemberRule {
   const shape = within.properties?.[name] ?? {};
   const isRequired = within.required?.includes(name) === true;
-  const values = shape.enum ?? [];
-  if (values.length > writtenOutMax + 1) {
+  const values = (shape.enum ?? []).filter((value) => value !== null);
+  if (values.length > listedMax) {
     const advice = `use one of ${values.join(', ')}`;
     return {
       isRequired,
       accepts: acceptsOf(shape),
       errorFor: (value) => `unknown ${name} ${quote(value)}; ${advice}`,
-      missing: `is missing; ${advice}`,
+      missingError: `is missing; ${advice}`,
     };
   }
-  const rule = shape['x-rule'] ?? `must be ${wordsOf(shape)}`;
+  const rule = shape['x-rule'] ?? `must be ${describe(shape)}`;
   return {
     isRequired,
     accepts: acceptsOf(shape),
-    errorFor: (value) => excessOf(shape, value) ?? `${rule}, not ${quote(value)}`,
-    missing: rule === anyString ? 'is missing' : `is missing; it ${rule}`,
+    errorFor: (value) => lengthError(shape, value) ?? `${rule}, not ${quote(value)}`,
+    missingError: rule === anyString ? 'is missing' : `is missing; it ${rule}`,
   };
 }
 
@@ -76,7 +77,7 @@ function acceptsOf(shape: Shape): (value: Json) => boolean {
 }
 
 /** An error message with the length of a string or list that is too long; null for other errors. */
-function excessOf(shape: Shape, value: Json): string | null {
+function lengthError(shape: Shape, value: Json): string | null {
   const type = soleType(shape);
   if (type === 'string' && typeof value === 'string' && shape.maxLength !== undefined)
     return `has ${countCodePoints(value)} characters; at most ${shape.maxLength} are allowed`;
@@ -85,39 +86,40 @@ function excessOf(shape: Shape, value: Json): string | null {
   return null;
 }
 
-function wordsOf(shape: Shape): string {
-  if (shape.enum !== undefined) return choiceOf(shape.enum.filter((value) => value !== null));
+/** Completes the sentence "it must be …". */
+function describe(shape: Shape): string {
+  if (shape.enum !== undefined) return describeChoice(shape.enum.filter((value) => value !== null));
   switch (soleType(shape)) {
     case 'boolean':
       return 'true or false';
     case 'integer':
-      return `a whole number${rangeOf(shape)}`;
+      return `a whole number${describeRange(shape)}`;
     case 'number':
-      return `a number${rangeOf(shape)}`;
+      return `a number${describeRange(shape)}`;
     case 'array':
-      return `an array of ${shape.items?.properties === undefined ? shape.itemsName : objectWords(shape.items)}`;
+      return `an array of ${shape.items?.properties === undefined ? shape.itemsName : describeObject(shape.items)}`;
     case 'object':
-      return objectWords(shape);
+      return describeObject(shape);
     default:
       return 'a string';
   }
 }
 
-function choiceOf(values: readonly Json[]): string {
-  if (values.length >= writtenOutMax) return `one of ${values.join(', ')}`;
+function describeChoice(values: readonly Json[]): string {
+  if (values.length >= listedMax) return `one of ${values.join(', ')}`;
   const texts = values.map((value) => JSON.stringify(value));
   return `${texts.slice(0, -1).join(', ')} or ${texts.at(-1)}`;
 }
 
-function rangeOf({ minimum, exclusiveMinimum, maximum }: Shape): string {
+function describeRange({ minimum, exclusiveMinimum, maximum }: Shape): string {
   if (exclusiveMinimum !== undefined)
     return ` over ${exclusiveMinimum}${maximum === undefined ? '' : `, up to ${maximum}`}`;
   return ` from ${minimum}${maximum === undefined ? '' : ` to ${maximum}`}`;
 }
 
 /** `{"lat", "lon"}` */
-export function objectWords({ properties = {} }: Shape): string {
+export function describeObject({ properties = {} }: Shape): string {
   const names = Object.keys(properties).map((name) => JSON.stringify(name));
-  const written = names.length > writtenOutMax ? [...names.slice(0, writtenOutMax - 1), '…'] : names;
+  const written = names.length > listedMax ? [...names.slice(0, listedMax - 1), '…'] : names;
   return `{${written.join(', ')}}`;
 }

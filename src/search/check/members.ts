@@ -3,7 +3,7 @@ import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract
 import type { Shape } from '../../contract/shape.ts';
 import { conditionShape, groupKinds } from '../../contract/shapes-query.ts';
 import { EditDistance } from '../text/edit-distance.ts';
-import { type MemberRule, memberRule, objectWords } from './member-rule.ts';
+import { describeObject, type MemberRule, memberRule } from './member-rule.ts';
 import { type QueryErrors, quote } from './query-errors.ts';
 
 /** A name within this many edits of a known one counts as a misspelling. */
@@ -44,7 +44,7 @@ export type UnknownMembers =
   /** Rejects members that look like a misspelling of a known one. Others and nulls are ignored. */
   | 'near'
   /** Rejects all, because a filter without one of its conditions would find too much. */
-  | 'refused';
+  | 'rejected';
 
 /** @returns null, after adding an error, if the value is not an object */
 export type MembersReader<S extends ObjectShape> = (
@@ -65,23 +65,23 @@ export function readerOf<const S extends ObjectShape>(
   );
   const required = [...rules].filter(([, { isRequired }]) => isRequired);
 
-  const refuseMissing = (object: JsonObject, place: string, errors: QueryErrors): void => {
-    for (const [name, { missing }] of required) {
-      if (!isSent(object, name)) errors.add(placeOf(place, name), missing);
+  const rejectMissing = (object: JsonObject, place: string, errors: QueryErrors): void => {
+    for (const [name, { missingError }] of required) {
+      if (!isSent(object, name)) errors.add(placeOf(place, name), missingError);
     }
   };
 
-  const refuseUnknown = (object: JsonObject, place: string, errors: QueryErrors): void => {
-    if (unknownMembers === 'near') refuseNearMembers(object, known, elsewhere, place, errors);
-    else if (unknownMembers === 'refused') refuseUnknownMembers(object, known, place, errors);
+  const rejectUnknown = (object: JsonObject, place: string, errors: QueryErrors): void => {
+    if (unknownMembers === 'near') rejectNearMembers(object, known, elsewhere, place, errors);
+    else if (unknownMembers === 'rejected') rejectUnknownMembers(object, known, place, errors);
   };
 
   return (value, place, errors) => {
     if (!isJsonObject(value)) {
-      errors.add(place, `must be ${objectWords(shape)}, not ${quote(value)}`);
+      errors.add(place, `must be ${describeObject(shape)}, not ${quote(value)}`);
       return null;
     }
-    let sound = value;
+    let valid = value;
     let hasUnknown = false;
     let missing = required.length;
     // Faster than `Object.keys`. JSON has no inherited members.
@@ -93,13 +93,13 @@ export function readerOf<const S extends ObjectShape>(
       if (rule.isRequired) missing -= 1;
       if (!rule.accepts(member)) {
         errors.add(placeOf(place, name), rule.errorFor(member));
-        if (sound === value) sound = copyOf(value, known);
-        delete sound[name];
+        if (valid === value) valid = copyOf(value, known);
+        delete valid[name];
       }
     }
-    if (hasUnknown) refuseUnknown(value, place, errors);
-    if (missing > 0) refuseMissing(value, place, errors);
-    return sound as Members<S>;
+    if (hasUnknown) rejectUnknown(value, place, errors);
+    if (missing > 0) rejectMissing(value, place, errors);
+    return valid as Members<S>;
   };
 }
 
@@ -120,7 +120,7 @@ function placeOf(place: string, name: string): string {
   return place === '' ? name : `${place}.${name}`;
 }
 
-function refuseNearMembers(
+function rejectNearMembers(
   object: JsonObject,
   known: readonly string[],
   elsewhere: readonly string[],
@@ -138,7 +138,7 @@ function refuseNearMembers(
 }
 
 /** Rejects members that are neither known nor a null of a typed client. */
-export function refuseUnknownMembers(
+export function rejectUnknownMembers(
   object: JsonObject,
   known: readonly string[],
   place: string,
