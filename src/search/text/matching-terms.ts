@@ -124,27 +124,27 @@ function* tiersOf(text: FieldText, queryWord: QueryWord, bound = queryWord.bound
   const { words, phrases } = text;
   const { word, synonyms, stem, isPrefix } = queryWord;
   const near = yield* words.terms.within(word, bound);
-  // Then no term can match in two ways.
+  // No term can match in two ways, so there is nothing to merge.
   if (synonyms.size === 0 && stem === null && !isPrefix) return near.map(groupsOf(words));
-  const terms = new BestOfTerms();
+  const terms = new BestMatches();
   for (const [distance, termIds] of near.entries())
-    terms.noteAll(termIds, distance, wholeWordFactors[distance] ?? 0);
+    terms.addAll(termIds, distance, wholeWordFactors[distance] ?? 0);
   const tiers = new TierGroups();
   for (const term of synonyms) {
     const index = isPhrase(term) ? phrases : words;
     const termIds = index?.terms.termIdsOf(term) ?? [];
-    if (index === words) terms.noteAll(termIds, 0, synonymFactor);
+    if (index === words) terms.addAll(termIds, 0, synonymFactor);
     else if (index !== null) tiers.add(0, { index, termIds, factor: synonymFactor });
     workBudget.units += unitsPerMeantTerm;
   }
   if (stem !== null) {
-    terms.noteAll(words.termIdsOfStem(stem), 0, stemFactor);
+    terms.addAll(words.termIdsOfStem(stem), 0, stemFactor);
     workBudget.units += unitsPerMeantTerm;
   }
   if (isPrefix) {
     for (const [distance, termIds] of (yield* words.terms.prefixWithin(word, bound)).entries()) {
       const factor = prefixFactors[distance] ?? 0;
-      tiers.add(distance, { index: words, termIds: terms.takeKnown(termIds, distance, factor), factor });
+      tiers.add(distance, { index: words, termIds: terms.addKnown(termIds, distance, factor), factor });
       workBudget.units += termIds.length;
       if (workBudget.isOver()) yield;
     }
@@ -169,44 +169,44 @@ class TierGroups {
 }
 
 /**
- * The best role of terms that match in several ways. Prefix matches, of which there may be many, are kept separately.
+ * The best tier and factor of terms that match in several ways. Prefix matches, of which there may be many, are kept separately.
  */
-class BestOfTerms {
-  /** By term id: the tier and the inverted factor, combined into a number that is lowest for the best role. */
+class BestMatches {
+  /** By term id: the tier and the inverted factor, combined into a rank that is lowest for the best match. */
   readonly #best = new Map<number, number>();
 
-  noteAll(termIds: readonly number[], tier: number, factor: number): void {
-    for (const termId of termIds) this.#note(termId, tier, factor);
+  addAll(termIds: readonly number[], tier: number, factor: number): void {
+    for (const termId of termIds) this.#add(termId, tier, factor);
   }
 
-  /** Notes the roles of terms that are already known. @returns the other terms */
-  takeKnown(termIds: readonly number[], tier: number, factor: number): readonly number[] {
+  /** Adds the matches of terms that are already known. @returns the other terms */
+  addKnown(termIds: readonly number[], tier: number, factor: number): readonly number[] {
     if (!termIds.some((termId) => this.#best.has(termId))) return termIds;
     return termIds.filter((termId) => {
       if (!this.#best.has(termId)) return true;
-      this.#note(termId, tier, factor);
+      this.#add(termId, tier, factor);
       return false;
     });
   }
 
   each(visit: (tier: number, factor: number, termIds: readonly number[]) => void): void {
     const groups = new Map<number, number[]>();
-    for (const [termId, role] of this.#best) {
-      const termIds = groups.get(role);
-      if (termIds === undefined) groups.set(role, [termId]);
+    for (const [termId, rank] of this.#best) {
+      const termIds = groups.get(rank);
+      if (termIds === undefined) groups.set(rank, [termId]);
       else termIds.push(termId);
     }
-    for (const [role, termIds] of groups) {
-      visit(Math.floor(role / roles), roles - 1 - (role % roles), termIds);
+    for (const [rank, termIds] of groups) {
+      visit(Math.floor(rank / factorsEnd), factorsEnd - 1 - (rank % factorsEnd), termIds);
     }
   }
 
-  #note(termId: number, tier: number, factor: number): void {
-    const role = tier * roles + roles - 1 - factor;
+  #add(termId: number, tier: number, factor: number): void {
+    const rank = tier * factorsEnd + factorsEnd - 1 - factor;
     const known = this.#best.get(termId);
-    if (known === undefined || role < known) this.#best.set(termId, role);
+    if (known === undefined || rank < known) this.#best.set(termId, rank);
   }
 }
 
 /** Greater than any factor. */
-const roles = 32;
+const factorsEnd = 32;
