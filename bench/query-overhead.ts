@@ -7,7 +7,7 @@ import { checkAnswers, requestFileOf, startOurs } from './support/query/contende
 import { autoFields, DirectShard } from './support/query/direct-shard.ts';
 import { queryKinds } from './support/query/kinds.ts';
 import { interleaved, queryMix, skippedIn } from './support/query/mix.ts';
-import { checkMultiQueries, loadOfQueries, multiQueries, queriesPerRequest } from './support/query/multi.ts';
+import { checkMultiQueries, loadMultiQueries, multiQueries, queriesPerRequest } from './support/query/multi.ts';
 import { type CostedLoad, overheadOf, overheadTable, measureInProcess, measureProcesses } from './support/query/overhead.ts';
 import { ratiosOf, spreadOf } from './support/report/statistics.ts';
 import { spreadFigure } from './support/report/table.ts';
@@ -91,7 +91,7 @@ await runBench({
           await platform.forget();
           const skipped = skippedIn(round, several.length);
           return measureProcesses(probe, seconds, () =>
-            loadOfQueries(wrk, platform, severalFile, { connections: 64, seconds, skipped }),
+            loadMultiQueries(wrk, platform, severalFile, { connections: 64, seconds, skipped }),
           );
         },
       },

@@ -13,7 +13,7 @@ export const queriesPerRequest = queriesPerRequestMax;
 
 /** Requests for a contender whose tenant is auto-indexed. */
 export function multiQueries(contender: QueryContender, queries: readonly BenchQuery[]): HttpRequest[] {
-  return portionsOf(queries).map((portion) => multiRequest(contender, portion));
+  return batchesOf(queries).map((batch) => multiRequest(contender, batch));
 }
 
 /** @throws Error for a wrong answer */
@@ -21,13 +21,13 @@ export async function checkMultiQueries(
   contender: QueryContender,
   checked: readonly ExpectedQuery[],
 ): Promise<void> {
-  for (const portion of portionsOf(checked)) {
+  for (const batch of batchesOf(checked)) {
     const request = multiRequest(
       contender,
-      portion.map(({ query }) => query),
+      batch.map(({ query }) => query),
     );
     const answers: QueryAnswer[] = JSON.parse(await answerText(contender, request));
-    const expected = portion.map((one) => one.expected);
+    const expected = batch.map((one) => one.expected);
     const shown = expected.map((one, index) => {
       const answer = answers[index];
       return answer === undefined ? null : inFormOf(one, answer);
@@ -37,7 +37,7 @@ export async function checkMultiQueries(
   }
 }
 
-function portionsOf<T>(queries: readonly T[]): T[][] {
+function batchesOf<T>(queries: readonly T[]): T[][] {
   return Array.from({ length: Math.ceil(queries.length / queriesPerRequest) }, (_, number) =>
     queries.slice(number * queriesPerRequest, (number + 1) * queriesPerRequest),
   );
@@ -51,12 +51,12 @@ function multiRequest(contender: QueryContender, queries: readonly BenchQuery[])
 }
 
 /** Runs a load. Its rate counts queries, and its latencies are those of requests. */
-export async function loadOfQueries(
+export async function loadMultiQueries(
   wrk: string,
   { port }: QueryContender,
   requestFile: string,
-  terms: Pick<LoadOptions, 'connections' | 'seconds' | 'skipped'>,
+  options: Pick<LoadOptions, 'connections' | 'seconds' | 'skipped'>,
 ): Promise<LoadResult> {
-  const result = await load(wrk, { port, requestFile, ...terms });
+  const result = await load(wrk, { port, requestFile, ...options });
   return { ...result, requestsPerSecond: result.requestsPerSecond * queriesPerRequest };
 }
