@@ -1,4 +1,4 @@
-/** The query targets: indexes by alias, and types of auto-indexed groups as `group:type`. */
+/** What can be queried: indexes by alias, and types of auto-indexed groups as `group:type`. */
 import type { Tenant } from '../api/answers.ts';
 import type { QueryObject } from './query-state.ts';
 
@@ -37,7 +37,6 @@ export function curlLine(target: Target, query: QueryObject): string {
 }
 
 /** The part of an index document with the fields. */
-
 interface IndexDocument {
   readonly index?: { readonly fields?: Readonly<Record<string, { readonly type?: unknown }>> };
 }

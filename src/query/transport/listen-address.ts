@@ -50,9 +50,9 @@ export async function newSocketPath(): Promise<string | null> {
   if (Buffer.byteLength(file) > pathBytesMax) return null;
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const facts = await lstat(folder);
+    const stats = await lstat(folder);
     // Another user may have created the folder, to intercept connections.
-    if (!facts.isDirectory() || facts.uid !== uid || (facts.mode & 0o077) !== 0) return null;
+    if (!stats.isDirectory() || stats.uid !== uid || (stats.mode & 0o077) !== 0) return null;
     await removeStaleSockets(folder);
     return file;
   } catch {
@@ -63,8 +63,8 @@ export async function newSocketPath(): Promise<string | null> {
 async function removeStaleSockets(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const file = path.join(folder, name);
-    const facts = await stat(file).catch(() => null);
-    if (facts === null || Date.now() - facts.mtimeMs < staleMs) continue;
+    const stats = await stat(file).catch(() => null);
+    if (stats === null || Date.now() - stats.mtimeMs < staleMs) continue;
     if (await isDead(file)) await unlink(file).catch(() => {});
   }
 }

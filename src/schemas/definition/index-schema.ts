@@ -37,7 +37,7 @@ export function compileIndexSchema(alias: string, at: Cursor, surroundings: Surr
   const needs = new Needs();
   const shorthandAt = shorthandOfFields(fields, properties);
   const { write } = compileSchemaProperties(properties, scope, needs, ownPlace, shorthandAt);
-  refuseReferences(properties, needs, partials);
+  rejectReferences(properties, needs, partials);
   return {
     alias,
     triggers,
@@ -73,11 +73,11 @@ function shorthandOfFields(
 }
 
 /** Index items cannot have references, because they are not resolved for them. */
-function refuseReferences(properties: Cursor, needs: Needs, partials: Partials): void {
+function rejectReferences(properties: Cursor, needs: Needs, partials: Partials): void {
   const advice = 'Store the id or the value that you want to query instead.';
   for (const place of needs.references) place.issue('an index item cannot hold a reference', advice);
   const reachable = reachablePartials(needs, partials);
-  // A partial that an expression names is only known at run time. Its references become null.
+  // If an expression names a partial, the partial is only known at run time. Its references become null.
   if (needs.anyPartial || reachable.some((alias) => partials.get(alias)?.needs.anyPartial)) return;
   for (const alias of reachable) {
     const [place] = partials.get(alias)?.needs.references ?? [];

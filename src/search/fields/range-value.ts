@@ -12,7 +12,7 @@ const boundNames: ReadonlySet<string> = new Set(['gt', 'gte', 'lt', 'lte']);
 
 /**
  * The interval of a range value: an object with `gt` or `gte`, and/or `lt` or `lte`, and nothing else. A null bound counts as
- * absent. Null if the value does not fit (docs/reference/indexes-and-queries.md "Field types").
+ * absent. Null if the value is not a valid range (docs/reference/indexes-and-queries.md "Field types").
  */
 export function intervalOf(kind: ValueKind, value: Json): Interval | null {
   if (!isJsonObject(value)) return null;
@@ -20,7 +20,7 @@ export function intervalOf(kind: ValueKind, value: Json): Interval | null {
   const bound = (name: string): Json => getOwn(value, name) ?? null;
   const low = boundPoint(kind, bound('gte'), bound('gt'), pointAbove);
   const high = boundPoint(kind, bound('lte'), bound('lt'), pointBelow);
-  if (low === 'misfit' || high === 'misfit') return null;
+  if (low === 'invalid' || high === 'invalid') return null;
   if (low === null && high === null) return null;
   return {
     low: low ?? { approx: -Infinity, residual: 0 },
@@ -33,11 +33,11 @@ function boundPoint(
   closed: Json,
   open: Json,
   inward: (kind: ValueKind, point: NumberPoint) => NumberPoint,
-): NumberPoint | null | 'misfit' {
-  if (closed !== null && open !== null) return 'misfit';
+): NumberPoint | null | 'invalid' {
+  if (closed !== null && open !== null) return 'invalid';
   if (closed === null && open === null) return null;
   const point = pointOf(kind, closed ?? open);
-  if (point === null) return 'misfit';
+  if (point === null) return 'invalid';
   return closed === null ? inward(kind, point) : point;
 }
 

@@ -74,7 +74,7 @@ test('URL: trailing slashes and fragments do not matter', () => {
   );
 });
 
-test('URL: the notation of the percent-encoding does not matter', () => {
+test('URL: equivalent percent-encodings are equal', () => {
   const encoder = new TextEncoder();
   const written = plainPath.chain((plain) =>
     fc
@@ -179,7 +179,7 @@ test('URL: two query strings are equal if their parameters are, in any order and
   for (const [one, other] of different) assert.notEqual(text(one), text(other), one);
 });
 
-test('URL: a request is answered by claims with its query string, then by those without one', () => {
+test('URL: a request matches claims with its query string first, then claims without one', () => {
   assert.deepEqual(candidatePaths('/a'), ['/a']);
   assert.deepEqual(candidatePaths('/a?x=1'), ['/a?x=1', '/a']);
 });
