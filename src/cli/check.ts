@@ -10,13 +10,13 @@ import { commandSettings, SettingsError } from '../config/settings/settings.ts';
 import type { ConfigIssue } from '../contract/diagnostic.ts';
 import { itemPath } from '../lib/text-position.ts';
 import { AddressGuard } from '../webhooks/allowed-addresses.ts';
-import { answerWords } from './help.mjs';
+import { handleArguments } from './help.mjs';
 import { readArguments } from './terminal/command-line.ts';
 
 process.exitCode = await check();
 
 async function check(): Promise<number> {
-  const answered = answerWords('check', process.argv.slice(2));
+  const answered = handleArguments('check', process.argv.slice(2));
   if (answered !== null) return answered;
   const { values } = readArguments('check');
   const chosen = values['config-dir'];

@@ -17,7 +17,7 @@ const settingsOfNpm = ['json', 'yes'];
  * @param {readonly string[]} words
  * @returns {number | null} the exit code; null to run the command
  */
-export function answerWords(name, words) {
+export function handleArguments(name, words) {
   if (asksForHelp(words)) {
     console.log(helpText(name));
     return 0;

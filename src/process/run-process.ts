@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { supervisedVariable } from '../cli/bootstrap/procfile-entry.mjs';
-import { answerWords } from '../cli/help.mjs';
+import { handleArguments } from '../cli/help.mjs';
 import { type Niceness, nicenessMax } from '../config/settings/setting.ts';
 import { stopMsOf } from '../contract/front-limits.ts';
 import { asTyped } from '../lib/typed-command.mjs';
@@ -19,7 +19,7 @@ export type ProcessName = 'web' | 'worker' | 'jobs' | 'small';
  * @param roles in the order in which they stop: a front first, so that no new work arrives
  */
 export function runProcess(name: ProcessName, roles: readonly (() => Promise<RunningRole>)[]): void {
-  const code = answerWords(name, process.argv.slice(2));
+  const code = handleArguments(name, process.argv.slice(2));
   if (code !== null) process.exit(code);
   main(name, roles).catch((error: unknown) => {
     console.error(asTyped(`${name}: ${error instanceof Error ? error.message : String(error)}`));

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { type CommandName, commands, isCommand } from '../../src/cli/commands.mjs';
-import { answerWords } from '../../src/cli/help.mjs';
+import { handleArguments } from '../../src/cli/help.mjs';
 import { script } from '../../src/lib/typed-command.mjs';
 import { type CommandResult, root, run } from './support/command.ts';
 
@@ -26,7 +26,7 @@ function answerOf(context: TestContext, name: CommandName, words: string[]): Com
   context.mock.method(console, 'log', (line: string) => out.push(`${line}\n`));
   context.mock.method(console, 'error', (line: string) => err.push(`${line}\n`));
   try {
-    return { code: answerWords(name, words), stdout: out.join(''), stderr: err.join('') };
+    return { code: handleArguments(name, words), stdout: out.join(''), stderr: err.join('') };
   } finally {
     context.mock.restoreAll();
   }

@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseEnv } from 'node:util';
 import { builtFolder, builtName, isClone } from '../../typescript/clone-or-package.mjs';
 import { commandsOfClones, commandsWithRedis, isCommand } from '../commands.mjs';
-import { answerWords } from '../help.mjs';
+import { handleArguments } from '../help.mjs';
 import { loadHttpLibrary } from './http-library.mjs';
 import { BootstrapStop, ensureNodeModules } from './node-modules.mjs';
 import { ensureRedisServer, ensureTestPrograms } from './programs.mjs';
@@ -81,7 +81,7 @@ function requireHttpLibrary() {
  */
 async function main(command = '', ...commandArguments) {
   checkNodeVersion();
-  const code = isCommand(command) ? answerWords(command, commandArguments) : null;
+  const code = isCommand(command) ? handleArguments(command, commandArguments) : null;
   if (code !== null) {
     process.exitCode = code;
     return;
