@@ -14,22 +14,22 @@ import type {
 import { type Binding, type CodeScope, isFunction, returnedBy } from './code-scope.ts';
 import { type KnownTypes, partialType, referenceType } from './mapping-types.ts';
 import {
-  absent,
+  undefinedType,
   anyJson,
-  boolean,
+  booleanType,
   includes,
-  isText,
+  isStringType,
   listOf,
   type Member,
   memberType,
-  nothing,
-  number,
+  nullType,
+  numberType,
   type ObjectType,
-  openObject,
+  openObjectType,
   orNull,
-  present,
+  nonNullable,
   type Type,
-  text,
+  stringType,
   unionOf,
   without,
 } from './type.ts';
@@ -79,10 +79,10 @@ export class CodeTypes {
     if (this.#depth >= depthMax || node.generator || this.#reading.has(node)) return anyJson;
     this.#depth += 1;
     this.#reading.add(node);
-    const types = returnedBy(node).map((returned) => (returned === null ? absent : this.of(returned)));
+    const types = returnedBy(node).map((returned) => (returned === null ? undefinedType : this.of(returned)));
     this.#reading.delete(node);
     this.#depth -= 1;
-    return types.length === 0 ? absent : unionOf(types);
+    return types.length === 0 ? undefinedType : unionOf(types);
   }
 
   of(node: Expression | SpreadElement): Type {
@@ -92,11 +92,11 @@ export class CodeTypes {
       case 'Literal':
         return literalType(node.value);
       case 'TemplateLiteral':
-        return text;
+        return stringType;
       case 'ObjectExpression':
         return this.#object(node);
       case 'ArrayExpression':
-        return listOf(unionOf(node.elements.map((item) => (item === null ? nothing : this.#item(item)))));
+        return listOf(unionOf(node.elements.map((item) => (item === null ? nullType : this.#item(item)))));
       case 'AwaitExpression':
         return this.of(node.argument);
       case 'ParenthesizedExpression':
@@ -110,7 +110,7 @@ export class CodeTypes {
         return unaryType(node.operator);
       case 'BinaryExpression':
         return node.left.type === 'PrivateIdentifier'
-          ? boolean
+          ? booleanType
           : this.#binary(node.operator, node.left, node.right);
       case 'Identifier':
         return this.#name(node);
@@ -118,7 +118,7 @@ export class CodeTypes {
         return this.#member(node);
       case 'NewExpression':
         // In JSON a date is a string, or null if it is invalid.
-        return node.callee.type === 'Identifier' && node.callee.name === 'Date' ? orNull(text) : anyJson;
+        return node.callee.type === 'Identifier' && node.callee.name === 'Date' ? orNull(stringType) : anyJson;
       case 'CallExpression':
         return this.#call(node);
       default:
@@ -152,12 +152,12 @@ export class CodeTypes {
   /** Members that `...(a && { b })` may add to an object. */
   #spread(node: Expression): ObjectType {
     const isCondition = node.type === 'LogicalExpression' && node.operator === '&&';
-    const type = isCondition ? unionOf([this.of(node.right), absent]) : this.of(node);
+    const type = isCondition ? unionOf([this.of(node.right), undefinedType]) : this.of(node);
     const kinds = type.kind === 'union' ? type.of : [type];
     const members = new Map<string, Member>();
     for (const kind of kinds) {
-      if (kind === absent || kind === nothing) continue;
-      if (kind.kind !== 'object' || kind.isOpen) return openObject;
+      if (kind === undefinedType || kind === nullType) continue;
+      if (kind.kind !== 'object' || kind.isOpen) return openObjectType;
       for (const member of kind.members) {
         const known = members.get(member.name);
         const types = known === undefined ? [member.type] : [known.type, member.type];
@@ -180,23 +180,23 @@ export class CodeTypes {
 
   #logical(operator: string, left: Expression, right: Expression): Type {
     const [a, b] = [this.of(left), this.of(right)];
-    if (operator === '??') return unionOf([without(without(a, nothing), absent), b]);
-    return operator === '||' ? unionOf([without(without(a, nothing), absent), b]) : unionOf([a, b]);
+    if (operator === '??') return unionOf([without(without(a, nullType), undefinedType), b]);
+    return operator === '||' ? unionOf([without(without(a, nullType), undefinedType), b]) : unionOf([a, b]);
   }
 
   #binary(operator: string, left: Expression, right: Expression): Type {
-    if (/^(?:[=!]==?|[<>]=?|in|instanceof)$/.test(operator)) return boolean;
+    if (/^(?:[=!]==?|[<>]=?|in|instanceof)$/.test(operator)) return booleanType;
     const [a, b] = [this.of(left), this.of(right)];
-    if (operator === '+' && (isText(a) || isText(b))) return text;
-    const areNumbers = a === number && b === number;
-    if (operator === '+') return areNumbers ? number : anyJson;
+    if (operator === '+' && (isStringType(a) || isStringType(b))) return stringType;
+    const areNumbers = a === numberType && b === numberType;
+    if (operator === '+') return areNumbers ? numberType : anyJson;
     // NaN and infinity are null in JSON.
-    return areNumbers && (operator === '-' || operator === '*') ? number : orNull(number);
+    return areNumbers && (operator === '-' || operator === '*') ? numberType : orNull(numberType);
   }
 
   #name(node: Identifier): Type {
-    if (node.name === 'undefined') return absent;
-    if (node.name === 'NaN' || node.name === 'Infinity') return nothing;
+    if (node.name === 'undefined') return undefinedType;
+    if (node.name === 'NaN' || node.name === 'Infinity') return nullType;
     const binding = this.scope.binding(node);
     if (binding === null || binding.kind === 'function' || this.#depth >= depthMax) return anyJson;
     this.#depth += 1;
@@ -208,13 +208,13 @@ export class CodeTypes {
     // Object literals are often filled later, whereas results of calls are mostly only read.
     const mayDiffer = isLiteral ? changes.isNamedAgain(node) : changes.isChanged(node);
     if (!mayDiffer || type.kind === 'name') return type;
-    return type.kind === 'object' ? openObject : anyJson;
+    return type.kind === 'object' ? openObjectType : anyJson;
   }
 
   #part({ of, path, fallback }: Extract<Binding, { kind: 'part' }>): Type {
     let type = of.type === 'FirstParameter' ? (this.#given.get(of.function) ?? anyJson) : this.of(of);
-    for (const name of path) type = memberType(present(type), name);
-    return fallback === null ? type : unionOf([without(type, absent), this.of(fallback)]);
+    for (const name of path) type = memberType(nonNullable(type), name);
+    return fallback === null ? type : unionOf([without(type, undefinedType), this.of(fallback)]);
   }
 
   #member(node: MemberExpression): Type {
@@ -223,9 +223,9 @@ export class CodeTypes {
     const name = computed ? literalOf(property) : keyName(property);
     if (name === null) return anyJson;
     const of = this.of(object);
-    const type = memberType(present(of), name);
-    const mayEnd = isInOptionalChain(node) && (includes(of, absent) || includes(of, nothing));
-    return mayEnd ? unionOf([type, absent]) : type;
+    const type = memberType(nonNullable(of), name);
+    const mayEnd = isInOptionalChain(node) && (includes(of, undefinedType) || includes(of, nullType));
+    return mayEnd ? unionOf([type, undefinedType]) : type;
   }
 
   #call(node: CallExpression): Type {
@@ -247,9 +247,9 @@ export class CodeTypes {
 
   #namedCall(callee: Identifier, first: Expression | SpreadElement | undefined): Type {
     const { name } = callee;
-    if (name === 'String') return text;
-    if (name === 'Boolean') return boolean;
-    if (name === 'Number' || name === 'parseInt' || name === 'parseFloat') return orNull(number);
+    if (name === 'String') return stringType;
+    if (name === 'Boolean') return booleanType;
+    if (name === 'Number' || name === 'parseInt' || name === 'parseFloat') return orNull(numberType);
     if (name === 'partial') return partialType(literalOf(first), this.known);
     const own = this.scope.function(callee);
     return own === null ? anyJson : this.ofFunction(own);
@@ -257,21 +257,21 @@ export class CodeTypes {
 
   /** Null for any other call. */
   #staticCall(object: string, method: string, first: Expression | SpreadElement | undefined): Type | null {
-    if (object === 'Math') return orNull(number);
+    if (object === 'Math') return orNull(numberType);
     if (object === 'JSON') return method === 'stringify' ? this.#stringified(first) : anyJson;
-    if (object === 'Array') return method === 'isArray' ? boolean : anyJson;
+    if (object === 'Array') return method === 'isArray' ? booleanType : anyJson;
     if (object === 'Promise')
       return /^(?:all|resolve)$/.test(method) && first !== undefined ? this.of(first) : anyJson;
     if (object === 'Object')
-      return method === 'keys' ? listOf(text) : method === 'fromEntries' ? openObject : anyJson;
+      return method === 'keys' ? listOf(stringType) : method === 'fromEntries' ? openObjectType : anyJson;
     if (method === 'partial') return partialType(literalOf(first), this.known);
     return null;
   }
 
   /** JSON.stringify(undefined) is undefined. */
   #stringified(node: Expression | SpreadElement | undefined): Type {
-    const type = node === undefined ? absent : this.of(node);
-    return type === anyJson || includes(type, absent) ? unionOf([text, absent]) : text;
+    const type = node === undefined ? undefinedType : this.of(node);
+    return type === anyJson || includes(type, undefinedType) ? unionOf([stringType, undefinedType]) : stringType;
   }
 
   #method(
@@ -280,10 +280,10 @@ export class CodeTypes {
     first: Expression | SpreadElement | undefined,
     isOptional: boolean,
   ): Type {
-    const perhaps = (type: Type) => (isOptional ? unionOf([type, absent]) : type);
-    if (textMethods.has(method)) return perhaps(text);
-    if (booleanMethods.has(method)) return perhaps(boolean);
-    const of = present(this.of(object));
+    const perhaps = (type: Type) => (isOptional ? unionOf([type, undefinedType]) : type);
+    if (textMethods.has(method)) return perhaps(stringType);
+    if (booleanMethods.has(method)) return perhaps(booleanType);
+    const of = nonNullable(this.of(object));
     if (method === 'map' || method === 'flatMap') {
       const item =
         first === undefined ? anyJson : this.#callback(first, of.kind === 'list' ? of.of : anyJson);
@@ -295,8 +295,8 @@ export class CodeTypes {
     }
     if (of.kind === 'list' && sameListMethods.has(method))
       return perhaps(method === 'concat' ? listOf(anyJson) : of);
-    if (method === 'split') return perhaps(listOf(text));
-    if (isText(of) && method === 'slice') return perhaps(text);
+    if (method === 'split') return perhaps(listOf(stringType));
+    if (isStringType(of) && method === 'slice') return perhaps(stringType);
     if (method === 'toPromise') return of;
     return anyJson;
   }
@@ -304,7 +304,7 @@ export class CodeTypes {
   #callback(node: Expression | SpreadElement, item: Type): Type {
     if (node.type !== 'SpreadElement' && isFunction(node)) return this.ofFunctionGiven(node, item);
     if (node.type !== 'Identifier') return anyJson;
-    return node.name === 'String' ? text : this.#namedCall(node, undefined);
+    return node.name === 'String' ? stringType : this.#namedCall(node, undefined);
   }
 
   /** The type of a call chain such as `context.reference(alias).byOriginId(…)`; null for any other call. */
@@ -359,16 +359,16 @@ function spreadMember(spread: Member, earlier: Member | undefined): Member {
 }
 
 function literalType(value: unknown): Type {
-  if (typeof value === 'string') return text;
-  if (typeof value === 'number') return number;
-  if (typeof value === 'boolean') return boolean;
-  return value === null ? nothing : anyJson;
+  if (typeof value === 'string') return stringType;
+  if (typeof value === 'number') return numberType;
+  if (typeof value === 'boolean') return booleanType;
+  return value === null ? nullType : anyJson;
 }
 
 function unaryType(operator: string): Type {
-  if (operator === '!' || operator === 'delete') return boolean;
-  if (operator === 'typeof') return text;
-  return operator === 'void' ? absent : orNull(number);
+  if (operator === '!' || operator === 'delete') return booleanType;
+  if (operator === 'typeof') return stringType;
+  return operator === 'void' ? undefinedType : orNull(numberType);
 }
 
 function keyName(key: Expression | { type: 'PrivateIdentifier' }): string | null {
@@ -385,11 +385,11 @@ function literalOf(node: Expression | SpreadElement | undefined): string | null 
 
 /** JSON.stringify omits members that are undefined. */
 function memberOf(name: string, type: Type): Member {
-  if (!includes(type, absent)) return { name, type };
-  return { name, type: without(type, absent), isOptional: true };
+  if (!includes(type, undefinedType)) return { name, type };
+  return { name, type: without(type, undefinedType), isOptional: true };
 }
 
 /** In arrays, JSON.stringify writes null for undefined. */
 function jsonOf(type: Type): Type {
-  return includes(type, absent) ? orNull(without(type, absent)) : type;
+  return includes(type, undefinedType) ? orNull(without(type, undefinedType)) : type;
 }

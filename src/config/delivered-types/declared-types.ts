@@ -7,7 +7,7 @@ import { tsPlugin } from '@sveltejs/acorn-typescript';
 import { Parser } from 'acorn';
 import type { ConfigDocuments } from '../configuration.ts';
 import { moduleCandidates } from '../document-path.ts';
-import { absent, anyJson, type Type } from './type.ts';
+import { undefinedType, anyJson, type Type } from './type.ts';
 import { TypeReader } from './type-reader.ts';
 import {
   type FindDeclaration,
@@ -40,7 +40,7 @@ export class DeclaredTypes {
     if (module === null || exported === null) return anyJson;
     const argument = this.#argumentOf({ node: exported, module }, 0);
     const type = argument === null ? anyJson : new TypeReader(this.#declaration).read(argument);
-    return type === absent ? anyJson : type;
+    return type === undefinedType ? anyJson : type;
   }
 
   readonly #declaration: FindDeclaration = (name, module) => {

@@ -3,20 +3,20 @@
  */
 import { isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
 import {
-  absent,
+  undefinedType,
   anyJson,
-  boolean,
+  booleanType,
   listOf,
   type Member,
   memberOf,
-  named,
-  nothing,
-  number,
+  namedType,
+  nullType,
+  numberType,
   type ObjectType,
-  openObject,
+  openObjectType,
   orNull,
   type Type,
-  text,
+  stringType,
   unionOf,
 } from './type.ts';
 import { canBeNull } from './written-text.ts';
@@ -30,18 +30,18 @@ export interface KnownTypes {
 }
 
 /** Any view. */
-const anyView = named('Views[keyof Views]');
+const anyView = namedType('Views[keyof Views]');
 
 /** Null is always possible; it is the only value if no schema has the alias. */
 export function referenceType(alias: string | null, { views }: KnownTypes): Type {
   if (alias === null) return orNull(anyView);
-  return views.has(alias) ? orNull(memberOf('Views', alias)) : nothing;
+  return views.has(alias) ? orNull(memberOf('Views', alias)) : nullType;
 }
 
 export function partialType(alias: string | null, { partials }: KnownTypes): Type {
   if (alias === null) return anyJson;
   const partial = partials.get(alias);
-  if (partial === undefined) return nothing;
+  if (partial === undefined) return nullType;
   const type = memberOf('Partials', alias);
   return partial.isCyclic ? orNull(type) : type;
 }
@@ -52,7 +52,7 @@ export function propertiesType(
   known: KnownTypes,
   isOfEntity: boolean,
 ): ObjectType {
-  if (!isJsonObject(properties ?? null)) return openObject;
+  if (!isJsonObject(properties ?? null)) return openObjectType;
   const mapping = new Mapping(known, isOfEntity);
   return mapping.object(properties as JsonObject);
 }
@@ -72,9 +72,9 @@ class Mapping {
 
   definition(definition: Json): Type {
     if (typeof definition === 'string') return this.#text(definition);
-    if (typeof definition === 'number') return number;
-    if (typeof definition === 'boolean') return boolean;
-    if (!isJsonObject(definition)) return nothing;
+    if (typeof definition === 'number') return numberType;
+    if (typeof definition === 'boolean') return booleanType;
+    if (!isJsonObject(definition)) return nullType;
     switch (definition.type) {
       case 'string':
         return this.#withDefault(
@@ -82,9 +82,9 @@ class Mapping {
           this.#default(definition, (json) => this.#text(json)),
         );
       case 'number':
-        return this.#scalar(definition, number);
+        return this.#scalar(definition, numberType);
       case 'boolean':
-        return this.#scalar(definition, boolean);
+        return this.#scalar(definition, booleanType);
       case 'object':
         return this.#objectDefinition(definition.properties);
       case 'array':
@@ -108,8 +108,8 @@ class Mapping {
   /** The type of an expression in a string context. */
   #text(written: Json | undefined): Type {
     const json = isJsonObject(written ?? null) ? (written as JsonObject).$exp : written;
-    if (typeof json === 'string') return canBeNull(json, this.isOfEntity) ? orNull(text) : text;
-    return json === null || json === undefined ? nothing : text;
+    if (typeof json === 'string') return canBeNull(json, this.isOfEntity) ? orNull(stringType) : stringType;
+    return json === null || json === undefined ? nullType : stringType;
   }
 
   /** A number or a boolean: invalid values become null, unless a constant default replaces them. */
@@ -123,14 +123,14 @@ class Mapping {
   }
 
   #default(definition: JsonObject, typeOf: (json: Json) => Type): Type {
-    return definition.default === undefined ? absent : typeOf(definition.default);
+    return definition.default === undefined ? undefinedType : typeOf(definition.default);
   }
 
   #withDefault(value: Type, fallback: Type): Type {
-    if (fallback === absent) return value;
-    const isNever = value.kind === 'name' && value !== nothing;
+    if (fallback === undefinedType) return value;
+    const isNever = value.kind === 'name' && value !== nullType;
     if (isNever) return value;
-    const present = value.kind === 'union' ? value.of.filter((one) => one !== nothing) : [];
+    const present = value.kind === 'union' ? value.of.filter((one) => one !== nullType) : [];
     return unionOf([...present, fallback]);
   }
 }

@@ -1,17 +1,17 @@
 /** Reads a TypeScript type: names are resolved, and types that JSON cannot represent become any JSON. */
 import {
-  absent,
+  undefinedType,
   anyJson,
-  boolean,
+  booleanType,
   listOf,
   type Member,
   memberType,
-  named,
-  nothing,
-  number,
-  openObject,
+  namedType,
+  nullType,
+  numberType,
+  openObjectType,
   type Type,
-  text,
+  stringType,
   unionOf,
 } from './type.ts';
 import {
@@ -30,9 +30,9 @@ import {
 const nodesMax = 2_000;
 
 const keywords: Readonly<Record<string, Type>> = {
-  ...{ TSStringKeyword: text, TSNumberKeyword: number, TSBooleanKeyword: boolean },
-  ...{ TSNullKeyword: nothing, TSUndefinedKeyword: absent },
-  TSTemplateLiteralType: text,
+  ...{ TSStringKeyword: stringType, TSNumberKeyword: numberType, TSBooleanKeyword: booleanType },
+  ...{ TSNullKeyword: nullType, TSUndefinedKeyword: undefinedType },
+  TSTemplateLiteralType: stringType,
 };
 
 /** Arguments for the type parameters of a declaration. */
@@ -87,7 +87,7 @@ export class TypeReader {
   /** In arrays, JSON has null for undefined. */
   #item(node: SyntaxNode | null, place: Place): Type {
     const type = this.#type(node, place);
-    return type === absent ? nothing : type;
+    return type === undefinedType ? nullType : type;
   }
 
   #tuple(items: readonly SyntaxNode[], place: Place): Type {
@@ -162,9 +162,9 @@ function builtIn(name: string, given: Type): Type {
   switch (name) {
     case 'Array':
     case 'ReadonlyArray':
-      return listOf(given === absent ? nothing : given);
+      return listOf(given === undefinedType ? nullType : given);
     case 'Record':
-      return openObject;
+      return openObjectType;
     case 'Readonly':
       return given;
     case 'Partial':
@@ -188,11 +188,11 @@ function merged(types: readonly Type[]): Type {
 }
 
 function literalType(node: SyntaxNode | null): Type {
-  if (node?.type === 'TemplateLiteral') return text;
-  if (node?.type === 'UnaryExpression') return node.operator === '-' ? number : anyJson;
+  if (node?.type === 'TemplateLiteral') return stringType;
+  if (node?.type === 'UnaryExpression') return node.operator === '-' ? numberType : anyJson;
   const value = node?.value;
-  if (value === null) return nothing;
+  if (value === null) return nullType;
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-    ? named(JSON.stringify(value))
+    ? namedType(JSON.stringify(value))
     : anyJson;
 }

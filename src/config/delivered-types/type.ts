@@ -21,20 +21,20 @@ export interface Member {
   readonly comment?: string;
 }
 
-export const named = (text: string): Type => ({ kind: 'name', text });
+export const namedType = (text: string): Type => ({ kind: 'name', text });
 
-export const text = named('string');
-export const number = named('number');
-export const boolean = named('boolean');
-export const nothing = named('null');
+export const stringType = namedType('string');
+export const numberType = namedType('number');
+export const booleanType = namedType('boolean');
+export const nullType = namedType('null');
 /** The type of values that JSON omits from objects. */
-export const absent = named('undefined');
+export const undefinedType = namedType('undefined');
 /** Any JSON: nothing more is known. */
-export const anyJson = named('Json');
-export const openObject: ObjectType = { kind: 'object', members: [], isOpen: true };
+export const anyJson = namedType('Json');
+export const openObjectType: ObjectType = { kind: 'object', members: [], isOpen: true };
 
 export const listOf = (type: Type): Type => ({ kind: 'list', of: type });
-export const orNull = (type: Type): Type => unionOf([type, nothing]);
+export const orNull = (type: Type): Type => unionOf([type, nullType]);
 
 /** A union with any JSON is any JSON. */
 export function unionOf(types: readonly Type[]): Type {
@@ -47,7 +47,7 @@ export function unionOf(types: readonly Type[]): Type {
 
 /** Removes a named type from a union. */
 export function without(type: Type, unwanted: Type): Type {
-  if (type.kind !== 'union') return type === unwanted ? named('never') : type;
+  if (type.kind !== 'union') return type === unwanted ? namedType('never') : type;
   return unionOf(type.of.filter((one) => one !== unwanted));
 }
 
@@ -89,22 +89,22 @@ function nameText(name: string): string {
 }
 
 /** `Views["page"]` */
-export const memberOf = (map: string, name: string): Type => named(`${map}[${JSON.stringify(name)}]`);
+export const memberOf = (map: string, name: string): Type => namedType(`${map}[${JSON.stringify(name)}]`);
 
 /** True for strings and string literals. */
-export function isText(type: Type): boolean {
-  if (type.kind === 'union') return type.of.length > 0 && type.of.every(isText);
-  return type.kind === 'name' && (type === text || type.text.startsWith('"'));
+export function isStringType(type: Type): boolean {
+  if (type.kind === 'union') return type.of.length > 0 && type.of.every(isStringType);
+  return type.kind === 'name' && (type === stringType || type.text.startsWith('"'));
 }
 
 /** Without null and undefined. */
-export const present = (type: Type): Type => without(without(type, nothing), absent);
+export const nonNullable = (type: Type): Type => without(without(type, nullType), undefinedType);
 
 /** The type of a member; any JSON if unknown. */
 export function memberType(of: Type, name: string): Type {
   if (of.kind === 'union') return unionOf(of.of.map((one) => memberType(one, name)));
-  if (name === 'length' && (of.kind === 'list' || isText(of))) return number;
+  if (name === 'length' && (of.kind === 'list' || isStringType(of))) return numberType;
   const member = of.kind === 'object' ? of.members.find((one) => one.name === name) : undefined;
   if (member === undefined) return anyJson;
-  return member.isOptional === true ? unionOf([member.type, absent]) : member.type;
+  return member.isOptional === true ? unionOf([member.type, undefinedType]) : member.type;
 }

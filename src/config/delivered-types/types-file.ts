@@ -14,32 +14,32 @@ import { CodeTypes } from './code-types.ts';
 import { DeclaredTypes } from './declared-types.ts';
 import { constantOf, type KnownTypes, propertiesType } from './mapping-types.ts';
 import {
-  absent,
+  undefinedType,
   anyJson,
-  boolean,
+  booleanType,
   listOf,
   type Member,
-  named,
-  number,
+  namedType,
+  numberType,
   type ObjectType,
-  openObject,
+  openObjectType,
   orNull,
   type Type,
-  text,
+  stringType,
   typeText,
   unionOf,
   without,
 } from './type.ts';
 import { partsOf, textParts } from './written-text.ts';
 
-const range = named('Range');
-const place = named('Place');
-const numberOrText = unionOf([number, text]);
+const range = namedType('Range');
+const place = namedType('Place');
+const numberOrText = unionOf([numberType, stringType]);
 
 /** Queries return values as they were sent (docs/reference/indexes-and-queries.md "Field types"). */
 const scalarTypes: Readonly<Record<string, Type>> = {
-  ...{ keyword: text, text, boolean, object: anyJson },
-  ...{ integer: number, float: number, double: number },
+  ...{ keyword: stringType, text: stringType, boolean: booleanType, object: anyJson },
+  ...{ integer: numberType, float: numberType, double: numberType },
   // These also accept strings of digits, and epoch milliseconds.
   ...{ long: numberOrText, date: numberOrText },
   ...{ integerRange: range, longRange: range, floatRange: range, doubleRange: range, dateRange: range },
@@ -75,7 +75,7 @@ function handlesOfMapping(handles: Json | undefined): Type[] {
   const list = Array.isArray(handles) ? handles : [];
   return list.map((handle) => {
     const written = isJsonObject(handle) ? handle.$exp : handle;
-    if (typeof written !== 'string') return text;
+    if (typeof written !== 'string') return stringType;
     return templateType(partsOf(written).map((part) => (part.kind === 'literal' ? part.text : null)));
   });
 }
@@ -84,7 +84,7 @@ function handlesOfMapping(handles: Json | undefined): Type[] {
 function handlesOfCode(routes: FunctionNode): Type[] {
   const [, context] = routes.params;
   if (context === undefined) return [];
-  if (context.type !== 'Identifier') return [text];
+  if (context.type !== 'Identifier') return [stringType];
   const handles: Type[] = [];
   let mentions = 0;
   let uses = 0;
@@ -102,7 +102,7 @@ function handlesOfCode(routes: FunctionNode): Type[] {
       if (callee.property.name === 'handle' && first !== undefined) handles.push(...handleTypes(first));
     },
   });
-  return mentions > uses ? [text] : handles;
+  return mentions > uses ? [stringType] : handles;
 }
 
 /** Null adds no handle. */
@@ -115,9 +115,9 @@ const anyText = '$' + '{string}';
 
 /** @param parts strings, and null for each hole */
 function templateType(parts: readonly (string | null)[]): Type {
-  if (parts.every((part) => part === null || part === '')) return text;
+  if (parts.every((part) => part === null || part === '')) return stringType;
   const written = parts.map((part) => (part === null ? anyText : part.replaceAll(/[`\\$]/g, '\\$&')));
-  return parts.includes(null) ? named(`\`${written.join('')}\``) : named(JSON.stringify(parts.join('')));
+  return parts.includes(null) ? namedType(`\`${written.join('')}\``) : namedType(JSON.stringify(parts.join('')));
 }
 
 /** @param documents valid documents of all tenants @param alias of the tenant */
@@ -129,8 +129,8 @@ export function typesFile(documents: ConfigDocuments, alias: string): string {
 /** A source entity as schema code receives it. */
 function entityType(properties: Type): Type {
   const types: Readonly<Record<string, Type>> = {
-    ...{ sourceId: text, id: text, type: text, originId: text, originParentId: orNull(text) },
-    ...{ url: orNull(text), updatedAt: text, redirects: listOf(text), properties },
+    ...{ sourceId: stringType, id: stringType, type: stringType, originId: stringType, originParentId: orNull(stringType) },
+    ...{ url: orNull(stringType), updatedAt: stringType, redirects: listOf(stringType), properties },
   };
   const members = Object.entries(types).map(([name, type]) => ({ name, type }));
   return { kind: 'object', members, isOpen: false };
@@ -196,11 +196,11 @@ class TypesOfTenant {
     const scope = scopeOf(program);
     const exported = exportedObject(scope);
     const properties = exported === null ? null : memberFunction(scope, exported, 'properties');
-    if (properties === null) return openObject;
+    if (properties === null) return openObjectType;
     const declared = this.#declared.ofSchema(root.file);
     const input = isOfEntity ? entityType(declared) : declared;
-    const made = without(new CodeTypes(scope, this.#known).ofFunctionGiven(properties, input), absent);
-    return isOfEntity && made.kind === 'name' ? openObject : made;
+    const made = without(new CodeTypes(scope, this.#known).ofFunctionGiven(properties, input), undefinedType);
+    return isOfEntity && made.kind === 'name' ? openObjectType : made;
   }
 
   #handles(root: Cursor): Type[] {
