@@ -4,7 +4,7 @@ import type { BenchContext, BenchResult } from './support/bench.ts';
 import { megabytes } from './support/platform/memory.ts';
 import { type ListMeasurement, measureList } from './support/rebuild/list.ts';
 import { measurePrecision, type PrecisionMeasurement } from './support/rebuild/precision.ts';
-import { type RenameMeasurement, RenameScene } from './support/rebuild/rename.ts';
+import { type RenameMeasurement, RenameScenario } from './support/rebuild/rename.ts';
 import { quantile, ratiosOf, spreadOf } from './support/report/statistics.ts';
 import { figure, spreadFigure } from './support/report/table.ts';
 import { inRounds } from './support/rounds.ts';
@@ -82,14 +82,14 @@ async function listPart(context: BenchContext): Promise<BenchResult> {
 
 async function renamePart(context: BenchContext): Promise<BenchResult> {
   const pages = context.quick ? 500 : 16_000;
-  const scene = await RenameScene.prepare(context, pages);
+  const scenario = await RenameScenario.prepare(context, pages);
   const quiet: number[] = [];
-  for (let at = 0; at < quietChanges; at += 1) quiet.push(await scene.quietChangeMs());
-  const before = scene.workerMemory;
+  for (let at = 0; at < quietChanges; at += 1) quiet.push(await scenario.idleChangeMs());
+  const before = scenario.workerMemory;
   const name = 'rename';
   const measured =
-    (await inRounds<RenameMeasurement>(context, [{ name, measure: () => scene.measure() }])).get(name) ?? [];
-  await scene.stop();
+    (await inRounds<RenameMeasurement>(context, [{ name, measure: () => scenario.measure() }])).get(name) ?? [];
+  await scenario.stop();
   const others = measured.flatMap(({ otherTenantMs }) => otherTenantMs);
   const slowestMs = Math.max(...others);
   const peak = measured.at(-1)?.memory ?? null;

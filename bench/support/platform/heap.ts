@@ -1,4 +1,4 @@
-/** Memory of this process without garbage. */
+/** Memory of this process after garbage collection. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -6,7 +6,7 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 export function heapBytes(): number {
-  // What the first one leaves, such as emptied tables, goes with the second.
+  // The second run collects what the first one only released, such as emptied tables.
   collectGarbage();
   collectGarbage();
   const { heapUsed, arrayBuffers } = process.memoryUsage();

@@ -1,4 +1,4 @@
-/** What each part of a search costs per item of an index: its memory, and the time to build it. */
+/** Memory and build time of each part of a search, per item of an index. */
 import { type IndexTexts, plainTexts, type TextRules } from '../../../src/schemas/definition/index-texts.ts';
 import { checkQuery } from '../../../src/search/check/query.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
@@ -21,7 +21,7 @@ interface Part {
   readonly queries: readonly BenchQuery[];
 }
 
-/** All but one of the keywords. */
+/** Without one of the two keywords. */
 const threeFields = new Map([...schemaFields].filter(([name]) => name !== 'name'));
 
 const rules = (own: Partial<TextRules>): IndexTexts => {
@@ -69,8 +69,8 @@ export function partCosts(items: readonly Item[]): Table {
   const plain = costOf({ fields: schemaFields, queries: [] }, items);
   const rows = parts.map(({ name, ...part }) => {
     const { queries } = part;
-    const { filled, asked } = costOf(part, items);
-    const own = queries.length > 0 ? asked : less(filled, plain.filled);
+    const { filled, queried } = costOf(part, items);
+    const own = queries.length > 0 ? queried : minus(filled, plain.filled);
     return [name, ...shown(own, items.length)];
   });
   const count = items.length.toLocaleString('en-US');
@@ -94,8 +94,8 @@ interface Cost {
   readonly ms: number;
 }
 
-/** Costs are not negative: anything below zero is noise. */
-function less(cost: Cost, other: Cost): Cost {
+/** The difference of two costs. Anything below zero is noise. */
+function minus(cost: Cost, other: Cost): Cost {
   return { bytes: Math.max(0, cost.bytes - other.bytes), ms: Math.max(0, cost.ms - other.ms) };
 }
 
@@ -103,9 +103,9 @@ function less(cost: Cost, other: Cost): Cost {
 function costOf(
   { fields, queries, texts = plainTexts }: Omit<Part, 'name'>,
   items: readonly Item[],
-): { readonly filled: Cost; readonly asked: Cost } {
+): { readonly filled: Cost; readonly queried: Cost } {
   const shard = new Shard({ fields, texts });
-  const filled = cost(() => {
+  const filled = measure(() => {
     for (const { id, name, text, category, size, place } of items) {
       const placed = fields.has('place') && place !== undefined ? { place: { ...place } } : {};
       const named = fields.has('name') ? { name } : {};
@@ -114,15 +114,15 @@ function costOf(
     }
   });
   // The first search also allocates memory that all shards share.
-  ask(shard, fields, { search: { field: 'text', value: 'abc', literal: true } });
-  const askAll = () => {
-    for (const query of queries) ask(shard, fields, query);
+  runQuery(shard, fields, { search: { field: 'text', value: 'abc', literal: true } });
+  const runAll = () => {
+    for (const query of queries) runQuery(shard, fields, query);
   };
-  const first = cost(askAll);
-  return { filled, asked: less(first, cost(askAll)) };
+  const first = measure(runAll);
+  return { filled, queried: minus(first, measure(runAll)) };
 }
 
-function cost(act: () => void): Cost {
+function measure(act: () => void): Cost {
   const before = heapBytes();
   const startedMs = performance.now();
   act();
@@ -130,7 +130,7 @@ function cost(act: () => void): Cost {
   return { bytes: heapBytes() - before, ms };
 }
 
-function ask(shard: Shard, fields: ReadonlyMap<string, FieldType>, query: BenchQuery): void {
+function runQuery(shard: Shard, fields: ReadonlyMap<string, FieldType>, query: BenchQuery): void {
   const terms = { fields, isOpen: false, isSchemaAlias: null };
   const checked = checkQuery(JSON.parse(JSON.stringify(query)), terms);
   if (!checked.ok) throw new Error(checked.errors.join(', '));

@@ -5,8 +5,8 @@ import type { Item, Place } from '../data/items.ts';
 import { type BenchQuery, type Circle, type ExpectedAnswer, filterOf, pageSizeOf } from './kinds.ts';
 
 const facetSize = 10;
-/** Contenders that compute distances in other ways differ by less. */
-const leastMetres = 1;
+/** Contenders that compute distances in other ways differ by less than this. */
+const toleranceMetres = 1;
 
 /** Word -> indexes of the items that have it. */
 export type Postings = ReadonlyMap<string, readonly number[]>;
@@ -28,7 +28,7 @@ export class PlainScan {
     const { search, facets, highlight } = query;
     const { above, part, circle } = filterOf(query);
     if (above !== null) return this.filtered(query);
-    if (part !== null) return this.withPart(query, part);
+    if (part !== null) return this.withSubstring(query, part);
     if (circle !== null) return this.within(query, circle);
     if (search === undefined) return null;
     const found = this.searched(search);
@@ -47,7 +47,7 @@ export class PlainScan {
     return literal ? this.withWords(value) : this.withNearWords(value);
   }
 
-  /** The items with words that have some prefix within a distance. */
+  /** The items with words of which a prefix is within a distance. */
   private withPrefix(prefix: string, allowed: number): ReadonlySet<number> {
     const asked = lettersOf(prefix);
     const found = new Set<number>();
@@ -60,7 +60,7 @@ export class PlainScan {
     return found;
   }
 
-  private withPart(query: BenchQuery, part: string): ExpectedAnswer {
+  private withSubstring(query: BenchQuery, part: string): ExpectedAnswer {
     const found = this.items
       .filter(({ name }) => name.toLowerCase().includes(part))
       .sort((a, b) => compareCodePoints(a.name, b.name) || compareCodePoints(a.id, b.id));
@@ -72,13 +72,13 @@ export class PlainScan {
   private within(query: BenchQuery, circle: Circle): ExpectedAnswer | null {
     const found = this.items
       .map(({ id, place }) => ({ id, far: place === undefined ? Infinity : metresBetween(circle, place) }))
-      .filter(({ far }) => far < circle.meters + leastMetres)
+      .filter(({ far }) => far < circle.meters + toleranceMetres)
       .sort((a, b) => a.far - b.far);
     const ids = found.slice(0, pageSizeOf(query)).map(({ id }) => id);
     const isClose = found.some(
-      ({ far }, at) => at < ids.length && (found[at + 1]?.far ?? Infinity) - far < leastMetres,
+      ({ far }, at) => at < ids.length && (found[at + 1]?.far ?? Infinity) - far < toleranceMetres,
     );
-    const isAtEdge = found.some(({ far }) => far > circle.meters - leastMetres);
+    const isAtEdge = found.some(({ far }) => far > circle.meters - toleranceMetres);
     if (found.length === 0 || isClose || isAtEdge) return null;
     return { total: found.length, ids, facet: null, marked: null };
   }
@@ -151,7 +151,7 @@ function postingsOf(items: readonly Item[]): Postings {
   return postings;
 }
 
-/** By the spherical law of cosines, which is good enough from some metres on. */
+/** By the spherical law of cosines, which is precise enough above a few metres. */
 function metresBetween(a: Place, b: Place): number {
   const [lat = 0, otherLat = 0, turn = 0] = [a.lat, b.lat, b.lon - a.lon].map((one) => (one * Math.PI) / 180);
   const cosine = Math.sin(lat) * Math.sin(otherLat) + Math.cos(lat) * Math.cos(otherLat) * Math.cos(turn);
@@ -172,8 +172,8 @@ function bitsOf(bits: number): number {
 }
 
 /**
- * True when the edit distance is within a bound. Insert, delete and replace cost 1, and so does a swap of neighbours if
- * it counts. It is the plain table, which ends as soon as two rows in turn have nothing within the bound.
+ * True if the edit distance is within a bound. Insertions, deletions and replacements cost 1, and so do swaps of neighbors if
+ * they count. A plain dynamic-programming table that stops when two consecutive rows exceed the bound.
  */
 function isNear(a: string, b: string, bound: number, swapsCount: boolean): boolean {
   if (Math.abs(a.length - b.length) > bound) return false;

@@ -1,4 +1,4 @@
-/** Part 2 of the rebuild benchmark: an entity is renamed that the lookups of very many pages matched. */
+/** Part 2 of the rebuild benchmark: renames an entity that the lookups of very many pages match. */
 import { getOwn } from '../../../src/contract/json.ts';
 import type { BenchContext } from '../bench.ts';
 import type { Entity } from '../data/sets.ts';
@@ -55,7 +55,7 @@ const otherTenant: BenchTenant = {
 };
 
 /** A platform where `count` pages look up one country. */
-export class RenameScene {
+export class RenameScenario {
   private names = 0;
   private notes = 0;
 
@@ -66,7 +66,7 @@ export class RenameScene {
     private readonly count: number,
   ) {}
 
-  static async prepare(context: BenchContext, count: number): Promise<RenameScene> {
+  static async prepare(context: BenchContext, count: number): Promise<RenameScenario> {
     const system = await System.start(context, { tenants: [worldTenant, otherTenant] });
     const world = new Client(context, system.baseUrl, worldTenant);
     const other = new Client(context, system.baseUrl, otherTenant);
@@ -74,7 +74,7 @@ export class RenameScene {
     const sent = [...cities(count)];
     await world.importEntities(sent);
     await world.settle(sent);
-    return new RenameScene(system, world, other, count);
+    return new RenameScenario(system, world, other, count);
   }
 
   get workerMemory(): ProcessMemory | null {
@@ -82,7 +82,7 @@ export class RenameScene {
   }
 
   /** Time until a change is visible while the platform is idle. */
-  async quietChangeMs(): Promise<number> {
+  async idleChangeMs(): Promise<number> {
     return await this.changeNote();
   }
 
