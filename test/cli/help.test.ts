@@ -15,40 +15,40 @@ const tools = ['lint', 'format', 'types', 'prepack'];
 const names = Object.keys(scripts).filter((name) => !tools.includes(name));
 
 /** Runs a script of package.json in a shell, like npm but without npm itself. */
-function runScript(name: string, words: string[]): Promise<CommandResult> {
+function runScript(name: string, args: string[]): Promise<CommandResult> {
   const env = { REDIS_URL: 'redis://127.0.0.1:1', LOG_LEVEL: 'silent' };
-  return run('sh', ['-c', `${scripts[name]} "$@"`, name, ...words], { env });
+  return run('sh', ['-c', `${scripts[name]} "$@"`, name, ...args], { env });
 }
 
-/** The response of a command to its arguments without running it, in the process of the test. */
-function answerOf(context: TestContext, name: CommandName, words: string[]): CommandResult {
+/** The output of a command for its arguments without running it, in the process of the test. */
+function outputOf(context: TestContext, name: CommandName, args: string[]): CommandResult {
   const [out, err]: [string[], string[]] = [[], []];
   context.mock.method(console, 'log', (line: string) => out.push(`${line}\n`));
   context.mock.method(console, 'error', (line: string) => err.push(`${line}\n`));
   try {
-    return { code: handleArguments(name, words), stdout: out.join(''), stderr: err.join('') };
+    return { code: handleArguments(name, args), stdout: out.join(''), stderr: err.join('') };
   } finally {
     context.mock.restoreAll();
   }
 }
 
-/** Scripts that differ only in the command that they name. One of them, with its own exit code, is started for all. */
-const startedAlikePattern = /^exec node (?:--single-threaded )?src\/cli\/bootstrap\.mjs (?!check)(\w+)$/;
+/** Scripts that differ only in their command. Only `check`, which has another exit code, is started as a process. */
+const plainCommandPattern = /^exec node (?:--single-threaded )?src\/cli\/bootstrap\.mjs (?!check)(\w+)$/;
 
 /**
- * Roles of processes, which load all their code before `runProcess` answers. Each prints its own help, and `small` rejects for
- * all.
+ * Roles of processes, which load all their code before they read their arguments. Each prints its own help; only `small` is
+ * started to reject an option.
  */
 const rolePattern = /^exec node .*run\.mjs workers\/(?:web|partition|jobs)\.ts$/;
 
-/** The script is started, or its command answers like those that are started the same way. */
-async function resultOf(context: TestContext, name: string, words: string[]): Promise<CommandResult> {
+/** Starts the script, or only reads the arguments of its command if another script is started the same way. */
+async function resultOf(context: TestContext, name: string, args: string[]): Promise<CommandResult> {
   const script = scripts[name] ?? '';
-  const isRoleRefusing = rolePattern.test(script) && !words.includes('--help');
-  const command = isRoleRefusing ? name : startedAlikePattern.exec(script)?.[1];
+  const isRoleRejecting = rolePattern.test(script) && !args.includes('--help');
+  const command = isRoleRejecting ? name : plainCommandPattern.exec(script)?.[1];
   return command !== undefined && isCommand(command)
-    ? answerOf(context, command, words)
-    : await runScript(name, words);
+    ? outputOf(context, command, args)
+    : await runScript(name, args);
 }
 
 test('commands: the table lists exactly the scripts of package.json', () => {
@@ -82,7 +82,7 @@ describe('help: every script', () => {
 
 test('options before --: commands stop and say where options belong, because npm consumed them', async () => {
   const env = { REDIS_URL: 'redis://127.0.0.1:1', LOG_LEVEL: 'silent' };
-  const taken = async (...words: string[]) => (await run('npm', ['run', '-s', ...words], { env })).stderr;
+  const taken = async (...args: string[]) => (await run('npm', ['run', '-s', ...args], { env })).stderr;
   assert.equal(
     await taken('apply', '--dry-run'),
     'npm consumed --dry-run. Write options after --, as in: npm run apply -- --dry-run\n',

@@ -35,7 +35,7 @@ const redis = await TestRedis.start();
 const host = hostname();
 
 /** Makes a temporary folder the default one until the test ends. */
-async function ownTemporaryFolder(context: TestContext): Promise<string> {
+async function useTemporaryFolder(context: TestContext): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'sockets-'));
   const former = process.env.TMPDIR;
   process.env.TMPDIR = folder;
@@ -50,10 +50,10 @@ async function ownTemporaryFolder(context: TestContext): Promise<string> {
 for (const way of ways) {
   test(`sockets: a worker that ends fails its open requests immediately, and its replacement is reached (${way})`, async (context) => {
     const first = await startEnds(context, way, () => {});
-    const asked = ask(first, 'lost', 60_000);
+    const open = ask(first, 'lost', 60_000);
     await ask(first, 'late', 500);
     await first.listener.close();
-    assert.deepEqual(await asked, { kind: 'lost', reason: 'gone' });
+    assert.deepEqual(await open, { kind: 'lost', reason: 'gone' });
     const { transport } = first;
     const listener = await startListener(context, (request) => request.reply('second'), {
       workerId: 'second',
@@ -71,13 +71,13 @@ test('sockets: a worker that sends invalid replies is disconnected, and its open
     fc.array(fc.string()),
     fc.dictionary(fc.string(), fc.nat()),
   );
-  for (const said of [9, [], ['1', 'a'], [1, 2, 3], null, false, ...fc.sample(texts, 20)]) {
+  for (const reply of [9, [], ['1', 'a'], [1, 2, 3], null, false, ...fc.sample(texts, 20)]) {
     const server = createServer((socket) => {
       const handshake = new WorkerHandshake(transportKey(secret), workerId);
       const framed = new FramedSocket(socket, handshakeFrameBytesMax, (frame) => {
-        const reply = handshake.isGreeted ? null : handshake.replyTo(frame);
-        if (reply !== null) framed.sendFrame(reply);
-        else framed.readMessages(() => framed.send(said));
+        const greeting = handshake.isGreeted ? null : handshake.replyTo(frame);
+        if (greeting !== null) framed.sendFrame(greeting);
+        else framed.readMessages(() => framed.send(reply));
       });
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -111,14 +111,14 @@ test('sockets: a worker without an address, or that does not listen, is not reac
   ];
   transport.follow(workers);
   await until('all are known', () => transport.unreachable.length === 5);
-  for (const [at, said] of [
+  for (const [at, reason] of [
     /^worker old: it announces no address/,
     new RegExp(`^worker elsewhere: .*its own machine, ${elsewhere}: set WORKER_HOST`),
     /^worker silent: no connection to .*-nobody \(ENOENT\)/,
     /^worker closed: no connection to 127\.0\.0\.1:\d+ \(ECONNREFUSED\)/,
     /^worker other: .* is not this worker/,
   ].entries()) {
-    assert.match(transport.unreachable[at] ?? '', said);
+    assert.match(transport.unreachable[at] ?? '', reason);
   }
   transport.follow(workers.slice(-1));
   assert.deepEqual(transport.unreachable, []);
@@ -158,7 +158,7 @@ test('sockets: a worker announces where it listens, unless an address is configu
 });
 
 test('sockets: a socket is created only where nobody else has access', async (context) => {
-  const folder = await ownTemporaryFolder(context);
+  const folder = await useTemporaryFolder(context);
   const own = path.join(folder, `millrace-${process.getuid?.()}`);
   await mkdir(own, { mode: 0o755 });
   await chmod(own, 0o755);
@@ -168,7 +168,7 @@ test('sockets: a socket is created only where nobody else has access', async (co
 });
 
 test('sockets: the socket of a killed worker is removed, but not one in use', async (context) => {
-  await ownTemporaryFolder(context);
+  await useTemporaryFolder(context);
   const other = await startListener(context, (request) => request.reply('alive'));
   const old = new Date(Date.now() - 3_600_000);
   const pathOf = ({ addresses }: typeof other) => addresses.socketPath ?? '';
@@ -205,7 +205,7 @@ for (const way of ways) {
   });
 }
 
-test('sockets: a worker that announces no address fails queries for that time', async (context) => {
+test('sockets: queries fail while a worker announces no address', async (context) => {
   const layout = { partitions: 2, workers: 1, way: 'none', queryWaitMs: 500 } as const;
   const cluster = await startCluster(context, redis, tenant, layout);
   await cluster.write(schemaIndex('things'), new Map([['a', { size: 1 }]]));
@@ -232,8 +232,8 @@ for (const way of ways) {
       filters: { and: [{ field: 'size', operator: 'greaterThan', value: size * 3 }] },
       pagination: { pageSize: 60 },
     }));
-    const texts = async (...asked: JsonObject[]) => {
-      const outcomes = await cluster.run(target, ...asked);
+    const texts = async (...queries: JsonObject[]) => {
+      const outcomes = await cluster.run(target, ...queries);
       return outcomes.map((outcome) =>
         outcome.ok && outcome.result.kind === 'text' ? outcome.result.text.toString() : 'none',
       );

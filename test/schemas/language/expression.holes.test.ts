@@ -21,8 +21,8 @@ test('expression holes: a string in either kind of quotes is the quoted string',
     fc.property(texts, fc.constantFrom("'", '"'), (text, quote) => {
       const doubled = text.replaceAll('\\', '\\\\').replaceAll(quote, quote + quote);
       assert.equal(valueIn(null, `{${quote}${doubled}${quote}}`), text);
-      const behind = text.replaceAll('\\', '\\\\').replaceAll(quote, `\\${quote}`);
-      assert.equal(valueIn(null, `{${quote}${behind}${quote}}`), text);
+      const escaped = text.replaceAll('\\', '\\\\').replaceAll(quote, `\\${quote}`);
+      assert.equal(valueIn(null, `{${quote}${escaped}${quote}}`), text);
       assert.equal(valueIn(null, `{${JSON.stringify(text)}}`), text);
     }),
     { numRuns: runs(500) },
@@ -75,13 +75,13 @@ test('expression holes: steps select what JavaScript would, in either notation',
 });
 
 function walk(root: Json, steps: readonly (string | number)[]): Json {
-  let here: Json = root;
+  let value: Json = root;
   for (const step of steps) {
-    const isFitting = typeof step === 'number' ? Array.isArray(here) : !Array.isArray(here);
-    const members = new Map(isFitting && typeof here === 'object' ? Object.entries(here ?? {}) : []);
-    here = members.get(String(step)) ?? null;
+    const hasMembers = typeof step === 'number' ? Array.isArray(value) : !Array.isArray(value);
+    const members = new Map(hasMembers && typeof value === 'object' ? Object.entries(value ?? {}) : []);
+    value = members.get(String(step)) ?? null;
   }
-  return here;
+  return value;
 }
 
 test('expression holes: `??` returns the first operand that is not null', () => {

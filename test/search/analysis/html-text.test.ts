@@ -28,7 +28,11 @@ test('html: text that is not markup is unchanged', () => {
   for (const text of ['plain', 'a < b', '1 <2 & 3>', 'R&D', '']) assert.equal(textOf(text), text);
 });
 
-test('html: a long text is read in chunks without losing one, however deep its tags are', () => {
+test('html: a long text is read in steps without losing any of it, however deep its tags are', (context) => {
+  const { clock } = workBudget;
+  context.after(() => {
+    workBudget.clock = clock;
+  });
   const deep = 100_000;
   const html = `${'<p>é&eacute;<b>'.repeat(deep)}end`;
   let steps = 0;
@@ -37,11 +41,10 @@ test('html: a long text is read in chunks without losing one, however deep its t
   for (;;) {
     const { done, value } = reading.next();
     if (done) {
-      assert.equal(value, `${'éé '.repeat(deep)}end`.replace(/ end$/, 'end'));
+      assert.equal(value, `${Array.from({ length: deep }, () => 'éé').join(' ')}end`);
       break;
     }
     steps += 1;
   }
-  workBudget.clock = () => false;
   assert.ok(steps > 20, `${steps} pauses`);
 });
