@@ -9,7 +9,7 @@ type DetailedName = {
   [Name in keyof Problems]: Problems[Name] extends Problem ? never : Name;
 }[keyof Problems];
 
-/** These problems with a placeholder for every detail. */
+/** Examples of these problems, with a placeholder for every detail. */
 const examples: Readonly<Record<DetailedName, Problem>> = {
   scopeMissing: problems.scopeMissing('<scope>'),
   keyTooBusy: problems.keyTooBusy(1),
@@ -61,7 +61,7 @@ export function listProblems(): ListedProblem[] {
 }
 
 function listed(where: ListedProblem['interface'], group: object): ListedProblem[] {
-  const all: Readonly<Record<string, Problem | undefined>> = { ...plain, ...examples };
+  const all: Readonly<Record<string, Problem | undefined>> = { ...constantProblems, ...examples };
   return Object.keys(group).map((key) => {
     const problem = all[key];
     assert(problem !== undefined, `the problem ${key} has an example`);
@@ -70,7 +70,8 @@ function listed(where: ListedProblem['interface'], group: object): ListedProblem
   });
 }
 
-const plain: Readonly<Record<string, Problem>> = Object.fromEntries(
+/** The problems without details. */
+const constantProblems: Readonly<Record<string, Problem>> = Object.fromEntries(
   Object.entries(problems).flatMap(([key, problem]) =>
     typeof problem === 'function' ? [] : [[key, problem]],
   ),

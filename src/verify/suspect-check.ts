@@ -1,4 +1,4 @@
-/** True if the processed record of an entity accounts for data that is stored for it. */
+/** Checks data that is stored for an entity but that its processed record may not account for. */
 import { outputKey } from '../actors/batch/builder.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import type { Suspect } from '../store/derived/dependents.ts';
@@ -10,6 +10,7 @@ import { shownClaim } from './claims-check.ts';
 import { type Finding, finding, outputSubject } from './finding.ts';
 import type { TurnState } from './turn-state.ts';
 
+/** True if the processed record accounts for the suspect. */
 export function isKnown(former: ProcessedRecord | null, suspect: Suspect): boolean {
   if (former === null) return false;
   if (suspect.kind === 'lookup') {
@@ -65,10 +66,10 @@ export function checkSuspect(state: TurnState, suspect: Suspect): Finding[] {
   const [stored] = suspectFields(state, suspect).flatMap((field) => state.read(field) ?? []);
   if (stored === undefined) return [];
   if (suspect.kind !== 'lookup') {
-    return [finding(outputSubject(turn, suspect), 'is there, but no entity makes it', stored)];
+    return [finding(outputSubject(turn, suspect), 'is stored, but no entity produces it', stored)];
   }
   const shown = JSON.stringify(suspect.lookupKey);
-  return [finding(formatEntityId(turn), `stands under the lookup key ${shown} without a reason`)];
+  return [finding(formatEntityId(turn), `is listed under the lookup key ${shown}, but should not be`)];
 }
 
 function checkClaim(state: TurnState, suspect: SuspectedClaim): Finding[] {

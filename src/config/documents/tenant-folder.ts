@@ -1,4 +1,4 @@
-/** Selects the documents of one tenant, with paths relative to its folder: `tenant.json`, `schemas/page.json`. */
+/** The documents of one tenant, with paths relative to its folder: `tenant.json`, `schemas/page.json`. */
 
 import { runtimeLookupsKeptMax } from '../../contract/limits.ts';
 import type { ConfigDocuments } from '../configuration.ts';
@@ -12,7 +12,7 @@ export function tenantsOf(documents: ConfigDocuments): string[] {
   return [...new Set(names)].filter(isTenantName).sort();
 }
 
-/** The documents of a tenant by their paths in its folder, without generated ones. */
+/** The documents of a tenant by their paths in its folder, without compiled programs. */
 export function documentsOfTenant(documents: ConfigDocuments, tenant: string): Map<string, string> {
   return inFolder(
     new Map([...documents].filter(([path]) => parseDocumentPath(path)?.kind !== 'program')),

@@ -52,20 +52,20 @@ export function readKeys(list: Cursor): ConfiguredKey[] {
   });
 }
 
-/** Returns `absent` if there is no value; also, with an issue, if the value is not a whole number within the limits. */
-export function readWholeNumber<T>(at: Cursor, shape: WholeNumberShape, absent: T): number | T {
+/** Returns the default if there is no value; also, with an issue, if the value is not a whole number within the limits. */
+export function readWholeNumber<T>(at: Cursor, shape: WholeNumberShape, defaultValue: T): number | T {
   const { minimum, maximum } = shape;
   const { json } = at;
-  if (json === undefined) return absent;
+  if (json === undefined) return defaultValue;
   if (typeof json === 'number' && Number.isInteger(json) && json >= minimum && json <= maximum) return json;
   at.issue(`must be a whole number from ${minimum} to ${maximum}`, 'Write it without quotes.');
-  return absent;
+  return defaultValue;
 }
 
 /** Entries of one kind by name, for references from elsewhere. The first entry with a name keeps it. */
 export class EntriesByName<T> extends Map<string, T> {
   readonly #kind: string;
-  readonly #places = new Map<string, Cursor>();
+  readonly #cursors = new Map<string, Cursor>();
 
   /** @param kind the kind of entry, for messages: `source group` */
   constructor(kind: string, entries: Iterable<readonly [string, T]> = []) {
@@ -73,8 +73,8 @@ export class EntriesByName<T> extends Map<string, T> {
     this.#kind = kind;
   }
 
-  add(name: string, thing: T, at: Cursor): void {
-    const first = this.#places.get(name);
+  add(name: string, entry: T, at: Cursor): void {
+    const first = this.#cursors.get(name);
     if (first !== undefined) {
       at.issue(
         `${this.#kind} ${quote(name)} is given twice`,
@@ -82,14 +82,14 @@ export class EntriesByName<T> extends Map<string, T> {
       );
       return;
     }
-    this.#places.set(name, at);
-    this.set(name, thing);
+    this.#cursors.set(name, at);
+    this.set(name, entry);
   }
 
   /** The entry with that name; null with an issue at `at` if there is none. */
   find(name: string, at: Cursor): T | null {
-    const thing = this.get(name);
-    if (thing !== undefined) return thing;
+    const entry = this.get(name);
+    if (entry !== undefined) return entry;
     at.issue(`unknown ${this.#kind} ${quote(name)}`, () => adviceForUnknown(name, this.keys()));
     return null;
   }

@@ -28,7 +28,7 @@ export function managementStatus({ store, recentRates }: Services): Handler {
     ]);
     return jsonAnswer<StatusAnswer>(200, {
       version: platformVersion,
-      processes: processes.map(shownProcess),
+      processes: processes.map(processStatus),
       partitions,
       rebuilds,
       indexes,
@@ -38,15 +38,15 @@ export function managementStatus({ store, recentRates }: Services): Handler {
   };
 }
 
-function shownProcess(process: ProcessBeat): StatusAnswer['processes'][number] {
+function processStatus(process: ProcessBeat): StatusAnswer['processes'][number] {
   const { id, role, host, pid, version = null, generation, partitions, waitingFor } = process;
   const { requestsPerSecond, rates, shardCopies } = process;
-  const some = {
+  const optional = {
     ...(requestsPerSecond !== undefined && { requestsPerSecond }),
     ...(rates !== undefined && { rates }),
     ...(shardCopies !== undefined && { shardCopies }),
   };
-  return { id, role, host, pid, version, generation, partitions, waitingFor, ...some };
+  return { id, role, host, pid, version, generation, partitions, waitingFor, ...optional };
 }
 
 async function partitionsOf(store: Store): Promise<StatusAnswer['partitions']> {

@@ -8,7 +8,7 @@ import type { SearchedWord, TermGroup, Tiers, WordSearch } from './matching-term
 import { type DocRun, docOf, unitsPerTerm } from './postings.ts';
 import { tierCount } from './relevance.ts';
 
-/** The postings of one term at a time. */
+/** Reused for the postings of one term at a time. */
 const run: DocRun = { docs: new Int32Array(0), from: 0, end: 0 };
 
 /** True if the terms of the words have at most this many postings. */
@@ -34,7 +34,7 @@ function* areFew(
   return true;
 }
 
-/** Stops counting after `enough`. */
+/** Number of postings; stops counting above `enough`. */
 function postingsIn(ofFields: readonly Tiers[], enough: number): number {
   let count = 0;
   for (const { index, termIds } of ofFields.flat(2)) {
@@ -61,11 +61,11 @@ export function* frequenciesIn(
   const perDoc = words.length * fields.length * tierCount;
   const frequencies = Array.from({ length: count }, () => new Array<number>(perDoc).fill(0));
   // The position of each doc. For docs that are not in the list, the value is arbitrary.
-  const places = scratch.search().ofWord;
-  for (let place = 0; place < count; place += 1) places[docs[place] ?? 0] = place;
+  const positions = scratch.search().ofWord;
+  for (let position = 0; position < count; position += 1) positions[docs[position] ?? 0] = position;
   const ofDoc = (doc: number) => {
-    const place = places[doc] ?? 0;
-    return docs[place] === doc ? frequencies[place] : undefined;
+    const position = positions[doc] ?? 0;
+    return docs[position] === doc ? frequencies[position] : undefined;
   };
   let at = 0;
   for (const word of words) {

@@ -17,11 +17,11 @@ export async function contestChanges(
   diff: ConfigurationDiff,
 ): Promise<ConfigurationDiff> {
   let { routes, handles } = diff;
-  const decided = await Promise.all(contests.map((contest) => decide(store, contest)));
-  for (const [at, { before, after }] of decided.entries()) {
+  const outcomes = await Promise.all(contests.map((contest) => applyMoves(store, contest)));
+  for (const [at, { before, after }] of outcomes.entries()) {
     const isHandle = !isUrlField(contests[at]?.contest.name ?? '');
-    if (isHandle) handles = counted(handles, before, after);
-    else routes = counted(routes, before, after);
+    if (isHandle) handles = countChanges(handles, before, after);
+    else routes = countChanges(routes, before, after);
   }
   return { ...diff, routes, handles };
 }
@@ -29,7 +29,8 @@ export async function contestChanges(
 /** URL or handle -> what is served there. */
 type Served = ReadonlyMap<string, string>;
 
-async function decide(
+/** What is served before and after the moves. */
+async function applyMoves(
   store: Store,
   { contest, moves }: ContestMoves,
 ): Promise<{ readonly before: Served; readonly after: Served }> {
@@ -63,7 +64,7 @@ function servedOf(lists: readonly (readonly Claim[])[]): Served {
   return served;
 }
 
-function counted(counts: ChangeCounts, before: Served, after: Served): ChangeCounts {
+function countChanges(counts: ChangeCounts, before: Served, after: Served): ChangeCounts {
   let next = counts;
   for (const [name, what] of before) {
     const now = after.get(name);
