@@ -47,7 +47,7 @@ function nameOf({ source }: RegExp): JsonSchema {
 }
 
 const apiKeys = described(
-  'API keys: each as itself, or as "sha256:" and the 64 hex digits of its digest.',
+  'API keys, in plain text or as "sha256:" and the 64 hex digits of the digest.',
   listOf({ type: 'string', pattern: plainKeyPattern.source, maxLength: apiKeyCharactersMax }),
 );
 
@@ -62,7 +62,7 @@ export const sourceShape = objectOf(
     name: nonEmptyString,
     environments: described('Aliases of the environments that use it.', listOf(nonEmptyString)),
     propertiesOptional: described(
-      'An entity without "properties" counts as one with {}; absent: it is refused.',
+      'True: a missing "properties" counts as {}. Default: such an entity is rejected.',
       anyBoolean,
     ),
     apiKeys,
@@ -74,7 +74,7 @@ export const sourceGroupShape = objectOf(
   {
     alias,
     autoIndex: described(
-      'Each entity type is indexed by itself, with its top-level properties as fields.',
+      'Each entity type gets its own index, with its top-level properties as fields.',
       anyBoolean,
     ),
     sources: listOf(sourceShape),
@@ -83,38 +83,38 @@ export const sourceGroupShape = objectOf(
 );
 
 export const domainShape = objectOf(
-  { alias, hostnames: described('"*": relative URLs, and any host.', listOf(nonEmptyString, { minItems: 1 })) },
+  { alias, hostnames: described('"*" matches relative URLs and every host.', listOf(nonEmptyString, { minItems: 1 })) },
   ['alias', 'hostnames'],
 );
 
 export const depthShape = described(
-  'How deep references are resolved where a request does not say it; absent: all are.',
+  'Maximum depth of references, unless a request sets it. Default: no limit.',
   wholeNumber(0, deliveryDepthMax),
 );
 
 export const clientShape = objectOf(
   {
     name: nonEmptyString,
-    environment: described('Alias of what it reads.', nonEmptyString),
-    domains: described('Aliases; absent: all.', listOf(nonEmptyString)),
+    environment: described('Alias of the environment that it reads.', nonEmptyString),
+    domains: described('Aliases. Default: all.', listOf(nonEmptyString)),
     scopes: described(
-      'What it may ask for; absent: everything.',
+      'Interfaces that it may use. Default: all.',
       listOf(oneOf([...clientScopes, ...[...hostedScopes.keys()].map(String)])),
     ),
     indexes: described(
-      'Patterns of the indexes that it may query, "blog*", and of types of source groups, "cms:*".',
+      'Patterns of the indexes that it may query ("blog*") and of types of source groups ("cms:*").',
       listOf({ type: 'string', pattern: '^[A-Za-z0-9_*-]+(?::[\\s\\S]+)?$' }),
     ),
     origins: described(
-      'Origins whose pages may use its keys; absent: all.',
+      'Origins whose pages may use its keys. Default: all.',
       listOf(nonEmptyString, { maxItems: originsPerClientMax }),
     ),
-    cacheControl: described('Cache-Control of what caches may keep.', {
+    cacheControl: described('Cache-Control header of cacheable responses.', {
       ...nonEmptyString,
       maxLength: cacheControlCharactersMax,
     }),
     cacheTags: described(
-      'The header in which a cache reads tags: "Cache-Tag", "Surrogate-Key", "xkey".',
+      'Header from which a cache reads tags: "Cache-Tag", "Surrogate-Key" or "xkey".',
       nonEmptyString,
     ),
     depth: depthShape,
@@ -125,7 +125,7 @@ export const clientShape = objectOf(
 
 export const managementClientShape = objectOf({
   name: nonEmptyString,
-  scopes: described('Absent: all.', listOf(oneOf(managementScopes))),
+  scopes: described('Default: all.', listOf(oneOf(managementScopes))),
   apiKeys,
 });
 
@@ -140,12 +140,12 @@ export const webhookShape = objectOf(
     alias,
     environment: nonEmptyString,
     url: { ...nonEmptyString, maxLength: webhookUrlCharactersMax },
-    secret: described('"whsec_" and base64; a list of two while one replaces the other.', {
+    secret: described('"whsec_" and base64. A list of two while one replaces the other.', {
       anyOf: [nonEmptyString, listOf(nonEmptyString, { minItems: 1, maxItems: 2 })],
     }),
-    schemas: described('Aliases; absent: all.', listOf(nonEmptyString)),
+    schemas: described('Aliases. Default: all.', listOf(nonEmptyString)),
     destination: described('Only views whose schema names it in "destinations".', anyBoolean),
-    expand: described('Say where else a changed view is shown.', oneOf(['shown'])),
+    expand: described('"shown": changes also list where else a view is shown.', oneOf(['shown'])),
     batch: batchShape,
     headers: { ...mapOf(nonEmptyString), maxProperties: webhookHeadersMax },
     format: oneOf(webhookFormats),
@@ -156,11 +156,11 @@ export const webhookShape = objectOf(
 export const urlsShape = objectOf({ caseInsensitive: described('Paths are compared in lower case.', anyBoolean) });
 
 export const tenantShape = objectOf({
-  environments: described('Where views are served: production, staging.', listOf(environmentShape)),
-  sourceGroups: described('Where entities come from.', listOf(sourceGroupShape)),
-  domains: described('Hosts on which URLs are served.', listOf(domainShape)),
+  environments: described('Targets of delivery, such as production and staging.', listOf(environmentShape)),
+  sourceGroups: described('Origins of entities, such as a CMS.', listOf(sourceGroupShape)),
+  domains: described('Hosts that serve URLs.', listOf(domainShape)),
   urls: urlsShape,
-  environmentClients: described('Who may read.', listOf(clientShape)),
-  managementClients: described('Who may look after the tenant.', listOf(managementClientShape)),
-  webhooks: described('Who is sent the changes.', listOf(webhookShape, { maxItems: webhooksPerTenantMax })),
+  environmentClients: described('Clients of the read interfaces.', listOf(clientShape)),
+  managementClients: described('Clients of the management interface.', listOf(managementClientShape)),
+  webhooks: described('Receivers of changes.', listOf(webhookShape, { maxItems: webhooksPerTenantMax })),
 });
