@@ -92,7 +92,7 @@ function* mapLater<T, R>(
 }
 
 /** Maximum number of items visited between two checks of the clock, at one unit each. */
-export const unitsPerGo = 65_536;
+export const itemsPerStep = 65_536;
 
 const neverOver = (): boolean => false;
 

@@ -1,4 +1,4 @@
-import { type Steps, unitsPerGo, workBudget } from '../lib/cooperative-yield.ts';
+import { type Steps, itemsPerStep, workBudget } from '../lib/cooperative-yield.ts';
 
 type Numbers = Float64Array | Int32Array | Uint32Array | Int16Array | Uint16Array;
 
@@ -8,16 +8,16 @@ type Numbers = Float64Array | Int32Array | Uint32Array | Int16Array | Uint16Arra
  * @returns the larger array
  */
 export function* grown<A extends Numbers>(numbers: Numbers, larger: A, blank: number): Steps<A> {
-  for (let from = 0; from < numbers.length; from += unitsPerGo) {
-    larger.set(numbers.subarray(from, from + unitsPerGo), from);
-    workBudget.units += unitsPerGo;
+  for (let from = 0; from < numbers.length; from += itemsPerStep) {
+    larger.set(numbers.subarray(from, from + itemsPerStep), from);
+    workBudget.units += itemsPerStep;
     if (workBudget.isOver()) yield;
   }
   // A new array is already zeroed.
   if (blank === 0) return larger;
-  for (let from = numbers.length; from < larger.length; from += unitsPerGo) {
-    larger.fill(blank, from, from + unitsPerGo);
-    workBudget.units += unitsPerGo;
+  for (let from = numbers.length; from < larger.length; from += itemsPerStep) {
+    larger.fill(blank, from, from + itemsPerStep);
+    workBudget.units += itemsPerStep;
     if (workBudget.isOver()) yield;
   }
   return larger;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { unitsPerGo, workBudget } from '../../src/lib/cooperative-yield.ts';
+import { itemsPerStep, workBudget } from '../../src/lib/cooperative-yield.ts';
 import { grown } from '../../src/search/growth.ts';
 import { alwaysOver } from '../support/always-over.ts';
 
@@ -17,7 +17,7 @@ test('growth: a large array is copied in steps, and the new part is zero', () =>
       }
       return step.value;
     });
-    assert.ok(count >= (blank === 0 ? 300_000 : 600_000) / unitsPerGo, `${count} pauses`);
+    assert.ok(count >= (blank === 0 ? 300_000 : 600_000) / itemsPerStep, `${count} pauses`);
     assert.deepEqual(copied.subarray(0, 300_000), numbers);
     assert.ok(copied.subarray(300_000).every((number) => Object.is(number, blank)));
   }

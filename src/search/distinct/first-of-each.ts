@@ -1,5 +1,5 @@
 /** Finds the docs that represent the values of a field in a shard: the first doc with each value. */
-import { type Steps, unitsPerGo, workBudget } from '../../lib/cooperative-yield.ts';
+import { type Steps, itemsPerStep, workBudget } from '../../lib/cooperative-yield.ts';
 import type { Column } from '../columns/column.ts';
 import { NumberColumn } from '../columns/number-column.ts';
 import { ScalarCodes } from '../columns/scalar-codes.ts';
@@ -41,7 +41,7 @@ function compareSome(
   first: Int32Array,
   firstKeys: Float64Array,
 ): number {
-  const end = Math.min(count, from + unitsPerGo);
+  const end = Math.min(count, from + itemsPerStep);
   let at = from;
   while (at < end && workBudget.units < workBudget.unitsPerClockCheck) {
     const id = ids[at] ?? none;
@@ -89,7 +89,7 @@ function* codeIds(column: ScalarCodes, docs: Int32Array, count: number): Steps<V
   const { dictionary } = column;
   const ids = new Int32Array(count);
   for (let at = 0; at < count; ) {
-    const end = Math.min(count, at + unitsPerGo);
+    const end = Math.min(count, at + itemsPerStep);
     workBudget.units += end - at;
     for (; at < end; at += 1) ids[at] = column.codeAt(docs[at] ?? 0);
     if (workBudget.isOver()) yield;

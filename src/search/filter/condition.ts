@@ -1,7 +1,7 @@
 /** Conditions on fields: the form in queries, and the tests of docs that columns create from them. */
 import type { Json } from '../../contract/json.ts';
 import type { FilterOperator } from '../../contract/query-names.ts';
-import { type Steps, unitsPerGo, workBudget } from '../../lib/cooperative-yield.ts';
+import { type Steps, itemsPerStep, workBudget } from '../../lib/cooperative-yield.ts';
 import type { Bitmap } from '../bitmap.ts';
 
 /** Operators that are negations -> the operator that they negate. */
@@ -108,14 +108,14 @@ export function matchTested(test: (doc: number) => boolean): DocTest {
 
 /** The end of the next range of docs. Adds a unit per doc to the work budget. */
 export function endOfGo(from: number, docCount: number): number {
-  const end = Math.min(docCount, from + unitsPerGo);
+  const end = Math.min(docCount, from + itemsPerStep);
   workBudget.units += end - from;
   return end;
 }
 
 /** Scans a range of docs. Stops early if the tests themselves cost much. */
 function scanTested(test: (doc: number) => boolean, into: Bitmap, from: number, docCount: number): number {
-  const end = Math.min(docCount, from + unitsPerGo);
+  const end = Math.min(docCount, from + itemsPerStep);
   const { unitsPerClockCheck } = workBudget;
   let doc = from;
   while (doc < end) {

@@ -1,5 +1,5 @@
 /** A filter bound to the docs of a shard. It scans all docs for matches, or sifts a list of docs. */
-import { type Steps, unitsPerGo, workBudget } from '../../lib/cooperative-yield.ts';
+import { type Steps, itemsPerStep, workBudget } from '../../lib/cooperative-yield.ts';
 import type { Bitmap } from '../bitmap.ts';
 import type { Listing } from './condition.ts';
 
@@ -66,7 +66,7 @@ function siftSome(
 ): void {
   const { unitsPerClockCheck } = workBudget;
   const from = sifting.at;
-  const end = Math.min(count, from + unitsPerGo);
+  const end = Math.min(count, from + itemsPerStep);
   let { at, kept } = sifting;
   while (at < end) {
     const doc = docs[at] ?? 0;

@@ -1,7 +1,7 @@
 /**
  * Docs sorted by a column's numbers. Sorted when that pays off, corrected for changed docs, and discarded after many changes.
  */
-import { type Steps, unitsPerGo, workBudget } from '../../lib/cooperative-yield.ts';
+import { type Steps, itemsPerStep, workBudget } from '../../lib/cooperative-yield.ts';
 import { sorted } from '../../lib/slices/merge-sort.ts';
 import { current } from '../phase.ts';
 
@@ -110,7 +110,7 @@ export class SortedDocs {
     { isDescending, limit, after }: Walk,
     found: { docs: number[]; counted: number; last: number; walked: number; isDone: boolean },
   ): void {
-    const end = Math.min(to - from, found.walked + unitsPerGo);
+    const end = Math.min(to - from, found.walked + itemsPerStep);
     const walkedBefore = found.walked;
     for (; found.walked < end; found.walked += 1) {
       const doc = this.#docs[isDescending ? to - 1 - found.walked : from + found.walked] ?? 0;

@@ -1,5 +1,5 @@
 import { countCodePoints } from '../../lib/code-points.ts';
-import { type Steps, unitsPerGo, workBudget } from '../../lib/cooperative-yield.ts';
+import { type Steps, itemsPerStep, workBudget } from '../../lib/cooperative-yield.ts';
 import { IdTable } from '../id-table.ts';
 import { current } from '../phase.ts';
 import { int32, type PartReader, type Parts } from '../snapshot/parts.ts';
@@ -250,7 +250,7 @@ export class TermDictionary {
 
   /** Tests the terms from an id on. @returns the id from which to continue */
   #collect(from: number, near: Nearby): number {
-    const end = Math.min(this.#terms.length, from + unitsPerGo);
+    const end = Math.min(this.#terms.length, from + itemsPerStep);
     // Another search may have set its word since the last call.
     this.#distance.setWord(near.word);
     // Count units locally and add them at the end, because this loop can take nearly all of a search with typos.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { unitsPerGo, workBudget } from '../../../src/lib/cooperative-yield.ts';
+import { itemsPerStep, workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { Bitmap } from '../../../src/search/bitmap.ts';
 import { matchNothing, matchSet, matchTested } from '../../../src/search/filter/condition.ts';
 import { docsOf } from '../support/columns.ts';
@@ -21,7 +21,7 @@ test('condition: nothing, a set and a test find their docs with every method', (
 test('condition: a scan pauses to check the clock at least every so many docs', () => {
   const set = new Bitmap(200_000);
   workBudget.units = 0;
-  assert.equal(matchTested(() => false).scan(set, 0, 200_000), unitsPerGo);
+  assert.equal(matchTested(() => false).scan(set, 0, 200_000), itemsPerStep);
   workBudget.units = 0;
   const costly = matchTested(() => {
     workBudget.units += workBudget.unitsPerClockCheck / 10;
