@@ -27,10 +27,10 @@ async function rankedBy(engine: RankingEngine, collection: Collection): Promise<
   const rank = await engine.load(collection);
   const { queries } = collection;
   const next = random(seed);
-  const scores = async (asked: readonly JudgedQuery[]) => {
+  const scores = async (judged: readonly JudgedQuery[]) => {
     const ranked: (readonly string[])[] = [];
-    for (const { text } of asked) ranked.push(await rank(text));
-    return relevanceScoresOf(asked, ranked);
+    for (const { text } of judged) ranked.push(await rank(text));
+    return relevanceScoresOf(judged, ranked);
   };
   const plain = await scores(queries);
   const misspelt = queries.map(({ text, grades }) => ({ grades, text: withTypos(text, next) }));

@@ -15,7 +15,7 @@ import { loadMillrace, loadPostgres } from './loads.ts';
 const citiesCompared = 1_000;
 /** The maximum of one batch. */
 const citiesChanged = 50;
-const readAtOnce = 16;
+const readConcurrency = 16;
 
 /** @throws CommandStop with the first URL that differs */
 export async function requireSameSite(
@@ -59,7 +59,7 @@ async function requireSameUrls(client: Client, connection: SqlConnection): Promi
   const routes = await client.routes();
   if (routes.length !== theirs.size)
     throw new CommandStop(`The contenders disagree: ${routes.length} URLs against ${theirs.size}`);
-  for (const some of portions(routes, readAtOnce)) {
+  for (const some of portions(routes, readConcurrency)) {
     for (const ours of await Promise.all(some.map((route) => siteUrl(client, route)))) {
       const other = theirs.get(ours.url);
       if (isDeepStrictEqual(ours, other)) continue;

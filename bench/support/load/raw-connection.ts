@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
 
-interface Answer {
+interface RawResponse {
   readonly status: number;
   readonly version: string;
   readonly body: string;
@@ -14,7 +14,7 @@ interface Answer {
 export class RawConnection {
   #socket: net.Socket | null = null;
   #received = '';
-  #settle: { readonly resolve: (answer: Answer) => void; readonly reject: (error: Error) => void } | null =
+  #settle: { readonly resolve: (response: RawResponse) => void; readonly reject: (error: Error) => void } | null =
     null;
 
   constructor(
@@ -39,7 +39,7 @@ export class RawConnection {
   }
 
   /** Sends one request at a time. @throws Error when the connection breaks */
-  async send(request: Buffer): Promise<Answer> {
+  async send(request: Buffer): Promise<RawResponse> {
     // The front closes a connection that is idle for long.
     const socket = this.#socket ?? (await this.#connect());
     return new Promise((resolve, reject) => {

@@ -24,7 +24,7 @@ export class Writer {
   readonly #saves: RawConnection;
   readonly #reads: RawConnection;
   readonly #pairs: readonly { readonly country: Entity; readonly path: string }[];
-  #made = 0;
+  #renameCount = 0;
 
   constructor(baseUrl: string, all: readonly Entity[]) {
     const address = new URL(`${baseUrl}/ingest/v2`);
@@ -48,21 +48,21 @@ export class Writer {
   }
 
   async #rename(way: Way): Promise<Rename> {
-    this.#made += 1;
-    const pair = this.#pairs[this.#made % this.#pairs.length];
+    this.#renameCount += 1;
+    const pair = this.#pairs[this.#renameCount % this.#pairs.length];
     if (pair === undefined) throw new Error('no country has a city');
-    const name = `renamed ${this.#made}`;
+    const name = `renamed ${this.#renameCount}`;
     const { country, path } = pair;
     const body = JSON.stringify([{ ...country, properties: { ...country.properties, name } }]);
     const save = this.#saves.postOf(body, '/ingest/v2', way === 'wait' ? { 'X-Service-Wait': '25' } : {});
     const startMs = performance.now();
     const { status, version } = await this.#saves.send(save);
-    if (status !== 200) throw new Error(`saving answered ${status}`);
+    if (status !== 200) throw new Error(`saving returned ${status}`);
     const saved = performance.now() - startMs;
     const read = this.#reads.getOf(path, way === 'version' ? { 'X-Service-Min-Version': version } : {});
     for (let reads = 1; ; reads += 1) {
-      const answer = await this.#reads.send(read);
-      if (answer.body.includes(name)) return { saved, seen: performance.now() - startMs, reads };
+      const response = await this.#reads.send(read);
+      if (response.body.includes(name)) return { saved, seen: performance.now() - startMs, reads };
     }
   }
 }

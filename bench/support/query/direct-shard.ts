@@ -5,7 +5,6 @@ import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
 import type { Item } from '../data/items.ts';
 import type { LoadResult } from '../load/wrk.ts';
-
 import { quantile } from '../report/statistics.ts';
 import type { BenchQuery, ExpectedQuery } from './kinds.ts';
 
@@ -29,10 +28,10 @@ export class DirectShard {
   private readonly shard: Shard;
   private readonly queries: readonly CheckedQuery[];
 
-  /** @throws Error when a total is not the expected one */
+  /** @param timed the queries to measure @throws Error when a total is not the expected one */
   constructor(
     items: readonly Item[],
-    asked: readonly BenchQuery[],
+    timed: readonly BenchQuery[],
     checked: readonly ExpectedQuery[],
     fields: ReadonlyMap<string, FieldType> = schemaFields,
   ) {
@@ -41,7 +40,7 @@ export class DirectShard {
       const rest = { name, text, category, size };
       this.shard.upsert({ partition: 0, sourceId: 'source', originId: id, updatedAtMs: 0, fields: rest });
     }
-    const read = (query: BenchQuery): CheckedQuery => {
+    const parse = (query: BenchQuery): CheckedQuery => {
       const result = checkQuery(JSON.parse(JSON.stringify(query)), {
         fields,
         isOpen: false,
@@ -51,10 +50,10 @@ export class DirectShard {
       return result.query;
     };
     for (const { query, expected } of checked) {
-      if (this.shard.query(read(query)).total !== expected.total)
-        throw new Error('the shard answers wrongly');
+      if (this.shard.query(parse(query)).total !== expected.total)
+        throw new Error('the shard returns a wrong total');
     }
-    this.queries = asked.map(read);
+    this.queries = timed.map(parse);
   }
 
   /** Runs the queries one after the other. @param skipped number of queries to skip at the beginning */

@@ -16,7 +16,7 @@ export function multiQueries(contender: QueryContender, queries: readonly BenchQ
   return batchesOf(queries).map((batch) => multiRequest(contender, batch));
 }
 
-/** @throws Error for a wrong answer */
+/** @throws Error for a wrong result */
 export async function checkMultiQueries(
   contender: QueryContender,
   checked: readonly ExpectedQuery[],
@@ -33,7 +33,7 @@ export async function checkMultiQueries(
       return answer === undefined ? null : inFormOf(one, answer);
     });
     if (JSON.stringify(shown) !== JSON.stringify(expected))
-      throw new Error(`${contender.name} answers several queries wrongly`);
+      throw new Error(`${contender.name} returns wrong results of a multi-query`);
   }
 }
 
