@@ -72,7 +72,7 @@ export function post(
       signal,
     });
     const timer = setTimeout(() => {
-      request.destroy(new NoResponseError(`nothing answered within ${webhookAnswerMs / 1000} s`));
+      request.destroy(new NoResponseError(`no response within ${webhookAnswerMs / 1000} s`));
     }, webhookAnswerMs);
     let posted: Posted | null = null;
     // One connection at a time: the next request waits until this one is closed.
@@ -81,7 +81,7 @@ export function post(
       if (posted !== null) done(posted);
     });
     request.on('error', (error) => {
-      if (posted === null) fail(noAnswer(error));
+      if (posted === null) fail(noResponse(error));
     });
     request.on('response', (response) => {
       posted = postedOf(response);
@@ -101,9 +101,9 @@ function postedOf({ statusCode = 0, headers }: IncomingMessage): Posted {
   return { status: statusCode, retryAfter: headers['retry-after'] ?? null };
 }
 
-function noAnswer(error: Error & { readonly code?: string }): Error {
+function noResponse(error: Error & { readonly code?: string }): Error {
   if (error instanceof AddressRefusedError || error instanceof NoResponseError) return error;
-  return new NoResponseError(`nothing answered: ${error.code ?? error.message}`);
+  return new NoResponseError(`no response: ${error.code ?? error.message}`);
 }
 
 /** Reads and discards the response body, within limits. */
@@ -151,9 +151,9 @@ export function retryDelay(
   nowMs: number,
   chance: number,
 ): number {
-  const usual = Math.min(webhookRetryMaxMs, webhookRetryFirstMs * 2 ** Math.min(failures - 1, 30));
-  const asked = retryAfter === null ? null : retryAfterMs(retryAfter, nowMs);
-  return Math.round((asked ?? usual) * (1 + webhookRetryJitter * chance));
+  const backoffMs = Math.min(webhookRetryMaxMs, webhookRetryFirstMs * 2 ** Math.min(failures - 1, 30));
+  const requestedMs = retryAfter === null ? null : retryAfterMs(retryAfter, nowMs);
+  return Math.round((requestedMs ?? backoffMs) * (1 + webhookRetryJitter * chance));
 }
 
 /** RFC 9110, section 10.2.3: seconds or a date. Null for anything else. */

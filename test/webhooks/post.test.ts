@@ -14,14 +14,14 @@ interface RawReceiver {
   readonly connections: ReadonlySet<Socket>;
 }
 
-/** @param answer writes anything to a connection, once the request has begun */
-async function receiver(context: TestContext, answer: (socket: Socket) => void): Promise<RawReceiver> {
+/** @param respond writes anything to a connection, once the request has begun */
+async function receiver(context: TestContext, respond: (socket: Socket) => void): Promise<RawReceiver> {
   const connections = new Set<Socket>();
   const server = createServer((socket) => {
     connections.add(socket);
     socket.on('error', () => {});
     socket.on('close', () => connections.delete(socket));
-    socket.once('data', () => answer(socket));
+    socket.once('data', () => respond(socket));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   context.after(() => {
@@ -34,7 +34,7 @@ async function receiver(context: TestContext, answer: (socket: Socket) => void):
   return { send: () => post({ url, headers: {}, body: '{}' }, guard, signal), connections };
 }
 
-test('post: a receiver that requests another protocol has responded', {
+test('post: a 101 response counts as a response', {
   timeout: 30_000,
 }, async (context) => {
   const { send, connections } = await receiver(context, (socket) => {
@@ -56,13 +56,13 @@ test('post: a response whose body never ends keeps no connection open', {
   }
 });
 
-test('post: an invalid response counts as none', { timeout: 60_000 }, async (context) => {
-  const answers = [
+test('post: an invalid response counts as no response', { timeout: 60_000 }, async (context) => {
+  const responses = [
     'SSH-2.0-other\r\n',
     `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(200_000)}\r\n\r\n`,
     'HTTP/1.1 200 OK\r\n',
   ];
-  for (const text of answers) {
+  for (const text of responses) {
     const { send } = await receiver(context, (socket) => socket.end(text));
     await assert.rejects(send(), NoResponseError);
   }
