@@ -14,13 +14,13 @@ export class Suspended<T> {
 export type Resumable<T> = T | Suspended<T>;
 
 /** Calls `next` with a result: immediately if it is available, otherwise after its steps. */
-export function chain<A, B>(made: Resumable<A>, next: (made: A) => Resumable<B>): Resumable<B> {
-  return made instanceof Suspended ? new Suspended(chainLater(made.steps, next)) : next(made);
+export function chain<A, B>(work: Resumable<A>, next: (result: A) => Resumable<B>): Resumable<B> {
+  return work instanceof Suspended ? new Suspended(chainLater(work.steps, next)) : next(work);
 }
 
-function* chainLater<A, B>(steps: Steps<A>, next: (made: A) => Resumable<B>): Steps<B> {
-  const made = next(yield* steps);
-  return made instanceof Suspended ? yield* made.steps : made;
+function* chainLater<A, B>(steps: Steps<A>, next: (result: A) => Resumable<B>): Steps<B> {
+  const rest = next(yield* steps);
+  return rest instanceof Suspended ? yield* rest.steps : rest;
 }
 
 /** Runs the steps 0, 1, 2… until one of them returns false. It may pause between steps. */
@@ -42,56 +42,56 @@ function* repeatLater(
   if (begun === null) yield;
   else if (!(yield* begun)) return;
   for (let at = from; ; at += 1) {
-    const made = step(at);
-    const isMore = made instanceof Suspended ? yield* made.steps : made;
+    const work = step(at);
+    const isMore = work instanceof Suspended ? yield* work.steps : work;
     if (!isMore) return;
     if (workBudget.isOver()) yield;
   }
 }
 
 /** Visits the items in order. It may pause between them. */
-export function forEach<T>(items: readonly T[], work: (item: T) => Resumable<void>): Resumable<void> {
+export function forEach<T>(items: readonly T[], visit: (item: T) => Resumable<void>): Resumable<void> {
   return repeat((at) => {
     const item = items[at];
-    return item === undefined ? false : chain(work(item), isMore);
+    return item === undefined ? false : chain(visit(item), toTrue);
   });
 }
 
-const isMore = (): boolean => true;
+const toTrue = (): boolean => true;
 
 /** Maps the items in order. */
 export function mapInTurn<T, R>(
   items: readonly T[],
   make: (item: T, at: number) => Resumable<R>,
 ): Resumable<R[]> {
-  const made: R[] = [];
+  const results: R[] = [];
   for (const item of items) {
-    const one = make(item, made.length);
-    if (one instanceof Suspended) return new Suspended(mapLater(items, make, made, one.steps));
-    made.push(one);
-    if (workBudget.isOver()) return new Suspended(mapLater(items, make, made, null));
+    const one = make(item, results.length);
+    if (one instanceof Suspended) return new Suspended(mapLater(items, make, results, one.steps));
+    results.push(one);
+    if (workBudget.isOver()) return new Suspended(mapLater(items, make, results, null));
   }
-  return made;
+  return results;
 }
 
-/** @param begun the remaining work of the item after those in `made`; null if it has not started */
+/** @param begun the remaining work of the item after those in `results`; null if it has not started */
 function* mapLater<T, R>(
   items: readonly T[],
   make: (item: T, at: number) => Resumable<R>,
-  made: R[],
+  results: R[],
   begun: Steps<R> | null,
 ): Steps<R[]> {
   if (begun === null) yield;
-  else made.push(yield* begun);
-  for (const item of items.slice(made.length)) {
-    const one = make(item, made.length);
-    made.push(one instanceof Suspended ? yield* one.steps : one);
+  else results.push(yield* begun);
+  for (const item of items.slice(results.length)) {
+    const one = make(item, results.length);
+    results.push(one instanceof Suspended ? yield* one.steps : one);
     if (workBudget.isOver()) yield;
   }
-  return made;
+  return results;
 }
 
-/** Maximum number of items visited between two checks of the clock, at one unit each. */
+/** Maximum number of items that a plain loop visits before it returns to the steps, at one unit each. */
 export const itemsPerStep = 65_536;
 
 const neverOver = (): boolean => false;
@@ -127,7 +127,7 @@ export function runSync<T>(steps: Steps<T>): T {
 }
 
 /** Runs the remaining steps without a pause. @returns the result */
-export function finish<T>(made: Resumable<T>): T {
+export function finish<T>(work: Resumable<T>): T {
   workBudget.clock = neverOver;
-  return made instanceof Suspended ? runSync(made.steps) : made;
+  return work instanceof Suspended ? runSync(work.steps) : work;
 }
