@@ -43,7 +43,7 @@ export class Cursor {
     if (list.length < configurationFindingsMax) {
       list.push({ file, path, message, advice: typeof advice === 'string' ? advice : advice() });
     } else if (list.length === configurationFindingsMax) {
-      list.push({ file, path, message: 'more findings are not listed', advice: 'Correct the others first.' });
+      list.push({ file, path, message: 'further findings are not listed', advice: 'Fix the others first.' });
     }
   }
 
@@ -104,16 +104,16 @@ export class Cursor {
     return null;
   }
 
-  /** Like `nonEmptyString`, but an absent value returns `absent` without an issue. */
-  optionalString(absent: string): string {
-    return this.isAbsent ? absent : (this.nonEmptyString() ?? absent);
+  /** Like `nonEmptyString`, but returns the default, without an issue, if there is no value. */
+  optionalString(defaultValue: string): string {
+    return this.isAbsent ? defaultValue : (this.nonEmptyString() ?? defaultValue);
   }
 
-  optionalBoolean(absent: boolean): boolean {
-    if (this.json === undefined) return absent;
+  optionalBoolean(defaultValue: boolean): boolean {
+    if (this.json === undefined) return defaultValue;
     if (typeof this.json === 'boolean') return this.json;
     this.mustBe('true or false', 'Write true or false without quotes.');
-    return absent;
+    return defaultValue;
   }
 
   /** Reports that the value is not `what`. Only mentions the kind of the value, which may be an API key. */

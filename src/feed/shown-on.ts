@@ -34,7 +34,8 @@ export async function readShownOn(store: Store, log: LogReader, view: LoggedView
   const places = new Set<string>();
   const seen = new Set([viewName(view)]);
   let followed = 0;
-  for (let level: readonly LoggedView[] = [view]; level.length > 0 && followed < shownReferencesMax; ) {
+  let level: readonly LoggedView[] = [view];
+  while (level.length > 0 && followed < shownReferencesMax) {
     const next: LoggedView[] = [];
     for await (const references of readReferences(store, log.scope, level)) {
       followed += references.length;

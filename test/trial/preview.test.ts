@@ -153,7 +153,7 @@ test('preview: a schema and an entity need not be stored; references and lookups
   assert.deepEqual(await keysOfStore(), before);
 });
 
-test('preview: lookups find the entity itself as it is shown, stored or not, published or not', async () => {
+test('preview: lookups find the previewed state of the entity, whether it is stored or published or not', async () => {
   const titles = (filter: string): JsonObject => ({
     type: 'array',
     input: { $lookup: { filter, orderBy: { property: 'originId' } } },
@@ -171,12 +171,12 @@ test('preview: lookups find the entity itself as it is shown, stored or not, pub
     properties: { title, tag: 'x', size: 31, kind: 'own' },
     ...more,
   });
-  const shown = async (asked: JsonObject) => (await preview({ schema, ...asked })).json.view;
-  assert.deepEqual(await shown({ entity: entityOf('New', { originId: 'p33x' }) }), {
+  const viewOf = async (entity: JsonObject) => (await preview({ schema, ...entity })).json.view;
+  assert.deepEqual(await viewOf({ entity: entityOf('New', { originId: 'p33x' }) }), {
     indexed: ['Page 32', 'New', 'Page 36'],
     planned: ['New'],
   });
-  assert.deepEqual(await shown({ entity: entityOf('Edited', { originId: 'p36' }) }), {
+  assert.deepEqual(await viewOf({ entity: entityOf('Edited', { originId: 'p36' }) }), {
     indexed: ['Page 32', 'Edited'],
     planned: ['Edited'],
   });
@@ -184,7 +184,7 @@ test('preview: lookups find the entity itself as it is shown, stored or not, pub
   const { headers } = await client.post('/ingest/v2/waiting', waiting, { key: sourceKey });
   const version = String(headers['x-service-version']);
   assert.equal((await client.get('/v2?handle=h1', { key: clientKey, version })).status, 200);
-  assert.deepEqual(await shown({ originId: 'waiting' }), {
+  assert.deepEqual(await viewOf({ originId: 'waiting' }), {
     indexed: ['Page 32', 'Page 36', 'Waiting'],
     planned: ['Waiting'],
   });
@@ -196,11 +196,11 @@ test('preview: a reference to the view itself is not missing', async () => {
     ...page,
     properties: { self: { type: 'reference', originId: '{originId}', alias: 'page' } },
   });
-  const asked = {
+  const body = {
     schema: { ...schema, alias: 'page' },
     entity: { originId: 'new', type: 'page', url: '/new', properties: {} },
   };
-  const { json } = await preview(asked);
+  const { json } = await preview(body);
   assert.deepEqual(
     [json.view, json.missing, json.diagnostics],
     [{ self: { $view: viewIdOf('new') } }, [], []],
@@ -250,7 +250,7 @@ test('preview: code is run, and its console output is returned', async () => {
   );
 });
 
-test('preview: a missing part is a 404, an error a 422 with document and path', async () => {
+test('preview: an unknown schema, entity or group is a 404, an invalid one a 422 with document and path', async () => {
   assert.equal((await preview({ schema: 'nobody', originId: 'p1' })).status, 404);
   assert.equal((await preview({ schema: 'index:page', originId: 'p1' })).status, 404);
   assert.equal((await preview({ schema: 'page', originId: 'nobody' })).status, 404);
@@ -281,7 +281,7 @@ test('preview: a missing part is a 404, an error a 422 with document and path', 
   assert.match(code.json.errors[0], /^schemas\/preview\.full\.ts:1:\d+: /);
 });
 
-test('preview: a string instead of a schema is positioned in its file', async () => {
+test('preview: an inline schema is checked as if it were in its file', async () => {
   const broken = { ...text({ ...page, properties: { title: { type: 'nothing' } } }), alias: 'page' };
   const { status, json } = await preview({ schema: broken, originId: 'p1' });
   assert.equal(status, 422);
@@ -307,11 +307,11 @@ test('preview: the item of an auto-indexed type is shown, with fields that savin
     schema: 'index:cms:page',
     entity: { ...entity, properties: { added: 'x' } },
   });
-  assert.deepEqual(again.json.item, { added: 'x' }, 'nothing was decided');
+  assert.deepEqual(again.json.item, { added: 'x' }, 'no field type was stored');
   assert.equal((await preview({ schema: 'index:nobody:page', originId: 'p1' })).status, 404);
 });
 
-test('preview: the command shows the same, for files too', async () => {
+test('preview: the command prints the same, for files too', async () => {
   const env = { REDIS_URL: system.redis.url, PARTITIONS: String(system.partitions) };
   const shown = await runCommand('preview', ['page', 'p1'], { env });
   assert.equal(shown.code, 0, shown.stderr);

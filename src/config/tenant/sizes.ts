@@ -44,8 +44,8 @@ export function checkSizes({ tenantFile, folders, programs }: TenantFiles): bool
   const groups = itemsOf(tenantFile, 'sourceGroups').length;
   const roots = [...folders.schemas.values(), ...folders.indexes.values()];
   const uses = roots.map((root) => triggersOf(root, groups));
-  const ofCode = sum(programs, ({ triggers }) => sum(triggers, ([, types]) => types.length));
-  sizes.check('entity types that trigger schemas', sum(uses, ({ types }) => types) + ofCode, triggersMax);
+  const typesOfPrograms = sum(programs, ({ triggers }) => sum(triggers, ([, types]) => types.length));
+  sizes.check('entity types that trigger schemas', sum(uses, ({ types }) => types) + typesOfPrograms, triggersMax);
   const lookups = sum(roots, ({ json }, at) => lookupsIn(json) * (uses[at]?.groups ?? 0));
   sizes.check('lookups of schemas over source groups', lookups, schemaLookupsMax);
   sizes.check(
@@ -102,11 +102,11 @@ class Sizes {
 function triggersOf(root: Cursor, groups: number): { readonly groups: number; readonly types: number } {
   const triggers = root.member('triggers');
   const named = triggers.names().map((group) => itemsOf(triggers, group).length);
-  const isOfAny = !root.member('sourceEntityTypes').isAbsent;
-  const ofAny = itemsOf(root, 'sourceEntityTypes').length;
+  const hasTypesOfAnyGroup = !root.member('sourceEntityTypes').isAbsent;
+  const typesOfAnyGroup = itemsOf(root, 'sourceEntityTypes').length;
   return {
-    groups: isOfAny ? Math.max(groups, named.length) : named.length,
-    types: sum(named, (types) => types) + ofAny * groups,
+    groups: hasTypesOfAnyGroup ? Math.max(groups, named.length) : named.length,
+    types: sum(named, (types) => types) + typesOfAnyGroup * groups,
   };
 }
 

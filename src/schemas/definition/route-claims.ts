@@ -45,8 +45,8 @@ export class UsableHandles {
 
   add(text: string): void {
     if (this.#texts.has(text)) return;
-    const isRefused = this.#texts.size >= handlesPerViewMax || hasMoreCodePoints(text, handleCodePointsMax);
-    if (isRefused) this.#areCut = true;
+    const isRejected = this.#texts.size >= handlesPerViewMax || hasMoreCodePoints(text, handleCodePointsMax);
+    if (isRejected) this.#areCut = true;
     else this.#texts.add(text);
   }
 }
@@ -54,18 +54,18 @@ export class UsableHandles {
 /** An expression that returns an array claims each of its items. */
 function usableHandles(handles: readonly Evaluate[], frame: Frame): Resumable<UsableHandles> {
   const usable = new UsableHandles();
-  const take = (item: Json): void => {
+  const addItem = (item: Json): void => {
     const text = frame.build.text(item);
     workBudget.units += unitsPerHandle;
     if (text !== null && text !== '') usable.add(text);
   };
-  const takeAll = (at: number): Resumable<boolean> => {
+  const addAll = (at: number): Resumable<boolean> => {
     const handle = handles[at];
     if (handle === undefined) return false;
     const value = handle(frame);
-    if (Array.isArray(value)) return chain(forEach(value, take), () => true);
-    take(value);
+    if (Array.isArray(value)) return chain(forEach(value, addItem), () => true);
+    addItem(value);
     return true;
   };
-  return chain(repeat(takeAll), () => usable);
+  return chain(repeat(addAll), () => usable);
 }
