@@ -10,10 +10,9 @@ import type { Position } from './offset.ts';
 const quietFeedsMax = 1000;
 
 export class LiveFeeds {
-  /** Feeds with followers. */
-  readonly #followed = new Map<string, LiveFeed>();
+  /** Feeds with followers. A name has several if a feed left the cache between `of` and `join`. */
+  readonly #followed = new Map<string, Set<LiveFeed>>();
   readonly #known = new BoundedCache<string, LiveFeed>({ entriesMax: quietFeedsMax });
-
   readonly #expansions = new Expansions();
 
   constructor(
@@ -21,10 +20,11 @@ export class LiveFeeds {
     private readonly onError: (error: unknown) => void,
   ) {}
 
-  /** Readers that request the places of changed views have a separate feed, so that others do not wait for that. */
+  /** Readers that also request where changed views are shown have a separate feed, so that others do not wait for that. */
   of(scope: EnvironmentScope, expand: Expand = 'nothing'): LiveFeed {
     const name = nameOf(scope, expand);
-    return this.#followed.get(name) ?? this.#known.getOrCreate(name, () => this.#make(scope, expand));
+    const [followed] = this.#followed.get(name) ?? [];
+    return followed ?? this.#known.getOrCreate(name, () => this.#make(scope, expand));
   }
 
   #make(scope: EnvironmentScope, expand: Expand): LiveFeed {
@@ -33,29 +33,37 @@ export class LiveFeeds {
 
   /** Like `LiveFeed.join`; from then on the feed is notified of changes. */
   join(live: LiveFeed, follower: Follower, position: Position): void {
-    this.#followed.set(nameOf(live.feed.scope, live.expand), live);
+    const name = nameOf(live.feed.scope, live.expand);
+    this.#followed.set(name, (this.#followed.get(name) ?? new Set()).add(live));
     live.join(follower, position);
   }
 
   /** Something may have changed in any environment. */
   changed(): void {
-    for (const [name, feed] of this.#followed) {
-      if (feed.followers === 0) this.#followed.delete(name);
-      else feed.changed();
+    for (const [name, feeds] of this.#followed) {
+      for (const feed of feeds) {
+        if (feed.followers === 0) feeds.delete(feed);
+        else feed.changed();
+      }
+      if (feeds.size === 0) this.#followed.delete(name);
     }
   }
 
   get followers(): number {
-    return [...this.#followed.values()].reduce((sum, { followers }) => sum + followers, 0);
+    return this.#followedFeeds().reduce((sum, { followers }) => sum + followers, 0);
   }
 
   /** Disconnects all followers, which then reconnect. */
   endAll(): void {
-    for (const feed of this.#followed.values()) feed.endAll();
+    for (const feed of this.#followedFeeds()) feed.endAll();
   }
 
   close(): void {
-    for (const feed of this.#followed.values()) feed.close();
+    for (const feed of this.#followedFeeds()) feed.close();
+  }
+
+  #followedFeeds(): LiveFeed[] {
+    return [...this.#followed.values()].flatMap((feeds) => [...feeds]);
   }
 }
 
