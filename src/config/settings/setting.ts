@@ -240,12 +240,16 @@ function isAllowedHost(text: string): boolean {
 }
 
 /** The URL at which people reach the platform, without a trailing slash. */
-export const publicUrl = kind<string>('https://… or http://…, without a query', (text) => {
-  const url = parsedUrl(text);
-  const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
-  const isValid = isHttp && url.search === '' && url.hash === '' && url.username === '';
-  return isValid ? url.href.replace(/\/+$/, '') : null;
-});
+export const publicUrl = kind<string>(
+  'https://… or http://…, without a query',
+  (text) => {
+    const url = parsedUrl(text);
+    const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
+    const hasUser = url?.username !== '' || url.password !== '';
+    return isHttp && url.search === '' && url.hash === '' && !hasUser ? url.href.replace(/\/+$/, '') : null;
+  },
+  { redact: withoutPassword },
+);
 
 function listOf(text: string): string[] {
   return text.split(',').map((item) => item.trim());

@@ -303,6 +303,9 @@ test('settings: a password is not repeated in a message', () => {
     assert.doesNotMatch(errorOf({ REDIS_URL: url }), /secr/);
   }
   assert.doesNotMatch(errorOf({ REDIS_CLUSTER: 'user:secret@a:1' }), /secret/);
+  for (const user of ['user', 'user:secret', ':secret']) {
+    assert.doesNotMatch(errorOf({ PUBLIC_URL: `https://${user}@a.example` }), /secret/);
+  }
 });
 
 test('settings: .env is read, the environment takes precedence and is not changed', async (t) => {
