@@ -66,10 +66,10 @@ export function checkSuspect(state: TurnState, suspect: Suspect): Finding[] {
   const [stored] = suspectFields(state, suspect).flatMap((field) => state.read(field) ?? []);
   if (stored === undefined) return [];
   if (suspect.kind !== 'lookup') {
-    return [finding(outputSubject(turn, suspect), 'is stored, but no entity produces it', stored)];
+    return [finding(outputSubject(turn, suspect), 'is stored, but no entity has it', stored)];
   }
   const shown = JSON.stringify(suspect.lookupKey);
-  return [finding(formatEntityId(turn), `is listed under the lookup key ${shown}, but should not be`)];
+  return [finding(formatEntityId(turn), `is in the index under the lookup key ${shown} without a reason`)];
 }
 
 function checkClaim(state: TurnState, suspect: SuspectedClaim): Finding[] {
