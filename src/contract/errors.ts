@@ -300,10 +300,10 @@ const deliveryProblems = {
     status: 422,
     message: 'The query string must be percent-encoded UTF-8. Encode every value with encodeURIComponent',
   },
-  deliveryBodyInvalid: (errors: readonly string[]): Problem => ({
+  deliveryBodyInvalid: (mistakes: readonly string[]): Problem => ({
     name: 'deliveryBodyInvalid',
     status: 422,
-    message: `The body is not valid: ${errors.join('; ')}`,
+    message: `The body is not valid: ${mistakes.join('; ')}`,
   }),
   depthInvalid: {
     name: 'depthInvalid',

@@ -164,7 +164,7 @@ export const notReadyShape = {
   required: ['status', 'waitingFor', 'code', 'requestId'],
 } as const satisfies Shape;
 
-const fullyReadyShape = {
+const wholeShape = {
   component: 'Readiness',
   type: 'object',
   properties: { status: { type: 'integer', enum: [200] }, waitingFor },
@@ -173,7 +173,7 @@ const fullyReadyShape = {
 
 export const readyShape = {
   anyOf: [
-    fullyReadyShape,
+    wholeShape,
     {
       component: 'Degraded',
       type: 'object',
@@ -186,12 +186,12 @@ export const readyShape = {
   ],
 } as const satisfies Shape;
 
-const strings = { type: 'array', items: { type: 'string' } } as const satisfies Shape;
+const texts = { type: 'array', items: { type: 'string' } } as const satisfies Shape;
 
 const servedProperties = {
-  urls: { ...strings, description: 'URLs of the page' },
-  handles: strings,
-  redirects: { ...strings, description: 'URLs that redirect to it' },
+  urls: { ...texts, description: 'URLs of the page' },
+  handles: texts,
+  redirects: { ...texts, description: 'URLs that redirect to it' },
 } as const satisfies Record<string, Shape>;
 
 const changeShape = {
@@ -211,10 +211,10 @@ const changeShape = {
       required: ['urls', 'handles', 'redirects'],
       description: 'What it was served under and no longer is',
     },
-    tags: { ...strings, description: 'Cache tags of all responses that show it' },
+    tags: { ...texts, description: 'Cache tags of all responses that show it' },
     version: { type: 'string', description: 'For the Min-Version header' },
     at: { type: 'string', format: 'date-time' },
-    shownOn: { ...strings, description: 'URLs, and handles, of views that refer to it, at any depth' },
+    shownOn: { ...texts, description: 'URLs, and handles, of views that refer to it, at any depth' },
     shownOnMore: { type: 'integer', description: 'Number of others; absent: none' },
   },
   required: [

@@ -50,45 +50,45 @@ function* repeatLater(
 }
 
 /** Visits the items in order. It may pause between them. */
-export function forEach<T>(items: readonly T[], visit: (item: T) => Resumable<void>): Resumable<void> {
+export function forEach<T>(items: readonly T[], work: (item: T) => Resumable<void>): Resumable<void> {
   return repeat((at) => {
     const item = items[at];
-    return item === undefined ? false : chain(visit(item), toTrue);
+    return item === undefined ? false : chain(work(item), isMore);
   });
 }
 
-const toTrue = (): boolean => true;
+const isMore = (): boolean => true;
 
 /** Maps the items in order. */
 export function mapInTurn<T, R>(
   items: readonly T[],
   make: (item: T, at: number) => Resumable<R>,
 ): Resumable<R[]> {
-  const results: R[] = [];
+  const made: R[] = [];
   for (const item of items) {
-    const one = make(item, results.length);
-    if (one instanceof Suspended) return new Suspended(mapLater(items, make, results, one.steps));
-    results.push(one);
-    if (workBudget.isOver()) return new Suspended(mapLater(items, make, results, null));
+    const one = make(item, made.length);
+    if (one instanceof Suspended) return new Suspended(mapLater(items, make, made, one.steps));
+    made.push(one);
+    if (workBudget.isOver()) return new Suspended(mapLater(items, make, made, null));
   }
-  return results;
+  return made;
 }
 
-/** @param begun the remaining work of the item after those in `results`; null if it has not started */
+/** @param begun the remaining work of the item after those in `made`; null if it has not started */
 function* mapLater<T, R>(
   items: readonly T[],
   make: (item: T, at: number) => Resumable<R>,
-  results: R[],
+  made: R[],
   begun: Steps<R> | null,
 ): Steps<R[]> {
   if (begun === null) yield;
-  else results.push(yield* begun);
-  for (const item of items.slice(results.length)) {
-    const one = make(item, results.length);
-    results.push(one instanceof Suspended ? yield* one.steps : one);
+  else made.push(yield* begun);
+  for (const item of items.slice(made.length)) {
+    const one = make(item, made.length);
+    made.push(one instanceof Suspended ? yield* one.steps : one);
     if (workBudget.isOver()) yield;
   }
-  return results;
+  return made;
 }
 
 /** Maximum number of items that a plain loop visits before it returns to the steps, at one unit each. */
