@@ -9,7 +9,7 @@ import {
   everyStatuses,
   problemShape,
 } from '../../../src/http/routing/openapi/openapi-document.ts';
-import { errorsOf } from '../../../src/http/routing/validate.ts';
+import { validate } from '../../../src/http/routing/validate.ts';
 import type { HostileRequest } from './requests.ts';
 import type { WireAnswer } from './wire.ts';
 
@@ -66,12 +66,12 @@ function shapeErrors(request: HostileRequest, status: number, json: Json | undef
   const shape = documentedShape(request.route, status);
   if (shape === undefined) {
     const isElsewhere = !request.isRouted && json !== undefined;
-    if (isElsewhere && errorsOf(plainProblemShape, json, 1).length === 0) return [];
+    if (isElsewhere && validate(plainProblemShape, json, 1).length === 0) return [];
     return isElsewhere ? [] : [`the status ${status} is not documented`];
   }
   if (shape === null) return [];
   if (json === undefined) return ['the body is no JSON'];
-  return request.isRouted ? errorsOf(shape, json, 5).map(({ text }) => text) : [];
+  return request.isRouted ? validate(shape, json, 5).map(({ text }) => text) : [];
 }
 
 /** Undefined if the route table does not have the status, null if it promises no JSON. */
