@@ -55,7 +55,7 @@ await runBench({
         },
       ],
       notes: [
-        'Where the time goes (a profile of the front): more than a quarter of its processor time hands answers to their sockets, and a seventh hands the reads of a turn to the socket of Redis. All of that is in the kernel. A sixth decodes, puts together and tags pages. The rest is spread over many small things. Redis and wrk share the other core.',
+        'Where the time goes (a profile of the front): more than a quarter of its processor time writes responses to sockets, and a seventh writes commands to the socket of Redis; both are time in the kernel. A sixth decodes pages, joins their parts and computes their ETags. No other part takes a tenth. Redis and wrk share the other core.',
       ],
       targets: [ratioTarget('half of node:http', results, [names.ours, names.node], 0.5)].filter(
         (target) => target !== null,

@@ -80,7 +80,7 @@ await runBench({
         },
       ],
       notes: [
-        'Where the time goes (a profile of the front): more than half is the kernel, and a fifth is Node and uWebSockets.js before and behind our code. Of the quarter that is left, two fifths hand the answer over, a third of that for the array in which the library says what the connection took. Three tenths find the answer, most of which waits for memory, because an answer, its head and its body lie somewhere among a thousand others. The rest asks for seven headers and the query, looks up the key, and reads the clock twice. Small reads of Redis, by which rebuilds keep out of the way of readers, take a hundredth.',
+        'Where the time goes (a profile of the front): more than half is the kernel, and a fifth is Node and uWebSockets.js around our code. Of our quarter, two fifths write the response, and a third of that is the array in which the library returns how much the connection took. Three tenths look up the response, mostly waiting for memory, because a response, its headers and its body are somewhere among a thousand others. The rest reads seven request headers and the query string, looks up the key, and reads the clock twice. Small reads of Redis, which let rebuilds yield to readers, take a hundredth.',
       ],
       targets: [
         ratioTarget('at least as fast as nginx', results, [names.ours, names.nginx], 1),

@@ -74,7 +74,7 @@ await runBench({
         },
       ],
       notes: [
-        'Where the time goes without a snapshot (a profile of the worker): a third puts words into the inverted index, and a sixth collects garbage. Cutting texts into words, the columns of ids and names, and parsing the stored items take a tenth each. Redis sends the next portion meanwhile. With one and a million items, a quarter of the time reads the file and a tenth is the start of the process. The rest reads items from Redis and compares them: a half of that waits for Redis, a fifth reads its replies, a fifth compares bytes, and a tenth finds ids.',
+        'Where the time goes without a snapshot (a profile of the worker): adding words to the inverted index takes a third, and garbage collection a sixth. Splitting texts into words, the columns of ids and names, and parsing the stored items take a tenth each. Redis sends the next portion meanwhile. With a snapshot and a million items, reading the file takes a quarter, and the start of the process a tenth. The rest reads items from Redis and compares them: half of that waits for Redis, a fifth reads its replies, a fifth compares bytes, and a tenth finds ids.',
       ],
       targets: measured
         .filter(({ mode }) => mode === 'with a snapshot')
