@@ -9,7 +9,14 @@ import { Client } from './support/load/client.ts';
 import { memoryOf } from './support/platform/memory.ts';
 import { bytesByKind } from './support/platform/redis-kinds.ts';
 import { System } from './support/platform/system.ts';
-import { Meter, perPart, type PlatformPart, platformParts, type Usage, UsageProbe } from './support/platform/usage.ts';
+import {
+  Meter,
+  type PlatformPart,
+  perPart,
+  platformParts,
+  type Usage,
+  UsageProbe,
+} from './support/platform/usage.ts';
 import { cityQueries } from './support/query/city-queries.ts';
 import type { Table } from './support/report/table.ts';
 import { figure } from './support/report/table.ts';

@@ -13,7 +13,7 @@ import { type BenchTenant, sourceKeyOf } from './support/data/tenant.ts';
 import { noLatencies, type ProbeLatencies, probeReads, probeSaves } from './support/fairness-probes.ts';
 import { Client } from './support/load/client.ts';
 import { System } from './support/platform/system.ts';
-import { Meter, perPart, type PlatformPart, UsageProbe } from './support/platform/usage.ts';
+import { Meter, type PlatformPart, perPart, UsageProbe } from './support/platform/usage.ts';
 import { quantile, ratiosOf, spreadOf } from './support/report/statistics.ts';
 import { figure, spreadFigure } from './support/report/table.ts';
 import { inRounds } from './support/rounds.ts';

@@ -19,7 +19,14 @@ import { RawConnection } from './support/load/raw-connection.ts';
 import { load, prepareRequests, requireWrk } from './support/load/wrk.ts';
 import { installSqlite } from './support/peers.ts';
 import { System } from './support/platform/system.ts';
-import { familyProcessorUs, Meter, perPart, type PlatformPart, platformParts, UsageProbe } from './support/platform/usage.ts';
+import {
+  familyProcessorUs,
+  Meter,
+  type PlatformPart,
+  perPart,
+  platformParts,
+  UsageProbe,
+} from './support/platform/usage.ts';
 import { ports } from './support/ports.ts';
 import { type CostedLoad, measureProcesses } from './support/query/overhead.ts';
 import { spreadOf } from './support/report/statistics.ts';

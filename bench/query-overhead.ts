@@ -7,8 +7,19 @@ import { checkAnswers, requestFileOf, startOurs } from './support/query/contende
 import { autoFields, DirectShard } from './support/query/direct-shard.ts';
 import { queryKinds } from './support/query/kinds.ts';
 import { interleaved, queryMix, skippedIn } from './support/query/mix.ts';
-import { checkMultiQueries, loadMultiQueries, multiQueries, queriesPerRequest } from './support/query/multi.ts';
-import { type CostedLoad, overheadOf, overheadTable, measureInProcess, measureProcesses } from './support/query/overhead.ts';
+import {
+  checkMultiQueries,
+  loadMultiQueries,
+  multiQueries,
+  queriesPerRequest,
+} from './support/query/multi.ts';
+import {
+  type CostedLoad,
+  measureInProcess,
+  measureProcesses,
+  overheadOf,
+  overheadTable,
+} from './support/query/overhead.ts';
 import { ratiosOf, spreadOf } from './support/report/statistics.ts';
 import { spreadFigure } from './support/report/table.ts';
 import { spreadsOf, throughputTable } from './support/report/throughput.ts';
@@ -83,7 +94,8 @@ await runBench({
       },
       {
         name: names.directAuto,
-        measure: async (round) => measureInProcess(seconds, () => directAuto.measure(seconds, skippedOf(round))),
+        measure: async (round) =>
+          measureInProcess(seconds, () => directAuto.measure(seconds, skippedOf(round))),
       },
       {
         name: names.several,

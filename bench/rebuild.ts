@@ -88,7 +88,8 @@ async function renamePart(context: BenchContext): Promise<BenchResult> {
   const before = scenario.workerMemory;
   const name = 'rename';
   const measured =
-    (await inRounds<RenameMeasurement>(context, [{ name, measure: () => scenario.measure() }])).get(name) ?? [];
+    (await inRounds<RenameMeasurement>(context, [{ name, measure: () => scenario.measure() }])).get(name) ??
+    [];
   await scenario.stop();
   const others = measured.flatMap(({ otherTenantMs }) => otherTenantMs);
   const slowestMs = Math.max(...others);

@@ -8,8 +8,8 @@ import {
   collections,
   type JudgedQuery,
   type RelevanceScores,
-  withTypos,
   relevanceScoresOf,
+  withTypos,
 } from './support/query/relevance-data.ts';
 import { spreadOf } from './support/report/statistics.ts';
 import { runBench } from './support/run.ts';

@@ -86,13 +86,20 @@ async function startTwoWorkers(context: BenchContext, { items }: ItemSet): Promi
   });
 }
 
-async function timesOf(connection: RawConnection, queries: readonly BenchQuery[], count: number): Promise<Times[]> {
+async function timesOf(
+  connection: RawConnection,
+  queries: readonly BenchQuery[],
+  count: number,
+): Promise<Times[]> {
   const times: Times[] = [];
   for (const query of queries) {
     if (times.length === count) break;
     const first = await ask(connection, { ...query, pagination: { pageSize } });
     if (first.nextPageToken === null) continue;
-    const next = await ask(connection, { ...query, pagination: { pageSize, nextPageToken: first.nextPageToken } });
+    const next = await ask(connection, {
+      ...query,
+      pagination: { pageSize, nextPageToken: first.nextPageToken },
+    });
     times.push({ found: first.totalResults, first: first.ms, next: next.ms });
   }
   return times;

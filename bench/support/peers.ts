@@ -27,7 +27,8 @@ export function installPeers(): void {
     encoding: 'utf8',
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  if (status !== 0) throw new CommandStop(`npm could not install the packages to compare with: ${stderr.trim()}`);
+  if (status !== 0)
+    throw new CommandStop(`npm could not install the packages to compare with: ${stderr.trim()}`);
 }
 
 /**

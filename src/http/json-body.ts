@@ -2,7 +2,7 @@
 import { isJsonObject, type Json } from '../contract/json.ts';
 import { jsonDepthMax } from '../contract/limits.ts';
 import { isBeyondSafe } from '../lib/exact-number.ts';
-import { type JsonSyntaxError, findJsonErrorInBytes } from '../lib/json-syntax-error.ts';
+import { findJsonErrorInBytes, type JsonSyntaxError } from '../lib/json-syntax-error.ts';
 
 /** Both decoders strip a byte order mark. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });

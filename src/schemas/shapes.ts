@@ -5,10 +5,10 @@
 import {
   anyString,
   described,
-  nonEmptyString,
   type JsonSchema,
   listOf,
   mapOf,
+  nonEmptyString,
   type ObjectShape,
   objectOf,
   oneOf,

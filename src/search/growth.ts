@@ -1,4 +1,4 @@
-import { type Steps, itemsPerStep, workBudget } from '../lib/cooperative-yield.ts';
+import { itemsPerStep, type Steps, workBudget } from '../lib/cooperative-yield.ts';
 
 type Numbers = Float64Array | Int32Array | Uint32Array | Int16Array | Uint16Array;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runSync, finish, type Steps, Suspended, workBudget } from '../../src/lib/cooperative-yield.ts';
+import { finish, runSync, type Steps, Suspended, workBudget } from '../../src/lib/cooperative-yield.ts';
 
 function* counting(to: number): Steps<number> {
   let count = 0;

@@ -14,8 +14,10 @@ interface RawResponse {
 export class RawConnection {
   #socket: net.Socket | null = null;
   #received = '';
-  #settle: { readonly resolve: (response: RawResponse) => void; readonly reject: (error: Error) => void } | null =
-    null;
+  #settle: {
+    readonly resolve: (response: RawResponse) => void;
+    readonly reject: (error: Error) => void;
+  } | null = null;
 
   constructor(
     private readonly address: URL,

@@ -114,5 +114,8 @@ export class Meter {
 }
 
 export function perPart(figureOf: (part: PlatformPart) => number): Record<PlatformPart, number> {
-  return Object.fromEntries(platformParts.map((part) => [part, figureOf(part)])) as Record<PlatformPart, number>;
+  return Object.fromEntries(platformParts.map((part) => [part, figureOf(part)])) as Record<
+    PlatformPart,
+    number
+  >;
 }

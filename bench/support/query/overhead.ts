@@ -1,6 +1,6 @@
 /** Processor time of queries: of the processes involved, and of the search alone. */
 import type { LoadResult } from '../load/wrk.ts';
-import { perPart, type PlatformPart, platformParts, type UsageProbe } from '../platform/usage.ts';
+import { type PlatformPart, perPart, platformParts, type UsageProbe } from '../platform/usage.ts';
 import { type Spread, spreadOf } from '../report/statistics.ts';
 import { figure, spreadFigure, type Table } from '../report/table.ts';
 

@@ -24,8 +24,7 @@ export function ownLists(analyzer: Analyzer = plainAnalyzer): PostingLists {
   return {
     add: (doc, value) => void runSync(text.add(doc, [value])),
     find: (word) => countDocs(text.words, text.words.terms.termIdsOf(word)),
-    findPrefix: (prefix) =>
-      countDocs(text.words, runSync(text.words.terms.prefixWithin(prefix, 0)).flat()),
+    findPrefix: (prefix) => countDocs(text.words, runSync(text.words.terms.prefixWithin(prefix, 0)).flat()),
     remove: (docs) => {
       const dead = new Bitmap(Math.max(...docs) + 1);
       for (const doc of docs) dead.add(doc);

@@ -91,7 +91,10 @@ const [ndcgDepth, recallDepth] = [10, 100];
 export const rankedMax = recallDepth;
 
 /** Mean nDCG@10 and recall@100 over the queries. @param ranked ids of documents for each query, the best first */
-export function relevanceScoresOf(queries: readonly JudgedQuery[], ranked: readonly (readonly string[])[]): RelevanceScores {
+export function relevanceScoresOf(
+  queries: readonly JudgedQuery[],
+  ranked: readonly (readonly string[])[],
+): RelevanceScores {
   let [ndcg, recall] = [0, 0];
   for (const [at, { grades }] of queries.entries()) {
     const ids = ranked[at] ?? [];

@@ -4,7 +4,7 @@ import type { BenchContext } from '../bench.ts';
 import type { Entity } from '../data/sets.ts';
 import { type LoadOptions, load, type TriedLoad, tryLoad } from '../load/wrk.ts';
 import type { ProcessorShares } from '../platform/shares.ts';
-import { perPart, type PlatformPart, UsageProbe } from '../platform/usage.ts';
+import { type PlatformPart, perPart, UsageProbe } from '../platform/usage.ts';
 import { skippedIn } from '../query/mix.ts';
 import {
   importOverAll,

@@ -140,7 +140,9 @@ function isForeseen(demand: LookupDemand): boolean {
 /** True if the lookup exceeds the number of runtime lookups of its tenant. */
 export function isBeyondLimit(demand: LookupDemand): boolean {
   return (
-    lookupSource(demand) !== null && !isForeseen(demand) && demand.tenant.runtimeLookupCount >= runtimeLookupsMax
+    lookupSource(demand) !== null &&
+    !isForeseen(demand) &&
+    demand.tenant.runtimeLookupCount >= runtimeLookupsMax
   );
 }
 

@@ -1,5 +1,5 @@
 import { ArraySplitter, SplitError } from '../../lib/array-splitter.ts';
-import { type TextPosition, PositionCounter } from '../../lib/text-position.ts';
+import { PositionCounter, type TextPosition } from '../../lib/text-position.ts';
 import { CommandStop } from '../terminal/command-line.ts';
 import { csvReader } from './csv.ts';
 import type { RowOptions } from './csv-columns.ts';

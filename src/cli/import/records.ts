@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import { entityBytesMax } from '../../contract/limits.ts';
-import { type JsonSyntaxError, findJsonErrorInBytes } from '../../lib/json-syntax-error.ts';
+import { findJsonErrorInBytes, type JsonSyntaxError } from '../../lib/json-syntax-error.ts';
 
 /**
  * Maximum length of a line in bytes. Escaped characters (`\u00e9`) take up to six times the bytes that count for the limit of

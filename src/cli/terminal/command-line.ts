@@ -4,7 +4,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { SettingsError } from '../../config/settings/settings.ts';
 import { asTyped } from '../../lib/typed-command.mjs';
 import { commands } from '../commands.mjs';
-import { seeHelp, argumentsError } from '../help.mjs';
+import { argumentsError, seeHelp } from '../help.mjs';
 
 /** Ends a command with a one-line message for the user, without a stack trace. */
 export class CommandStop extends Error {

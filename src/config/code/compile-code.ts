@@ -22,8 +22,8 @@ import { readCollations, readIndexFields } from '../../schemas/definition/index-
 import { readIndexTexts } from '../../schemas/definition/index-texts.ts';
 import type { ConfigDocuments } from '../configuration.ts';
 import {
-  parseDocumentPath,
   moduleCandidates,
+  parseDocumentPath,
   programPath,
   type SchemaPath,
   schemaFolders,

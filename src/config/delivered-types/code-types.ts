@@ -14,7 +14,6 @@ import type {
 import { type Binding, type CodeScope, isFunction, returnedBy } from './code-scope.ts';
 import { type KnownTypes, partialType, referenceType } from './mapping-types.ts';
 import {
-  undefinedType,
   anyJson,
   booleanType,
   includes,
@@ -22,14 +21,15 @@ import {
   listOf,
   type Member,
   memberType,
+  nonNullable,
   nullType,
   numberType,
   type ObjectType,
   openObjectType,
   orNull,
-  nonNullable,
-  type Type,
   stringType,
+  type Type,
+  undefinedType,
   unionOf,
   without,
 } from './type.ts';
@@ -118,7 +118,9 @@ export class CodeTypes {
         return this.#member(node);
       case 'NewExpression':
         // In JSON a date is a string, or null if it is invalid.
-        return node.callee.type === 'Identifier' && node.callee.name === 'Date' ? orNull(stringType) : anyJson;
+        return node.callee.type === 'Identifier' && node.callee.name === 'Date'
+          ? orNull(stringType)
+          : anyJson;
       case 'CallExpression':
         return this.#call(node);
       default:
@@ -271,7 +273,9 @@ export class CodeTypes {
   /** JSON.stringify(undefined) is undefined. */
   #stringified(node: Expression | SpreadElement | undefined): Type {
     const type = node === undefined ? undefinedType : this.of(node);
-    return type === anyJson || includes(type, undefinedType) ? unionOf([stringType, undefinedType]) : stringType;
+    return type === anyJson || includes(type, undefinedType)
+      ? unionOf([stringType, undefinedType])
+      : stringType;
   }
 
   #method(

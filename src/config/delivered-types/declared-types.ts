@@ -7,7 +7,7 @@ import { tsPlugin } from '@sveltejs/acorn-typescript';
 import { Parser } from 'acorn';
 import type { ConfigDocuments } from '../configuration.ts';
 import { moduleCandidates } from '../document-path.ts';
-import { undefinedType, anyJson, type Type } from './type.ts';
+import { anyJson, type Type, undefinedType } from './type.ts';
 import { TypeReader } from './type-reader.ts';
 import {
   type FindDeclaration,

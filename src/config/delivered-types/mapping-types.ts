@@ -3,7 +3,6 @@
  */
 import { isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
 import {
-  undefinedType,
   anyJson,
   booleanType,
   listOf,
@@ -15,8 +14,9 @@ import {
   type ObjectType,
   openObjectType,
   orNull,
-  type Type,
   stringType,
+  type Type,
+  undefinedType,
   unionOf,
 } from './type.ts';
 import { canBeNull } from './written-text.ts';

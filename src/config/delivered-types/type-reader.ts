@@ -1,6 +1,5 @@
 /** Reads a TypeScript type: names are resolved, and types that JSON cannot represent become any JSON. */
 import {
-  undefinedType,
   anyJson,
   booleanType,
   listOf,
@@ -10,8 +9,9 @@ import {
   nullType,
   numberType,
   openObjectType,
-  type Type,
   stringType,
+  type Type,
+  undefinedType,
   unionOf,
 } from './type.ts';
 import {

@@ -14,7 +14,6 @@ import { CodeTypes } from './code-types.ts';
 import { DeclaredTypes } from './declared-types.ts';
 import { constantOf, type KnownTypes, propertiesType } from './mapping-types.ts';
 import {
-  undefinedType,
   anyJson,
   booleanType,
   listOf,
@@ -24,9 +23,10 @@ import {
   type ObjectType,
   openObjectType,
   orNull,
-  type Type,
   stringType,
+  type Type,
   typeText,
+  undefinedType,
   unionOf,
   without,
 } from './type.ts';
@@ -117,7 +117,9 @@ const anyText = '$' + '{string}';
 function templateType(parts: readonly (string | null)[]): Type {
   if (parts.every((part) => part === null || part === '')) return stringType;
   const written = parts.map((part) => (part === null ? anyText : part.replaceAll(/[`\\$]/g, '\\$&')));
-  return parts.includes(null) ? namedType(`\`${written.join('')}\``) : namedType(JSON.stringify(parts.join('')));
+  return parts.includes(null)
+    ? namedType(`\`${written.join('')}\``)
+    : namedType(JSON.stringify(parts.join('')));
 }
 
 /** @param documents valid documents of all tenants @param alias of the tenant */
@@ -129,7 +131,13 @@ export function typesFile(documents: ConfigDocuments, alias: string): string {
 /** A source entity as schema code receives it. */
 function entityType(properties: Type): Type {
   const types: Readonly<Record<string, Type>> = {
-    ...{ sourceId: stringType, id: stringType, type: stringType, originId: stringType, originParentId: orNull(stringType) },
+    ...{
+      sourceId: stringType,
+      id: stringType,
+      type: stringType,
+      originId: stringType,
+      originParentId: orNull(stringType),
+    },
     ...{ url: orNull(stringType), updatedAt: stringType, redirects: listOf(stringType), properties },
   };
   const members = Object.entries(types).map(([name, type]) => ({ name, type }));

@@ -13,7 +13,7 @@ import type { PathObserver } from '../../schemas/language/scope.ts';
 import { layoutOf } from '../../schemas/lookup-layout.ts';
 import type { ClientPrincipal, ConfigDocuments, Configuration, Principal, Tenant } from '../configuration.ts';
 import { missingTenantFileAdvice, schemaFolders, tenantFilePath } from '../document-path.ts';
-import { issueOfTakenKey, KeyRing, type ConfiguredKey } from '../tenant/api-keys.ts';
+import { type ConfiguredKey, issueOfTakenKey, KeyRing } from '../tenant/api-keys.ts';
 import { checkCodeNames, checkNames, type KnownNames } from '../tenant/named-things.ts';
 import { warnOfUnknownSchemas } from '../tenant/read-webhooks.ts';
 import { checkSizes } from '../tenant/sizes.ts';

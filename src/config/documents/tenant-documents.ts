@@ -3,7 +3,12 @@ import type { Steps } from '../../lib/cooperative-yield.ts';
 import { quote } from '../../lib/quote.ts';
 import type { CodeProgram } from '../../schemas/code/program.ts';
 import type { ConfigDocuments } from '../configuration.ts';
-import { parseDocumentPath, runtimeLookupsPath, type SchemaFolder, type SchemaPath } from '../document-path.ts';
+import {
+  parseDocumentPath,
+  runtimeLookupsPath,
+  type SchemaFolder,
+  type SchemaPath,
+} from '../document-path.ts';
 import { parseJsonText } from '../json-text.ts';
 import type { RuntimeLookup } from '../tenant/tenant.ts';
 

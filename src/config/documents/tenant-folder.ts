@@ -2,7 +2,7 @@
 
 import { runtimeLookupsKeptMax } from '../../contract/limits.ts';
 import type { ConfigDocuments } from '../configuration.ts';
-import { parseDocumentPath, isTenantName, runtimeLookupsPath } from '../document-path.ts';
+import { isTenantName, parseDocumentPath, runtimeLookupsPath } from '../document-path.ts';
 
 const root = 'tenants/';
 

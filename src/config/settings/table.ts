@@ -33,6 +33,7 @@ import {
 import { portMax } from '../urls/url.ts';
 import {
   allowedHosts,
+  apiKey,
   clusterSeeds,
   days,
   folderOrOff,
@@ -52,7 +53,6 @@ import {
   seconds,
   sentinelName,
   wholeNumber,
-  apiKey,
 } from './setting.ts';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';

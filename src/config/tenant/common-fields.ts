@@ -7,7 +7,7 @@ import { apiKeyCharactersMax, configNameCharactersMax } from '../../contract/lim
 import { quote } from '../../lib/quote.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
 import { isId } from '../document-path.ts';
-import { hashedForm, type ConfiguredKey } from './api-keys.ts';
+import { type ConfiguredKey, hashedForm } from './api-keys.ts';
 
 const keyAdvice =
   `Write the key itself (visible ASCII characters without spaces, at most ${apiKeyCharactersMax}) ` +

@@ -45,7 +45,11 @@ export function checkSizes({ tenantFile, folders, programs }: TenantFiles): bool
   const roots = [...folders.schemas.values(), ...folders.indexes.values()];
   const uses = roots.map((root) => triggersOf(root, groups));
   const typesOfPrograms = sum(programs, ({ triggers }) => sum(triggers, ([, types]) => types.length));
-  sizes.check('entity types that trigger schemas', sum(uses, ({ types }) => types) + typesOfPrograms, triggersMax);
+  sizes.check(
+    'entity types that trigger schemas',
+    sum(uses, ({ types }) => types) + typesOfPrograms,
+    triggersMax,
+  );
   const lookups = sum(roots, ({ json }, at) => lookupsIn(json) * (uses[at]?.groups ?? 0));
   sizes.check('lookups of schemas over source groups', lookups, schemaLookupsMax);
   sizes.check(

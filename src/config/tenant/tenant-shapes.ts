@@ -1,14 +1,14 @@
 /** Shapes of `tenant.json` and its parts (docs/reference/configuration.md "tenant.json"). */
 
 import {
+  anyBoolean,
   described,
-  nonEmptyString,
   type JsonSchema,
   listOf,
   mapOf,
+  nonEmptyString,
   objectOf,
   oneOf,
-  anyBoolean,
   wholeNumber,
 } from '../../contract/document-shape.ts';
 import { aliasPattern } from '../../contract/ids.ts';
@@ -83,7 +83,13 @@ export const sourceGroupShape = objectOf(
 );
 
 export const domainShape = objectOf(
-  { alias, hostnames: described('"*" matches relative URLs and every host.', listOf(nonEmptyString, { minItems: 1 })) },
+  {
+    alias,
+    hostnames: described(
+      '"*" matches relative URLs and every host.',
+      listOf(nonEmptyString, { minItems: 1 }),
+    ),
+  },
   ['alias', 'hostnames'],
 );
 
@@ -153,7 +159,9 @@ export const webhookShape = objectOf(
   ['alias', 'environment', 'url', 'secret'],
 );
 
-export const urlsShape = objectOf({ caseInsensitive: described('Paths are compared in lower case.', anyBoolean) });
+export const urlsShape = objectOf({
+  caseInsensitive: described('Paths are compared in lower case.', anyBoolean),
+});
 
 export const tenantShape = objectOf({
   environments: described('Targets of delivery, such as production and staging.', listOf(environmentShape)),

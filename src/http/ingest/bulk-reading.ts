@@ -10,7 +10,7 @@ import {
   inlineBodyBytesMax,
 } from '../../contract/limits.ts';
 import { ArraySplitter, SplitError } from '../../lib/array-splitter.ts';
-import { type TextPosition, PositionCounter } from '../../lib/text-position.ts';
+import { PositionCounter, type TextPosition } from '../../lib/text-position.ts';
 import type { CallBody } from '../call.ts';
 import { notJsonAt, notJsonText, parseJson } from '../json-body.ts';
 import type { EntityReader } from './entity-reader.ts';

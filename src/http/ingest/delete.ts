@@ -1,7 +1,7 @@
 /** Deletes entities (docs/reference/http.md "Deleting entities"). */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
-import { jsonDepthMax, errorsListedMax, smallBodyBytesMax } from '../../contract/limits.ts';
+import { errorsListedMax, jsonDepthMax, smallBodyBytesMax } from '../../contract/limits.ts';
 import { bulkDeleteBodyShape, originIdShape } from '../../contract/shapes-ingest.ts';
 import { removeEntities } from '../../store/entities/entities.ts';
 import type { VersionVector } from '../../store/visibility/version.ts';

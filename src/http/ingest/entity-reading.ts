@@ -4,7 +4,7 @@
  */
 import type { SourceEntity } from '../../contract/entity.ts';
 import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
-import { jsonDepthMax, errorsListedMax } from '../../contract/limits.ts';
+import { errorsListedMax, jsonDepthMax } from '../../contract/limits.ts';
 import { type PublishTimes, parseMoment } from '../../contract/publish-times.ts';
 import type { Shape } from '../../contract/shape.ts';
 import { bulkEntityShape, plainEntityV1Shape, simplifiedEntityShape } from '../../contract/shapes-ingest.ts';

@@ -4,7 +4,7 @@
  * missing value is null.
  */
 import { getOwn, isJsonObject, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
-import { jsonDepthMax, errorsListedMax, typedPlaceCharactersMax } from '../../contract/limits.ts';
+import { errorsListedMax, jsonDepthMax, typedPlaceCharactersMax } from '../../contract/limits.ts';
 import { propertyName } from '../../contract/shapes-ingest.ts';
 import { isInexact, quoteInexact } from '../../lib/exact-number.ts';
 import { parseJsonNumber, roundNumber, roundText } from '../../lib/json-number.ts';
@@ -74,8 +74,7 @@ function plainValue(property: Json, at: Position, errors: FieldError[]): Json {
     return report(errors, at, 'must be a typed property: {"type", "value"}');
   }
   const known = typeNames.find((name) => name === type);
-  if (known === undefined)
-    return report(errors, at, `must have one of these types: ${typeNames.join(', ')}`);
+  if (known === undefined) return report(errors, at, `must have one of these types: ${typeNames.join(', ')}`);
   return readers[known](property, at, errors);
 }
 

@@ -47,8 +47,8 @@ import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
 import { requestedText } from '../routes/route-parts.ts';
 import type { Services } from '../services.ts';
-import { requestedFlag, bodyJson, CostlyTurns } from './request-values.ts';
 import { dryRunJobId, rebuildJobId } from './management-job.ts';
+import { bodyJson, CostlyTurns, requestedFlag } from './request-values.ts';
 
 export function getConfiguration({ store }: Services): Handler {
   return async (call) => {

@@ -13,8 +13,8 @@ import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
 import { requestedPage, requestedText } from '../routes/route-parts.ts';
 import type { Services } from '../services.ts';
-import { requestedEnvironment, requestedFlag, requiredText, sourceOf } from './request-values.ts';
 import { detailsOf } from './entity-details.ts';
+import { requestedEnvironment, requestedFlag, requiredText, sourceOf } from './request-values.ts';
 
 type StateOf = (entity: StoredEntity) => PublishState;
 

@@ -17,7 +17,7 @@ import { formatVersion } from '../../store/visibility/version.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../call.ts';
 import type { Services } from '../services.ts';
-import { requestedEnvironment, pathText, sourceOf, throwNothing } from './request-values.ts';
+import { pathText, requestedEnvironment, sourceOf, throwNothing } from './request-values.ts';
 
 export function managementEntity({ store }: Services): Handler {
   return async (call) => {

@@ -28,7 +28,13 @@ import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../call.ts';
 import { claimOnUrl } from '../delivery/served-claim.ts';
 import type { Services } from '../services.ts';
-import { requestedClient, requestedEnvironment, CostlyTurns, requiredText, throwNothing } from './request-values.ts';
+import {
+  CostlyTurns,
+  requestedClient,
+  requestedEnvironment,
+  requiredText,
+  throwNothing,
+} from './request-values.ts';
 
 /** `GET /management/v1/explain/url` */
 export function explainUrl({ store, configuration }: Services): Handler {

@@ -29,7 +29,14 @@ import type { Call, Handler } from '../call.ts';
 import { readSourceEntity } from '../ingest/entity-reading.ts';
 import { validate } from '../routing/validate.ts';
 import type { Services } from '../services.ts';
-import { bodyJson, CostlyTurns, environmentNamed, groupNamed, sourceOf, throwNothing } from './request-values.ts';
+import {
+  bodyJson,
+  CostlyTurns,
+  environmentNamed,
+  groupNamed,
+  sourceOf,
+  throwNothing,
+} from './request-values.ts';
 
 const tooLarge = new ProblemError(problems.previewTooLarge);
 

@@ -3,9 +3,9 @@ import type { EntityRef } from '../../contract/ids.ts';
 import { getOwn, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
 import {
-  runSync,
   chain,
   type Resumable,
+  runSync,
   type Steps,
   Suspended,
   workBudget,

@@ -1,5 +1,5 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
-import { described, nonEmptyString, mapOf, objectOf, oneOf } from '../../contract/document-shape.ts';
+import { described, mapOf, nonEmptyString, objectOf, oneOf } from '../../contract/document-shape.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import { keptCharactersMax } from '../../contract/limits.ts';
 import { reservedFields } from '../../contract/query-names.ts';

@@ -162,7 +162,11 @@ export class FilterParser {
     const variable = this.#reader.takeIdentifier();
     if (variable === null) throw this.#reader.expected('a variable: `any(x: x eq 1)`');
     if (this.#variables.includes(variable) || entityNames.includes(variable)) {
-      throw this.#reader.syntaxError(`the name \`${variable}\` is already in use`, 'Choose another name.', start);
+      throw this.#reader.syntaxError(
+        `the name \`${variable}\` is already in use`,
+        'Choose another name.',
+        start,
+      );
     }
     this.#reader.skipSpace();
     this.#expect(':');

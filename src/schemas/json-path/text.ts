@@ -95,8 +95,7 @@ class PathTextReader {
     const quote = reader.next;
     this.#take(1);
     while (reader.next !== quote) {
-      if (reader.atEnd)
-        throw reader.syntaxError('unterminated string', `Close it with ${quote}.`, start);
+      if (reader.atEnd) throw reader.syntaxError('unterminated string', `Close it with ${quote}.`, start);
       this.#readQuotedPart();
     }
     this.#take(1);
@@ -156,7 +155,10 @@ class PathTextReader {
   }
 }
 
-function positionBefore(positions: readonly { written: number; compiled: number }[], position: number): number {
+function positionBefore(
+  positions: readonly { written: number; compiled: number }[],
+  position: number,
+): number {
   const before = positions.findLast(({ compiled }) => compiled <= position);
   return before === undefined ? 0 : before.written + position - before.compiled;
 }

@@ -82,7 +82,11 @@ export class Reader {
   /** Runs one level of nesting, which is limited so that no text can overflow the stack. */
   nested<T>(parse: () => T): T {
     if (this.#nesting >= nestingMax) {
-      throw new SchemaSyntaxError(`nested deeper than ${nestingMax} levels`, this.position, 'Reduce the nesting.');
+      throw new SchemaSyntaxError(
+        `nested deeper than ${nestingMax} levels`,
+        this.position,
+        'Reduce the nesting.',
+      );
     }
     this.#nesting += 1;
     const result = parse();

@@ -220,8 +220,7 @@ function checkValue(
   errors: QueryErrors,
 ): void {
   if (isList(operator)) {
-    if (!Array.isArray(value))
-      errors.add(place, `${operator} needs an array of values, not ${quote(value)}`);
+    if (!Array.isArray(value)) errors.add(place, `${operator} needs an array of values, not ${quote(value)}`);
     else if (value.some(isComposite))
       errors.add(place, `${operator} compares with strings, numbers, booleans and null only`);
     return;

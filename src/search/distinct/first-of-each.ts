@@ -1,5 +1,5 @@
 /** Finds the docs that represent the values of a field in a shard: the first doc with each value. */
-import { type Steps, itemsPerStep, workBudget } from '../../lib/cooperative-yield.ts';
+import { itemsPerStep, type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { Column } from '../columns/column.ts';
 import { NumberColumn } from '../columns/number-column.ts';
 import { ScalarCodes } from '../columns/scalar-codes.ts';

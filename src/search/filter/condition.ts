@@ -1,7 +1,7 @@
 /** Conditions on fields: the form in queries, and the tests of docs that columns create from them. */
 import type { Json } from '../../contract/json.ts';
 import type { FilterOperator } from '../../contract/query-names.ts';
-import { type Steps, itemsPerStep, workBudget } from '../../lib/cooperative-yield.ts';
+import { itemsPerStep, type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { Bitmap } from '../bitmap.ts';
 
 /** Operators that are negations -> the operator that they negate. */

@@ -1,5 +1,5 @@
 /** A filter bound to the docs of a shard. It scans all docs for matches, or sifts a list of docs. */
-import { type Steps, itemsPerStep, workBudget } from '../../lib/cooperative-yield.ts';
+import { itemsPerStep, type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { Bitmap } from '../bitmap.ts';
 import type { Listing } from './condition.ts';
 

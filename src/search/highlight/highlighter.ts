@@ -125,7 +125,10 @@ export function* matchesIn(text: string, matcher: WordMatcher): Steps<MatchPlace
 /** Merges two matches of a word, with the edits of the closer one. */
 function closer(one: WordMatch | null, other: WordMatch | null): WordMatch | null {
   if (one === null || other === null) return one ?? other;
-  return { queryWords: [...new Set([...one.queryWords, ...other.queryWords])], edits: Math.min(one.edits, other.edits) };
+  return {
+    queryWords: [...new Set([...one.queryWords, ...other.queryWords])],
+    edits: Math.min(one.edits, other.edits),
+  };
 }
 
 function settle(one: Pending | undefined, matches: MatchPlace[]): void {

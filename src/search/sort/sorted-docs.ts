@@ -1,7 +1,7 @@
 /**
  * Docs sorted by a column's numbers. Sorted when that pays off, corrected for changed docs, and discarded after many changes.
  */
-import { type Steps, itemsPerStep, workBudget } from '../../lib/cooperative-yield.ts';
+import { itemsPerStep, type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { sorted } from '../../lib/slices/merge-sort.ts';
 import { current } from '../phase.ts';
 

@@ -1,6 +1,6 @@
 /** Finds the terms that match the words of a search, in tiers (docs/guide/ranking.md "Which words match"). */
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
-import { type Analyzer, type QueryWord, distinctWords } from '../analysis/analyzer.ts';
+import { type Analyzer, distinctWords, type QueryWord } from '../analysis/analyzer.ts';
 import { isPhrase } from '../analysis/phrase-terms.ts';
 import type { Bitmap } from '../bitmap.ts';
 import type { CheckedSearch } from '../checked-query.ts';
@@ -66,7 +66,9 @@ function searchedWords(search: CheckedSearch, fields: readonly SearchedField[]):
   const shared = distinctWords(search);
   const queryWords = fields.map(({ analyzer }) => analyzer.queryWords(search, shared));
   return shared.flatMap((_, source) => {
-    const inFields = queryWords.map((ofField) => ofField.find(({ sources }) => sources.includes(source)) ?? null);
+    const inFields = queryWords.map(
+      (ofField) => ofField.find(({ sources }) => sources.includes(source)) ?? null,
+    );
     return inFields.some((one) => one !== null) ? [new SearchedWord(fields, inFields)] : [];
   });
 }

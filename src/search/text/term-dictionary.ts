@@ -1,5 +1,5 @@
 import { countCodePoints } from '../../lib/code-points.ts';
-import { type Steps, itemsPerStep, workBudget } from '../../lib/cooperative-yield.ts';
+import { itemsPerStep, type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { IdTable } from '../id-table.ts';
 import { current } from '../phase.ts';
 import { int32, type PartReader, type Parts } from '../snapshot/parts.ts';

@@ -1,7 +1,7 @@
 /** A view as stored: JSON text cut at its references, so that delivery concatenates bytes and does not parse. */
 import type { EntityRef } from '../../contract/ids.ts';
 import { inlineViewBytesMax } from '../../contract/limits.ts';
-import { runSync, type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
+import { type Resumable, runSync, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import { flat } from '../../lib/flat.ts';
 import type { ViewBody } from '../../schemas/build/build-outcome.ts';
 import { largeBodyField, viewIdentity } from '../keys.ts';

@@ -113,7 +113,9 @@ function freeAlias(documents: ConfigDocuments): string {
 
 /** Compiles only the new schema, because the documents contain the programs of the others. @throws SchemaTextError */
 async function compiled(documents: ConfigDocuments, path: string): Promise<ConfigDocuments> {
-  const needed = [...documents].filter(([file]) => file === path || parseDocumentPath(file)?.kind === 'module');
+  const needed = [...documents].filter(
+    ([file]) => file === path || parseDocumentPath(file)?.kind === 'module',
+  );
   const outcome = await compileCode(new Map(needed), 'preview');
   if (outcome.issues.length > 0) throw new SchemaTextError(outcome.issues);
   return new Map([...documents, ...outcome.documents]);

@@ -80,7 +80,8 @@ export function checkListed(state: TurnState, { builder, failure }: Output, list
   // A view that was never built has no entry.
   const former = state.former.get(outputKey(builder));
   if (failure !== null && (former === undefined || former.bytesDigest.length === 0)) return [];
-  if (builder.kind !== 'view' || listed.has(requestedView(state, builder.environmentId, builder.name))) return [];
+  if (builder.kind !== 'view' || listed.has(requestedView(state, builder.environmentId, builder.name)))
+    return [];
   return [finding(outputSubject(state.turn, builder), 'is missing in the change log')];
 }
 

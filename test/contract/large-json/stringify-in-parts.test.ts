@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { namesOf, parseInParts } from '../../../src/contract/large-json/parse-in-parts.ts';
 import { stringified } from '../../../src/contract/large-json/stringify-in-parts.ts';
-import { runSync, finish, Suspended } from '../../../src/lib/cooperative-yield.ts';
+import { finish, runSync, Suspended } from '../../../src/lib/cooperative-yield.ts';
 import { runs } from '../../support/runs.ts';
 
 const text = fc.oneof(

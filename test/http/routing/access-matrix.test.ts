@@ -270,8 +270,7 @@ for (const route of routeTable) {
         else assert.equal(answer.status, expected, about);
         const shape = documentedShape(route, answer.status);
         assert.notEqual(shape, undefined, `${answer.status} is not documented: ${about}`);
-        if (shape)
-          assert.deepEqual(validate(shape, answer.json as Json, 5), [], `${answer.text}: ${about}`);
+        if (shape) assert.deepEqual(validate(shape, answer.json as Json, 5), [], `${answer.text}: ${about}`);
         if (holder.key) assert.ok(!answer.text.includes(holder.key), `the answer shows the key: ${about}`);
         const mayShow = holder.tenant === 'one' && expected === null;
         const isShown = answer.text.includes(secret) || answer.text.includes(encodeURIComponent(secret));

@@ -21,8 +21,5 @@ test('validate: a length counts code points, as in requests for a URL', () => {
 
 test('validate: a value with several allowed shapes gets all of them, not only that it has none', () => {
   const [error] = validate(previewBodyShape, { schema: { kind: 'view' } }, 10);
-  assert.match(
-    error?.text ?? '',
-    /^schema must be the alias of a schema, or \{"kind", "language", "text"\}/,
-  );
+  assert.match(error?.text ?? '', /^schema must be the alias of a schema, or \{"kind", "language", "text"\}/);
 });

@@ -43,6 +43,10 @@ test('suite: every valid path of the JSONPath compliance suite selects what RFC 
 test('suite: every invalid path of the suite is rejected, unless only the leading `$` is missing', () => {
   for (const { name, selector, invalid_selector } of suite.tests) {
     if (invalid_selector !== true || !selector.startsWith('$')) continue;
-    assert.throws(() => compilePath(written(selector), Scope.partial), SchemaSyntaxError, `${name}: ${selector}`);
+    assert.throws(
+      () => compilePath(written(selector), Scope.partial),
+      SchemaSyntaxError,
+      `${name}: ${selector}`,
+    );
   }
 });

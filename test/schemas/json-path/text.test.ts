@@ -27,7 +27,8 @@ test('text: a string without holes, braces and control escapes is unchanged', ()
     fc.property(plain, (text) => {
       const { jsonPath, holes, originalPosition } = read(text);
       assert.deepEqual([jsonPath, holes], [text, []]);
-      for (let position = 0; position <= text.length; position++) assert.equal(originalPosition(position), position);
+      for (let position = 0; position <= text.length; position++)
+        assert.equal(originalPosition(position), position);
     }),
     { numRuns: runs(200) },
   );

@@ -154,7 +154,8 @@ test('expression: errors report their position and what was expected', () => {
   for (const [source, position, message] of cases) {
     assert.throws(
       () => compileExpression(source, Scope.entity),
-      (error) => error instanceof SchemaSyntaxError && error.position === position && message.test(error.message),
+      (error) =>
+        error instanceof SchemaSyntaxError && error.position === position && message.test(error.message),
       source,
     );
   }

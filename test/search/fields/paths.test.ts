@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { runSync, finish } from '../../../src/lib/cooperative-yield.ts';
+import { finish, runSync } from '../../../src/lib/cooperative-yield.ts';
 import { decidesNothing, inferFieldType, isRetyped, retypes } from '../../../src/search/fields/infer.ts';
 import { fieldValue, pathValues, sentValue } from '../../../src/search/fields/paths.ts';
 import { noteShown, shownFields } from '../../../src/search/fields/shown-fields.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { runSync, finish, type Steps, workBudget } from '../../../src/lib/cooperative-yield.ts';
+import { finish, runSync, type Steps, workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { plainAnalyzer } from '../../../src/search/analysis/analyzer.ts';
 import { Highlighter, matchesIn } from '../../../src/search/highlight/highlighter.ts';
 import { WordMatcher } from '../../../src/search/highlight/word-matcher.ts';

@@ -6,7 +6,7 @@ import {
   pendingSearchTermsMax,
   pendingSearchWordsMax,
 } from '../../../src/contract/limits.ts';
-import { runSync, finish } from '../../../src/lib/cooperative-yield.ts';
+import { finish, runSync } from '../../../src/lib/cooperative-yield.ts';
 import { plainAnalyzer } from '../../../src/search/analysis/analyzer.ts';
 import type { CheckedSearch } from '../../../src/search/checked-query.ts';
 import type { SearchStats } from '../../../src/search/search-stats.ts';

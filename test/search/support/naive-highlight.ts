@@ -3,8 +3,8 @@ import type { IndexTexts, TextRules } from '../../../src/schemas/definition/inde
 import {
   isSeen,
   type NaiveSearch,
-  naiveQueryWords,
   naiveFold,
+  naiveQueryWords,
   naiveRunWords,
   naiveWords,
   runsIn,

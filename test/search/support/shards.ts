@@ -1,7 +1,7 @@
 /** Uses shards as workers and fronts do: applies changes, and queries in as many rounds as needed. */
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../../src/contract/json.ts';
-import { runSync, finish } from '../../../src/lib/cooperative-yield.ts';
+import { finish, runSync } from '../../../src/lib/cooperative-yield.ts';
 import { checkQuery } from '../../../src/search/check/query.ts';
 import { type CheckedQuery, populationsOf } from '../../../src/search/checked-query.ts';
 import { Decision } from '../../../src/search/distinct/decision.ts';

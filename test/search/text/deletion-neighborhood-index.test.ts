@@ -8,7 +8,7 @@ import {
 } from '../../../src/search/text/deletion-neighborhood-index.ts';
 import { LetterSignatureFilter } from '../../../src/search/text/letter-signature.ts';
 import { runs } from '../../support/runs.ts';
-import { naivePrefixDistance, naiveDistance } from '../support/naive-search.ts';
+import { naiveDistance, naivePrefixDistance } from '../support/naive-search.ts';
 
 const runCount = runs(1_000);
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'é', '😀', '\ud83d'), maxLength: 10 });

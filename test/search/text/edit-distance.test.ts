@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { EditDistance } from '../../../src/search/text/edit-distance.ts';
 import { runs } from '../../support/runs.ts';
-import { naivePrefixDistance, naiveDistance } from '../support/naive-search.ts';
+import { naiveDistance, naivePrefixDistance } from '../support/naive-search.ts';
 
 const runCount = runs(500);
 

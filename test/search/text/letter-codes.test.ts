@@ -9,7 +9,7 @@ import {
   LetterCodes,
 } from '../../../src/search/text/letter-codes.ts';
 import { runs } from '../../support/runs.ts';
-import { naivePrefixDistance, naiveDistance } from '../support/naive-search.ts';
+import { naiveDistance, naivePrefixDistance } from '../support/naive-search.ts';
 
 const runCount = runs(4_000);
 /** Some are longer than a code. */

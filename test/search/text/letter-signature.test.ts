@@ -7,7 +7,7 @@ import {
   letterSignatureOf,
 } from '../../../src/search/text/letter-signature.ts';
 import { runs } from '../../support/runs.ts';
-import { naivePrefixDistance, naiveDistance } from '../support/naive-search.ts';
+import { naiveDistance, naivePrefixDistance } from '../support/naive-search.ts';
 
 const runCount = runs(2_000);
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'z', 'é', '😀'), minLength: 1, maxLength: 8 });

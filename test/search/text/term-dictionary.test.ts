@@ -5,7 +5,7 @@ import { countCodePoints } from '../../../src/lib/code-points.ts';
 import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import { TermDictionary } from '../../../src/search/text/term-dictionary.ts';
 import { runs } from '../../support/runs.ts';
-import { naivePrefixDistance, naiveDistance } from '../support/naive-search.ts';
+import { naiveDistance, naivePrefixDistance } from '../support/naive-search.ts';
 
 const runCount = runs(500);
 

@@ -49,7 +49,10 @@ test('filters: an unknown member is an error, in a group and in a condition', as
     await queryErrors({ filters: { and: [{ ...condition, valeu: 1 }] } }),
     /and\[0\]: .*did you mean `value`/,
   );
-  assert.match(await queryErrors({ filters: { and: [{ not: condition }] } }), /and\[0\]: unknown member "not"/);
+  assert.match(
+    await queryErrors({ filters: { and: [{ not: condition }] } }),
+    /and\[0\]: unknown member "not"/,
+  );
   assert.match(
     await queryErrors({ filters: { and: [{ or: [condition], x: 1 }] } }),
     /and\[0\]: unknown member "x"/,

@@ -97,10 +97,8 @@ function numberErrors(schema: JsonObject, value: number, place: string): string[
 
 function listErrors(document: JsonObject, schema: JsonObject, value: Json[], place: string): string[] {
   const errors: string[] = [];
-  if (typeof schema.maxItems === 'number' && value.length > schema.maxItems)
-    errors.push(`${place} is long`);
-  if (typeof schema.minItems === 'number' && value.length < schema.minItems)
-    errors.push(`${place} is short`);
+  if (typeof schema.maxItems === 'number' && value.length > schema.maxItems) errors.push(`${place} is long`);
+  if (typeof schema.minItems === 'number' && value.length < schema.minItems) errors.push(`${place} is short`);
   const { items } = schema;
   if (items === undefined || !isJsonObject(items)) return errors;
   return [
@@ -109,12 +107,7 @@ function listErrors(document: JsonObject, schema: JsonObject, value: Json[], pla
   ];
 }
 
-function objectErrors(
-  document: JsonObject,
-  schema: JsonObject,
-  value: JsonObject,
-  place: string,
-): string[] {
+function objectErrors(document: JsonObject, schema: JsonObject, value: JsonObject, place: string): string[] {
   const required = (schema.required ?? []) as string[];
   const errors = required
     .filter((name) => !Object.hasOwn(value, name))

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { formatGroup } from '../../../../src/query/protocol/partition-group.ts';
-import { type CopyHolder, groupCountFor, groupIndexOf } from '../../../../src/query/worker/copies/shard-copies.ts';
+import {
+  type CopyHolder,
+  groupCountFor,
+  groupIndexOf,
+} from '../../../../src/query/worker/copies/shard-copies.ts';
 import { runs } from '../../../support/runs.ts';
 
 test('group assignment: there are as many groups as have enough workers each, and never more than partitions', () => {
@@ -29,7 +33,8 @@ function settle(
     const next = new Map<string, string>();
     const holders = (): CopyHolder[] =>
       ids.map((id) => ({ id, group: next.get(id) ?? held.get(id) ?? null }));
-    for (const id of ids) next.set(id, formatGroup({ index: groupIndexOf(id, holders(), groups), of: groups }));
+    for (const id of ids)
+      next.set(id, formatGroup({ index: groupIndexOf(id, holders(), groups), of: groups }));
     if (ids.every((id) => next.get(id) === held.get(id))) return next;
     held = next;
   }
