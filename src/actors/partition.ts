@@ -31,7 +31,7 @@ import { Intents } from './batch/batch-intents.ts';
 import type { CallMemory } from './batch/call-memory.ts';
 import { CodeRuns, type CodeSource } from './batch/code-runs.ts';
 import type { TurnBasis } from './batch/turn.ts';
-import { NamedFields } from './named-fields.ts';
+import { NamedFields } from './batch/batch-changes.ts';
 import { LeaseLife } from './ownership/lease-life.ts';
 import { Schedule, type SchedulePortions } from './partition-schedule.ts';
 import { wholePartition } from './rebuild/rescan.ts';
