@@ -4,8 +4,8 @@
  */
 import { queryPageUnitsMax } from '../../contract/limits.ts';
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
+import type { MergedFacet } from '../../search/merge-answers.ts';
 import type { FacetGroup, FacetGroups } from '../../search/shard-answer.ts';
-import type { QueryFacet } from '../query-service.ts';
 
 /** The remaining size for a page and its facets, in UTF-16 units of JSON text. */
 export class SizeBudget {
@@ -56,7 +56,7 @@ function* groupsText(groups: readonly FacetGroup[], budget: SizeBudget): Steps<s
 }
 
 /** Facets as JSON; null if the budget is exceeded. */
-export function* facetsTextOf(facets: readonly QueryFacet[], budget: SizeBudget): Steps<string | null> {
+export function* facetsTextOf(facets: readonly MergedFacet[], budget: SizeBudget): Steps<string | null> {
   const texts: string[] = [];
   for (const { name, field, groups, isValid, stats } of facets) {
     const text = yield* groupsText(groups, budget);

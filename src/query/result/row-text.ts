@@ -9,16 +9,7 @@ import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import { propertyOf } from '../../search/fields/paths.ts';
 import { highlightsName } from '../../search/highlight/highlighter.ts';
-import type { RowPlace, ShownRow } from '../../search/shard-answer.ts';
-
-export interface RowValues {
-  readonly place: RowPlace;
-  /** Milliseconds since 1970. */
-  readonly updatedAtMs: number;
-  readonly score: number;
-  /** JSON text of an object with the item's fields. */
-  readonly fieldsBytes: Buffer;
-}
+import type { ShownRow } from '../../search/shard-answer.ts';
 
 export interface RowText {
   /** The beginning of the text, with the opening brace and the built-in fields. */
@@ -53,7 +44,7 @@ export function rowFormOf(index: string, { fields, highlight, sort }: CheckedQue
 }
 
 export function rowText(
-  { place: { values, originId, sourceId }, updatedAtMs, score, fieldsBytes }: RowValues,
+  { place: { values, originId, sourceId }, updatedAtMs, score, fieldsBytes }: ShownRow,
   { isWithScore, fields: shown, distanceAt }: RowForm,
 ): RowText {
   const ids = `{"_originId":${JSON.stringify(originId)},"_sourceGuid":${JSON.stringify(sourceId)}`;
