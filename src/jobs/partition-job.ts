@@ -1,14 +1,14 @@
 /** What all jobs over a partition share: progress, the slot of the owner, and waits. */
 import { performance } from 'node:perf_hooks';
+import { setTimeout } from 'node:timers/promises';
 import { Semaphore } from '../lib/semaphore.ts';
 import type { JobRun } from '../store/configuration/job-runner.ts';
 import type { PartitionTask } from '../store/configuration/jobs-queue.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
 import { readOwner } from '../store/ownership/owners.ts';
+import { readCommittedState, readPartitionState, rebuiltUpTo } from '../store/partitions/partition-state.ts';
 import type { Store } from '../store/store.ts';
 import type { PacedPortions } from './backpressure.ts';
-import { setTimeout } from 'node:timers/promises';
-import { readCommittedState, readPartitionState, rebuiltUpTo } from '../store/partitions/partition-state.ts';
 import type { RebuildProgress } from './rebuild-job-queue.ts';
 
 const saveEveryMs = 500;

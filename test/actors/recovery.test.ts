@@ -1,11 +1,11 @@
 /** Faults of a store and its workers, and what must be true afterwards. */
 import assert from 'node:assert/strict';
-import { test, type TestContext } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { processBatch } from '../../src/actors/batch/batch.ts';
+import { NamedFields } from '../../src/actors/batch/batch-changes.ts';
 import { Intents } from '../../src/actors/batch/batch-intents.ts';
 import { CallMemory } from '../../src/actors/batch/call-memory.ts';
 import { CodeRuns } from '../../src/actors/batch/code-runs.ts';
-import { NamedFields } from '../../src/actors/batch/batch-changes.ts';
 import { PartitionActor } from '../../src/actors/partition.ts';
 import { SchedulePortions } from '../../src/actors/partition-schedule.ts';
 import { WorkerMetrics } from '../../src/actors/worker-metrics.ts';
@@ -26,8 +26,8 @@ import { claimField, keys } from '../../src/store/keys.ts';
 import {
   fenceOlderOwners,
   releaseLease,
-  takeLease,
   type TakenLease,
+  takeLease,
 } from '../../src/store/ownership/lease.ts';
 import { readOwners } from '../../src/store/ownership/owners.ts';
 import { StoreFullError } from '../../src/store/redis/redis-errors.ts';

@@ -1,4 +1,6 @@
 /** Collects everything that the commit of a batch stores and announces. */
+
+import type { Configuration } from '../../config/configuration.ts';
 import type { Diagnostic } from '../../contract/diagnostic.ts';
 import type { EntityRef } from '../../contract/ids.ts';
 import { ReferenceChanges } from '../../store/change-log/references.ts';
@@ -15,9 +17,9 @@ import { sourceField } from '../../store/derived/processed.ts';
 import {
   encodeProcessed,
   type ProcessedClaim,
-  processedNamesOf,
   type ProcessedOutput,
   type ProcessedRecord,
+  processedNamesOf,
 } from '../../store/derived/processed-record.ts';
 import { storedFields } from '../../store/derived/stored-body.ts';
 import { claimSubject, itemsSubject, viewSubject } from '../../store/derived/subjects.ts';
@@ -26,9 +28,8 @@ import { keys, largeBodyField } from '../../store/keys.ts';
 import { type FieldWrites, type ListChange, PartitionWrites } from '../../store/partitions/commit.ts';
 import type { DeferredFor } from '../../store/partitions/pending-work.ts';
 import type { StoredOutput } from './build-turns.ts';
-import { type Builder, itemNameList, outputField, outputHash, type OutputName } from './builder.ts';
+import { type Builder, itemNameList, type OutputName, outputField, outputHash } from './builder.ts';
 import type { Turn } from './turn.ts';
-import type { Configuration } from '../../config/configuration.ts';
 
 /** Counts for the metrics. */
 export interface BatchCounts {

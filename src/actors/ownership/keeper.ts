@@ -4,8 +4,8 @@ import type { Lease } from '../../store/ownership/lease.ts';
 import { type LeaseEnds, LeaseRenewal } from '../../store/ownership/lease-renewal.ts';
 import { Heartbeat } from '../../store/processes/heartbeat.ts';
 import type { ProcessBeat, ProcessChannels, ProcessHost } from '../../store/processes/process-messages.ts';
-import { StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 import type { RedisAddress } from '../../store/redis/redis-connection.ts';
+import { StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 
 export interface KeeperEvents {
   /** This worker has lost the lease. */

@@ -1,13 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { addAbortSignal, type Readable } from 'node:stream';
+import { bulkEntitiesMax } from '../../contract/limits.ts';
 import type { Trust } from '../platform/own-front.ts';
 import { CommandStop } from '../terminal/command-line.ts';
 import { type BatchOutcome, readBulkAnswer } from './bulk-answers.ts';
 import { BulkClient, PlatformAway } from './bulk-client.ts';
 import { readNdjson } from './import-lines.ts';
 import { type EntityRecord, type Failure, isFailure, type RecordReader, refused } from './records.ts';
-import { bulkEntitiesMax } from '../../contract/limits.ts';
 
 export interface ImportOptions {
   readonly baseUrl: string;

@@ -1,6 +1,7 @@
 /** Reads `tenant.json` (docs/reference/configuration.md "tenant.json"): reports every mistake, and returns the valid parts. */
 
 import type { Cursor } from '../../contract/config-cursor.ts';
+import { quote } from '../../lib/quote.ts';
 import type { Domain, Environment, ManagementScope, Source, SourceGroup } from '../configuration.ts';
 import type { UrlForm } from '../urls/url.ts';
 import type { WrittenKey } from './api-keys.ts';
@@ -16,7 +17,6 @@ import {
   tenantShape,
   urlsShape,
 } from './tenant-shapes.ts';
-import { quote } from '../../lib/quote.ts';
 
 export interface TenantFile extends SourceGroups {
   readonly urlForm: UrlForm;

@@ -1,3 +1,4 @@
+import { typedValue, valueText } from '../parts/typed-value.ts';
 import {
   type Boost,
   boostOf,
@@ -17,7 +18,6 @@ import {
   withSort,
 } from './query-state.ts';
 import type { IndexField, Target } from './targets.ts';
-import { typedValue, valueText } from '../parts/typed-value.ts';
 
 interface BuilderProps {
   readonly targets: readonly Target[];

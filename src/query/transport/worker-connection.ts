@@ -1,11 +1,12 @@
 /** A front's connection to one worker. */
+
+import { randomInt } from 'node:crypto';
 import { createConnection, type Socket } from 'node:net';
 import { queryHandshakeMs } from '../../contract/limits.ts';
+import { SlotMap } from '../../lib/slot-map.ts';
 import { FramedSocket } from './framed-socket.ts';
 import { FrontHandshake, handshakeFrameBytesMax } from './handshake.ts';
 import { isReply, type MessageBody, ping, type Reply, type RequestMessage } from './messages.ts';
-import { randomInt } from 'node:crypto';
-import { SlotMap } from '../../lib/slot-map.ts';
 
 /** Maximum number of requests that wait for the connection to open. */
 const waitingRequestsMax = 1_000;

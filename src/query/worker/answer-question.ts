@@ -68,7 +68,9 @@ function* answered(
   const terms = { index: index.index, query, isWhole };
   if (!isWhole || !isText) return yield* encodeAnswer(shown, terms);
   const pin = pinOf(query, shown.stats);
-  return yield* encodeWholeAnswer(shown, terms, (last) => sealToken(secret, tokenUse(index, query), last, pin));
+  return yield* encodeWholeAnswer(shown, terms, (last) =>
+    sealToken(secret, tokenUse(index, query), last, pin),
+  );
 }
 
 /** Adds highlights to the rows of the page. @returns null if they are too large */

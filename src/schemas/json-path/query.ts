@@ -2,7 +2,7 @@
  * Compiles a parsed path to functions over JSON values. Each visited value takes a step from the build's budget, and selectors
  * can pause in long arrays, objects and descents.
  */
-import { jsonpath, type JSONPathQuery, TokenKind } from 'json-p3';
+import { type JSONPathQuery, jsonpath, TokenKind } from 'json-p3';
 import type { Json } from '../../contract/json.ts';
 import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
 import { assert } from '../../lib/assert.ts';
