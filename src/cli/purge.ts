@@ -6,7 +6,8 @@
 import type { Configuration } from '../config/configuration.ts';
 import { counted } from '../config/documents/issue-text.ts';
 import { type PurgeCounts, type PurgeJobs, purgeJobs, purgeState } from '../jobs/purge-job-queue.ts';
-import { entitiesOf, forEachOutput, type SourceName } from '../jobs/removal-plan.ts';
+import { entitiesOf, forEachOutput } from '../jobs/removal-plan.ts';
+import type { SourceRef } from '../store/configuration/layouts.ts';
 import { beginPurge, readPurge } from '../store/configuration/purge-state.ts';
 import { processedSources } from '../store/derived/processed.ts';
 import { AutoFields } from '../store/entities/auto-fields.ts';
@@ -19,7 +20,7 @@ import { type PercentBar, percentOf, withBar } from './terminal/percent-bar.ts';
 const continuesText = 'The purge continues without this command. To follow it: npm run purge';
 
 /** A source that is no longer in the configuration, with the amount of its stored data. */
-interface OrphanedSource extends SourceName {
+interface OrphanedSource extends SourceRef {
   readonly entities: number;
   readonly views: number;
   readonly items: number;

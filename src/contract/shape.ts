@@ -75,3 +75,33 @@ type ObjectOf<S> = S extends { readonly properties: infer P }
     : JsonObject;
 
 type RequiredOf<S> = S extends { readonly required: readonly (infer Required)[] } ? Required : never;
+
+export const text = { type: 'string' } as const satisfies Shape;
+export const texts = { type: 'array', items: text } as const satisfies Shape;
+export const count = { type: 'integer', minimum: 0 } as const satisfies Shape;
+export const integer = { type: 'integer' } as const satisfies Shape;
+export const flag = { type: 'boolean' } as const satisfies Shape;
+export const time = { type: 'string', format: 'date-time' } as const satisfies Shape;
+export const timeOrNull = { type: ['string', 'null'], format: 'date-time' } as const satisfies Shape;
+export const textOrNull = { type: ['string', 'null'] } as const satisfies Shape;
+export const countOrNull = { type: ['integer', 'null'] } as const satisfies Shape;
+
+interface ObjectShape<P extends Readonly<Record<string, Shape>>, Optional> extends Shape {
+  readonly type: 'object';
+  readonly properties: P;
+  readonly required: readonly Exclude<keyof P & string, Optional>[];
+}
+
+/** An object with these members, all of them required except `optional`. */
+export function object<
+  const P extends Readonly<Record<string, Shape>>,
+  const Optional extends keyof P & string = never,
+>(properties: P, optional: readonly Optional[] = []): ObjectShape<P, Optional> {
+  const isRequired = (name: string): name is Exclude<keyof P & string, Optional> =>
+    !optional.some((left) => left === name);
+  return { type: 'object', properties, required: Object.keys(properties).filter(isRequired) };
+}
+
+export function list<const Item extends Shape>(items: Item) {
+  return { type: 'array', items } as const;
+}

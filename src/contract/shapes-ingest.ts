@@ -6,7 +6,7 @@ import {
   redirectsMax,
   urlCodePointsMax,
 } from './limits.ts';
-import type { Shape } from './shape.ts';
+import { flag, list, object, type Shape, text, textOrNull, texts } from './shape.ts';
 
 export const originIdShape = {
   type: 'string',
@@ -168,78 +168,65 @@ export const bulkBodyShape = {
   maxItems: bulkEntitiesMax,
 } as const satisfies Shape;
 
-export const bulkDeleteBodyShape = {
-  type: 'object',
-  properties: { originIds: { type: 'array', items: originIdShape, maxItems: bulkEntitiesMax } },
-  required: ['originIds'],
-} as const satisfies Shape;
+export const bulkDeleteBodyShape = object({
+  originIds: { ...list(originIdShape), maxItems: bulkEntitiesMax },
+});
 
 export const acceptedShape = {
+  ...object({ status: { type: 'integer', examples: [200] }, message: text }),
   component: 'Accepted',
-  type: 'object',
-  properties: { status: { type: 'integer', examples: [200] }, message: { type: 'string' } },
-  required: ['status', 'message'],
 } as const satisfies Shape;
 
-const originIdsShape = { type: 'array', items: { type: 'string' } } as const satisfies Shape;
-
-const codeShape = {
-  type: 'string',
-  description: 'With 422: name of the error in the catalogue of errors',
-} as const satisfies Shape;
+const codeShape = { ...text, description: 'With 422: name of the error in the catalogue of errors' } as const;
 
 const errorsByOriginIdShape = {
   type: 'object',
-  additionalProperties: { type: 'array', items: { type: 'string' } },
+  additionalProperties: texts,
   description: 'originId, or entities[index] if it has no usable one -> errors',
 } as const satisfies Shape;
 
 export const bulkAnswerShape = {
-  component: 'BulkSaveResult',
-  type: 'object',
-  properties: {
-    status: { type: 'integer', enum: [200, 422] },
-    changedSourceEntities: originIdsShape,
-    unchangedSourceEntities: originIdsShape,
-    errors: errorsByOriginIdShape,
-    ingestMetadata: {
-      type: 'object',
-      properties: {
-        ingestVersion: { type: 'string', examples: ['v2'] },
-        ingestFormat: { type: 'string', examples: ['bulk'] },
-        systemInfo: { type: ['string', 'null'] },
-        forceTypeOverwrite: { type: 'boolean' },
-      },
-      required: ['ingestVersion', 'ingestFormat', 'systemInfo', 'forceTypeOverwrite'],
+  ...object(
+    {
+      status: { type: 'integer', enum: [200, 422] },
+      changedSourceEntities: texts,
+      unchangedSourceEntities: texts,
+      errors: errorsByOriginIdShape,
+      ingestMetadata: object({
+        ingestVersion: { ...text, examples: ['v2'] },
+        ingestFormat: { ...text, examples: ['bulk'] },
+        systemInfo: textOrNull,
+        forceTypeOverwrite: flag,
+      }),
+      code: codeShape,
     },
-    code: codeShape,
-  },
-  required: ['status', 'changedSourceEntities', 'unchangedSourceEntities', 'errors', 'ingestMetadata'],
+    ['code'],
+  ),
+  component: 'BulkSaveResult',
 } as const satisfies Shape;
 
 export const bulkDeleteAnswerShape = {
+  ...object(
+    {
+      status: { type: 'integer', enum: [200, 422] },
+      deletedSourceEntities: texts,
+      notFoundSourceEntities: texts,
+      errors: errorsByOriginIdShape,
+      code: codeShape,
+    },
+    ['code'],
+  ),
   component: 'BulkDeleteResult',
-  type: 'object',
-  properties: {
-    status: { type: 'integer', enum: [200, 422] },
-    deletedSourceEntities: originIdsShape,
-    notFoundSourceEntities: originIdsShape,
-    errors: errorsByOriginIdShape,
-    code: codeShape,
-  },
-  required: ['status', 'deletedSourceEntities', 'notFoundSourceEntities', 'errors'],
 } as const satisfies Shape;
 
 export const listedEntitiesShape = {
-  component: 'ListedEntities',
-  type: 'object',
-  properties: {
+  ...object({
     status: { type: 'integer', enum: [200] },
-    originIds: originIdsShape,
+    originIds: texts,
     next: {
-      type: ['string', 'null'],
+      ...textOrNull,
       description: 'Send it as `after` to get the next page; null on the last page',
     },
-  },
-  required: ['status', 'originIds', 'next'],
+  }),
+  component: 'ListedEntities',
 } as const satisfies Shape;

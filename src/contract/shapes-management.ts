@@ -1,35 +1,20 @@
 /** Responses of the management interface (docs/reference/management.md). */
 import { configNameCharactersMax } from './limits.ts';
 import { publishStates } from './publish-times.ts';
-import type { Shape, ValueOf } from './shape.ts';
-
-const text = { type: 'string' } as const satisfies Shape;
-const texts = { type: 'array', items: text } as const satisfies Shape;
-const count = { type: 'integer', minimum: 0 } as const satisfies Shape;
-const flag = { type: 'boolean' } as const satisfies Shape;
-const time = { type: 'string', format: 'date-time' } as const satisfies Shape;
-const timeOrNull = { type: ['string', 'null'], format: 'date-time' } as const satisfies Shape;
-const textOrNull = { type: ['string', 'null'] } as const satisfies Shape;
-const countOrNull = { type: ['integer', 'null'] } as const satisfies Shape;
-
-interface ObjectShape<P extends Readonly<Record<string, Shape>>, Optional> extends Shape {
-  readonly type: 'object';
-  readonly properties: P;
-  readonly required: readonly Exclude<keyof P & string, Optional>[];
-}
-
-function object<
-  const P extends Readonly<Record<string, Shape>>,
-  const Optional extends keyof P & string = never,
->(properties: P, optional: readonly Optional[] = []): ObjectShape<P, Optional> {
-  const isRequired = (name: string): name is Exclude<keyof P & string, Optional> =>
-    !optional.some((left) => left === name);
-  return { type: 'object', properties, required: Object.keys(properties).filter(isRequired) };
-}
-
-function list<const Item extends Shape>(items: Item) {
-  return { type: 'array', items } as const;
-}
+import {
+  count,
+  countOrNull,
+  flag,
+  list,
+  object,
+  type Shape,
+  text,
+  textOrNull,
+  texts,
+  time,
+  timeOrNull,
+  type ValueOf,
+} from './shape.ts';
 
 const rates = object({
   ingest: { type: 'number' },

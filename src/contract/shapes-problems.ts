@@ -1,5 +1,5 @@
 /** Error bodies of each interface (docs/reference/http.md "Error bodies"). */
-import type { Shape } from './shape.ts';
+import { list, object, type Shape, text, textOrNull, texts } from './shape.ts';
 
 const status: Shape = { type: 'integer' };
 const message: Shape = { type: 'string', description: 'What to change' };
@@ -10,116 +10,72 @@ const code: Shape = {
 const requestId: Shape = { type: 'string', description: 'With 5xx: X-Request-Id of the response' };
 
 export const plainProblemShape: Shape = {
+  ...object({ status, message, code, requestId }, ['requestId']),
   component: 'Problem',
-  type: 'object',
-  properties: { status, message, code, requestId },
-  required: ['status', 'message', 'code'],
 };
 
 const errorCode: Shape = { type: 'string', enum: ['s-1001', 's-1007'], description: 'With 413 and 422' };
 
+/** @param errors for one field, or for one of many entities */
+function ofIngest(component: string, errors: Shape, description: string): Shape {
+  const byName: Shape = { type: 'object', additionalProperties: errors, description };
+  return {
+    ...object({ status, message, errorCode, errors: byName, code, requestId }, ['errorCode', 'requestId']),
+    component,
+  };
+}
+
 /** For endpoints that accept one entity. */
-export const ingestProblemShape: Shape = {
-  component: 'IngestProblem',
-  type: 'object',
-  properties: {
-    status,
-    message,
-    errorCode,
-    errors: { type: 'object', additionalProperties: { type: 'string' }, description: 'Field -> error' },
-    code,
-    requestId,
-  },
-  required: ['status', 'message', 'errors', 'code'],
-};
+export const ingestProblemShape = ofIngest('IngestProblem', text, 'Field -> error');
 
 /** For endpoints that accept many entities. */
-export const bulkIngestProblemShape: Shape = {
-  component: 'BulkIngestProblem',
-  type: 'object',
-  properties: {
-    status,
-    message,
-    errorCode,
-    errors: {
-      type: 'object',
-      additionalProperties: { type: 'array', items: { type: 'string' } },
-      description: 'originId or member -> errors',
-    },
-    code,
-    requestId,
-  },
-  required: ['status', 'message', 'errors', 'code'],
-};
+export const bulkIngestProblemShape = ofIngest('BulkIngestProblem', texts, 'originId or member -> errors');
 
 export const deliveryProblemShape: Shape = {
+  ...object({ meta: object({ status }), message, code, requestId }, ['requestId']),
   component: 'DeliveryProblem',
-  type: 'object',
-  properties: {
-    meta: { type: 'object', properties: { status }, required: ['status'] },
-    message,
-    code,
-    requestId,
-  },
-  required: ['meta', 'message', 'code'],
 };
 
+const allErrors: Shape = { ...texts, description: 'All errors' };
+
 export const managementProblemShape: Shape = {
+  ...object({ status, message, errors: allErrors, code, requestId }, ['errors', 'requestId']),
   component: 'ManagementProblem',
-  type: 'object',
-  properties: {
-    status,
-    message,
-    errors: { type: 'array', items: { type: 'string' }, description: 'All errors' },
-    code,
-    requestId,
-  },
-  required: ['status', 'message', 'code'],
 };
 
 export const queryRefusalShape: Shape = {
+  ...object({ error: text, code, requestId }, ['requestId']),
   component: 'QueryRefusal',
-  type: 'object',
-  properties: { error: { type: 'string' }, code, requestId },
-  required: ['error', 'code'],
 };
 
+const queryProblemMembers = { message: { ...text, examples: ['Query is not valid'] }, errors: allErrors };
+
 export const queryProblemShape: Shape = {
+  ...object({ ...queryProblemMembers, status, code }),
   component: 'QueryProblem',
-  type: 'object',
-  properties: {
-    message: { type: 'string', examples: ['Query is not valid'] },
-    errors: { type: 'array', items: { type: 'string' }, description: 'All errors' },
-    status,
-    code,
-  },
-  required: ['message', 'errors', 'status', 'code'],
 };
 
 /** An invalid query, or a header that was sent twice. */
 export const queryBadRequestShape: Shape = { anyOf: [queryProblemShape, plainProblemShape] };
 
-const label: Shape = { type: ['string', 'null'] };
-
-/** Errors of one of several queries have no `code`, because clients of the hosted service expect exactly its members. */
-const { code: _, ...queryProblemMembers } = queryProblemShape.properties ?? {};
-
-/** Replaces the result of an invalid query in a response to several queries. */
+/**
+ * Replaces the result of an invalid query in a response to several queries. It has no `code`, because clients of the hosted
+ * service expect exactly its members.
+ */
 export const namedQueryProblemShape: Shape = {
-  ...queryProblemShape,
+  ...object(
+    {
+      ...queryProblemMembers,
+      status: { type: 'integer', enum: [400, 403, 404] },
+      name: textOrNull,
+      index: textOrNull,
+      sourceGroupAlias: textOrNull,
+      sourceEntityType: textOrNull,
+    },
+    ['index', 'sourceGroupAlias', 'sourceEntityType'],
+  ),
   component: 'NamedQueryProblem',
-  properties: {
-    ...queryProblemMembers,
-    status: { type: 'integer', enum: [400, 403, 404] },
-    name: label,
-    index: label,
-    sourceGroupAlias: label,
-    sourceEntityType: label,
-  },
-  required: ['message', 'errors', 'status', 'name'],
 };
 
-const multiQueryProblemShape: Shape = { type: 'array', items: namedQueryProblemShape };
-
 /** Like `queryBadRequestShape`, for several queries. */
-export const multiQueryBadRequestShape: Shape = { anyOf: [multiQueryProblemShape, plainProblemShape] };
+export const multiQueryBadRequestShape: Shape = { anyOf: [list(namedQueryProblemShape), plainProblemShape] };

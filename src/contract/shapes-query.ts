@@ -19,7 +19,18 @@ import {
   sortKeysMax,
 } from './limits.ts';
 import { facetIntervals, filterOperators } from './query-names.ts';
-import type { Shape, ValueOf } from './shape.ts';
+import {
+  flag,
+  integer,
+  list,
+  object,
+  type Shape,
+  text,
+  textOrNull,
+  texts,
+  time,
+  type ValueOf,
+} from './shape.ts';
 import { namedQueryProblemShape } from './shapes-problems.ts';
 import { viewShape } from './shapes-read.ts';
 
@@ -29,17 +40,13 @@ const latitude = { type: 'number', minimum: -90, maximum: 90 } as const;
 const longitude = { type: 'number', minimum: -180, maximum: 180 } as const;
 
 /** Values of `withinDistance` and `withinBox`, in degrees. */
-export const circleShape = {
-  type: 'object',
-  properties: { lat: latitude, lon: longitude, meters: { type: 'number', minimum: 0 } },
-  required: ['lat', 'lon', 'meters'],
-} as const satisfies Shape;
+export const circleShape = object({
+  lat: latitude,
+  lon: longitude,
+  meters: { type: 'number', minimum: 0 },
+});
 
-export const boxShape = {
-  type: 'object',
-  properties: { north: latitude, south: latitude, east: longitude, west: longitude },
-  required: ['north', 'south', 'east', 'west'],
-} as const satisfies Shape;
+export const boxShape = object({ north: latitude, south: latitude, east: longitude, west: longitude });
 
 export const conditionShape = {
   component: 'Condition',
@@ -355,101 +362,69 @@ export const indexQueriesShape: Shape = {
 /** A string is a date, or a long beyond 2^53. */
 const statShape = { type: ['number', 'string', 'null'] } as const satisfies Shape;
 
+const rowShape = {
+  ...object(
+    {
+      _originId: text,
+      _sourceGuid: text,
+      _updatedAt: time,
+      _score: { type: 'number' },
+      _distance: {
+        type: ['number', 'null'],
+        description: 'Metres, if the query sorts by distance; null without a place',
+      },
+      _highlights: { type: 'object', additionalProperties: { anyOf: [text, texts] } },
+      _views: { type: 'object', additionalProperties: { anyOf: [viewShape, { type: 'null' }] } },
+      _viewIds: { ...texts, description: 'Ids of the views that exist' },
+    },
+    ['_score', '_distance', '_highlights', '_views', '_viewIds'],
+  ),
+  component: 'Row',
+  additionalProperties: true,
+  description: 'Built-in members begin with an underscore; the others are the fields of the item',
+} as const satisfies Shape;
+
+const facetAnswerShape = {
+  ...object(
+    {
+      name: text,
+      field: text,
+      groups: list(
+        object({ value: anyValue, from: rangeEndShape, to: rangeEndShape, count: integer }, ['from', 'to']),
+      ),
+      isValid: flag,
+      stats: {
+        ...object({ min: statShape, max: statShape, sum: statShape, mean: statShape, count: integer }, [
+          'sum',
+        ]),
+        description: 'If requested, for numbers and dates. Dates have no sum',
+      },
+    },
+    ['stats'],
+  ),
+  component: 'Facet',
+} as const satisfies Shape;
+
 const answerMembers = {
   status: { type: 'integer', enum: [0], description: '0: the query is valid' },
-  totalResults: { type: 'integer' },
-  results: {
-    type: 'array',
-    items: {
-      component: 'Row',
-      type: 'object',
-      properties: {
-        _originId: { type: 'string' },
-        _sourceGuid: { type: 'string' },
-        _updatedAt: { type: 'string', format: 'date-time' },
-        _score: { type: 'number' },
-        _distance: {
-          type: ['number', 'null'],
-          description: 'Metres, if the query sorts by distance; null without a place',
-        },
-        _highlights: {
-          type: 'object',
-          additionalProperties: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
-        },
-        _views: { type: 'object', additionalProperties: { anyOf: [viewShape, { type: 'null' }] } },
-        _viewIds: {
-          type: 'array',
-          items: { type: 'string' },
-          description: 'Ids of the views that exist',
-        },
-      },
-      required: ['_originId', '_sourceGuid', '_updatedAt'],
-      additionalProperties: true,
-      description: 'Built-in members begin with an underscore; the others are the fields of the item',
-    },
-  },
-  facets: {
-    type: 'array',
-    items: {
-      component: 'Facet',
-      type: 'object',
-      properties: {
-        name: { type: 'string' },
-        field: { type: 'string' },
-        groups: {
-          type: 'array',
-          items: {
-            type: 'object',
-            properties: {
-              value: anyValue,
-              from: rangeEndShape,
-              to: rangeEndShape,
-              count: { type: 'integer' },
-            },
-            required: ['value', 'count'],
-          },
-        },
-        isValid: { type: 'boolean' },
-        stats: {
-          type: 'object',
-          properties: {
-            min: statShape,
-            max: statShape,
-            sum: statShape,
-            mean: statShape,
-            count: { type: 'integer' },
-          },
-          required: ['min', 'max', 'mean', 'count'],
-          description: 'If requested, for numbers and dates. Dates have no sum',
-        },
-      },
-      required: ['name', 'field', 'groups', 'isValid'],
-    },
-  },
-  nextPageToken: { type: ['string', 'null'] },
+  totalResults: integer,
+  results: list(rowShape),
+  facets: list(facetAnswerShape),
+  nextPageToken: textOrNull,
 } as const satisfies Record<string, Shape>;
 
-const answerRequired = ['status', 'totalResults', 'results', 'facets', 'nextPageToken'] as const;
-
 export const queryAnswerShape = {
+  ...object(answerMembers),
   component: 'QueryResult',
-  type: 'object',
-  properties: answerMembers,
-  required: answerRequired,
 } as const satisfies Shape;
 
 export type QueryAnswer = ValueOf<typeof queryAnswerShape>;
 
 /** The response to several queries: the result or the errors of each. */
 function answersShape(component: string, labels: readonly string[]): Shape {
-  const named = Object.fromEntries(labels.map((label): [string, Shape] => [label, { type: 'string' }]));
-  const result: Shape = {
-    component,
-    type: 'object',
-    properties: { ...answerMembers, ...named, name: { type: ['string', 'null'] } },
-    required: [...answerRequired, ...labels, 'name'],
-  };
-  return { type: 'array', items: { anyOf: [result, namedQueryProblemShape] } };
+  const named = Object.fromEntries(labels.map((label): [string, Shape] => [label, text]));
+  const result: Shape = { ...object({ ...answerMembers, ...named, name: textOrNull }), component };
+  return list({ anyOf: [result, namedQueryProblemShape] });
 }
 
 export const sourceGroupAnswersShape = answersShape('NamedSourceGroupResult', [

@@ -1,11 +1,22 @@
 /** Requests and responses of the delivery, routes, changes and operations interfaces (docs/reference/http.md). */
 import { deliveryDepthMax, deliveryKeysMax } from './limits.ts';
-import type { Shape, ValueOf } from './shape.ts';
+import {
+  flag,
+  integer,
+  list,
+  object,
+  type Shape,
+  text,
+  textOrNull,
+  texts,
+  time,
+  type ValueOf,
+} from './shape.ts';
 import { plainProblemShape } from './shapes-problems.ts';
 
 const keyListShape = {
   type: ['array', 'null'],
-  items: { type: 'string' },
+  items: text,
   maxItems: deliveryKeysMax,
 } as const satisfies Shape;
 
@@ -24,32 +35,25 @@ export const deliveryBodyShape = {
   examples: [{ handles: ['continents'] }],
 } as const satisfies Shape;
 
-const listedReferencesShape = {
-  type: 'array',
-  items: {
-    component: 'ListedReference',
-    type: 'object',
-    properties: {
-      path: { type: 'string', examples: ['route.related[1].author'] },
-      viewId: { type: 'string' },
-    },
-    required: ['path', 'viewId'],
-  },
-} as const satisfies Shape;
+const listedReferencesShape = list({
+  ...object({ path: { ...text, examples: ['route.related[1].author'] }, viewId: text }),
+  component: 'ListedReference',
+});
 
 export const metaShape = {
-  component: 'DeliveryMeta',
-  type: 'object',
-  properties: {
-    status: { type: 'integer', enum: [200, 301, 404] },
-    redirect: { type: ['string', 'null'], description: 'URL to redirect to if status is 301' },
-    missingViewReferences: listedReferencesShape,
-    cutViewReferences: {
-      ...listedReferencesShape,
-      description: 'References deeper than `depth`; only if there is a depth',
+  ...object(
+    {
+      status: { type: 'integer', enum: [200, 301, 404] },
+      redirect: { ...textOrNull, description: 'URL to redirect to if status is 301' },
+      missingViewReferences: listedReferencesShape,
+      cutViewReferences: {
+        ...listedReferencesShape,
+        description: 'References deeper than `depth`; only if there is a depth',
+      },
     },
-  },
-  required: ['status', 'missingViewReferences'],
+    ['redirect', 'cutViewReferences'],
+  ),
+  component: 'DeliveryMeta',
 } as const satisfies Shape;
 
 /** A view: any JSON object. */
@@ -67,61 +71,44 @@ const viewsShape = {
 } as const satisfies Shape;
 
 export const deliveryAnswerShape = {
+  ...object({ meta: metaShape, route: { anyOf: [viewShape, { type: 'null' }] }, views: viewsShape }),
   component: 'Delivery',
-  type: 'object',
-  properties: { meta: metaShape, route: { anyOf: [viewShape, { type: 'null' }] }, views: viewsShape },
-  required: ['meta', 'route', 'views'],
 } as const satisfies Shape;
 
 export const deliveryKeysAnswerShape = {
+  ...object({ meta: metaShape, views: viewsShape }),
   component: 'DeliveryByKeys',
-  type: 'object',
-  properties: { meta: metaShape, views: viewsShape },
-  required: ['meta', 'views'],
 } as const satisfies Shape;
 
-const routesShape = {
-  type: 'array',
-  items: {
-    component: 'Route',
-    type: 'object',
-    properties: {
-      url: { type: 'string' },
-      redirect: { type: ['string', 'null'], description: 'Target of a redirect URL; null for a page' },
-      updatedAt: { type: 'string', format: 'date-time' },
-    },
-    required: ['url', 'redirect', 'updatedAt'],
-  },
-} as const satisfies Shape;
+const routesShape = list({
+  ...object({
+    url: text,
+    redirect: { ...textOrNull, description: 'Target of a redirect URL; null for a page' },
+    updatedAt: time,
+  }),
+  component: 'Route',
+});
 
 export const routesV1AnswerShape = {
-  component: 'RoutesV1Page',
-  type: 'object',
-  properties: {
-    total: { type: 'integer' },
-    pageInfo: {
-      type: 'object',
-      properties: {
-        hasNextPage: { type: 'boolean' },
-        hasPreviousPage: { type: 'boolean' },
-        startCursor: { type: ['string', 'null'], description: 'Null on an empty page' },
-        endCursor: { type: ['string', 'null'], description: 'Null on an empty page' },
-      },
-      required: ['hasNextPage', 'hasPreviousPage', 'startCursor', 'endCursor'],
-    },
+  ...object({
+    total: integer,
+    pageInfo: object({
+      hasNextPage: flag,
+      hasPreviousPage: flag,
+      startCursor: { ...textOrNull, description: 'Null on an empty page' },
+      endCursor: { ...textOrNull, description: 'Null on an empty page' },
+    }),
     results: routesShape,
-  },
-  required: ['total', 'pageInfo', 'results'],
+  }),
+  component: 'RoutesV1Page',
 } as const satisfies Shape;
 
 export const routesV2AnswerShape = {
-  component: 'RoutesV2Page',
-  type: 'object',
-  properties: {
-    continuationToken: { type: ['string', 'null'], description: 'Null on the last page' },
+  ...object({
+    continuationToken: { ...textOrNull, description: 'Null on the last page' },
     results: routesShape,
-  },
-  required: ['continuationToken', 'results'],
+  }),
+  component: 'RoutesV2Page',
 } as const satisfies Shape;
 
 /** A message of JSON-RPC 2.0: a request, a response or a notification. */
@@ -141,52 +128,31 @@ export const mcpProblemShape = {
   anyOf: [jsonRpcMessageShape, plainProblemShape],
 } as const satisfies Shape;
 
-export const liveShape = {
-  type: 'object',
-  properties: {
-    status: { type: 'integer' },
-    version: { type: 'string', description: 'Version of the platform' },
-  },
-  required: ['status', 'version'],
-} as const satisfies Shape;
-
-const waitingFor = { type: 'array', items: { type: 'string' } } as const satisfies Shape;
+export const liveShape = object({
+  status: integer,
+  version: { ...text, description: 'Version of the platform' },
+});
 
 export const notReadyShape = {
+  ...object({ status: { type: 'integer', enum: [503] }, waitingFor: texts, code: text, requestId: text }),
   component: 'NotReady',
-  type: 'object',
-  properties: {
-    status: { type: 'integer', enum: [503] },
-    waitingFor,
-    code: { type: 'string' },
-    requestId: { type: 'string' },
-  },
-  required: ['status', 'waitingFor', 'code', 'requestId'],
-} as const satisfies Shape;
-
-const wholeShape = {
-  component: 'Readiness',
-  type: 'object',
-  properties: { status: { type: 'integer', enum: [200] }, waitingFor },
-  required: ['status', 'waitingFor'],
 } as const satisfies Shape;
 
 export const readyShape = {
   anyOf: [
-    wholeShape,
     {
-      component: 'Degraded',
-      type: 'object',
-      properties: {
+      ...object({ status: { type: 'integer', enum: [200] }, waitingFor: texts }),
+      component: 'Readiness',
+    },
+    {
+      ...object({
         status: { type: 'string', enum: ['degraded'] },
-        degraded: { type: 'array', items: { type: 'string' }, description: 'What is wrong' },
-      },
-      required: ['status', 'degraded'],
+        degraded: { ...texts, description: 'What is wrong' },
+      }),
+      component: 'Degraded',
     },
   ],
 } as const satisfies Shape;
-
-const texts = { type: 'array', items: { type: 'string' } } as const satisfies Shape;
 
 const servedProperties = {
   urls: { ...texts, description: 'URLs of the page' },
@@ -195,54 +161,37 @@ const servedProperties = {
 } as const satisfies Record<string, Shape>;
 
 const changeShape = {
-  component: 'Change',
-  type: 'object',
-  properties: {
-    id: { type: 'string', description: 'View id' },
-    alias: { type: 'string' },
-    sourceGroup: { type: 'string' },
-    originId: { type: 'string' },
-    type: { type: 'string', description: 'Type of the entity' },
-    action: { type: 'string', enum: ['set', 'removed'] },
-    ...servedProperties,
-    left: {
-      type: 'object',
-      properties: servedProperties,
-      required: ['urls', 'handles', 'redirects'],
-      description: 'What it was served under and no longer is',
+  ...object(
+    {
+      id: { ...text, description: 'View id' },
+      alias: text,
+      sourceGroup: text,
+      originId: text,
+      type: { ...text, description: 'Type of the entity' },
+      action: { type: 'string', enum: ['set', 'removed'] },
+      ...servedProperties,
+      left: {
+        ...object(servedProperties),
+        description: 'What it was served under and no longer is',
+      },
+      tags: { ...texts, description: 'Cache tags of all responses that show it' },
+      version: { ...text, description: 'For the Min-Version header' },
+      at: time,
+      shownOn: { ...texts, description: 'URLs, and handles, of views that refer to it, at any depth' },
+      shownOnMore: { ...integer, description: 'Number of others; absent: none' },
     },
-    tags: { ...texts, description: 'Cache tags of all responses that show it' },
-    version: { type: 'string', description: 'For the Min-Version header' },
-    at: { type: 'string', format: 'date-time' },
-    shownOn: { ...texts, description: 'URLs, and handles, of views that refer to it, at any depth' },
-    shownOnMore: { type: 'integer', description: 'Number of others; absent: none' },
-  },
-  required: [
-    'id',
-    'alias',
-    'sourceGroup',
-    'originId',
-    'type',
-    'action',
-    'urls',
-    'handles',
-    'redirects',
-    'left',
-    'tags',
-    'version',
-    'at',
-  ],
+    ['shownOn', 'shownOnMore'],
+  ),
+  component: 'Change',
 } as const satisfies Shape;
 
 export const changesAnswerShape = {
+  ...object({
+    changes: list(changeShape),
+    offset: { ...text, description: 'For `since`' },
+    upToDate: { ...flag, description: 'There were no further changes' },
+  }),
   component: 'Changes',
-  type: 'object',
-  properties: {
-    changes: { type: 'array', items: changeShape },
-    offset: { type: 'string', description: 'For `since`' },
-    upToDate: { type: 'boolean', description: 'There were no further changes' },
-  },
-  required: ['changes', 'offset', 'upToDate'],
 } as const satisfies Shape;
 
 export type ChangesAnswer = ValueOf<typeof changesAnswerShape>;

@@ -1,6 +1,6 @@
 /** The columns of the route table. */
 import type { Json } from '../contract/json.ts';
-import type { Shape } from '../contract/shape.ts';
+import { type Shape, text } from '../contract/shape.ts';
 import type { Access } from './routing/access.ts';
 import type { ProblemStyle } from './routing/problem-answer.ts';
 
@@ -12,12 +12,33 @@ export interface ParameterDefinition {
   readonly description: string;
 }
 
+type MoreOnParameter = Partial<Pick<ParameterDefinition, 'required' | 'shape'>>;
+
+/** An optional string in the query string, unless `more` says otherwise. */
+export function inQuery(name: string, description: string, more: MoreOnParameter = {}): ParameterDefinition {
+  return { name, in: 'query', shape: text, description, ...more };
+}
+
+/** A string in the path, unless `more` says otherwise. */
+export function inPath(name: string, description: string, more: MoreOnParameter = {}): ParameterDefinition {
+  return { name, in: 'path', required: true, shape: text, description, ...more };
+}
+
 export interface HeaderDefinition {
   /** Without the prefix if `prefixed`. */
   readonly name: string;
   /** Read under every prefix of `HEADER_PREFIX`. */
   readonly prefixed: boolean;
   readonly description: string;
+}
+
+/** A header that is read or sent under the prefixes of `HEADER_PREFIX`. */
+export function prefixedHeader(name: string, description: string): HeaderDefinition {
+  return { name, prefixed: true, description };
+}
+
+export function plainHeader(name: string, description: string): HeaderDefinition {
+  return { name, prefixed: false, description };
 }
 
 export interface AnswerDefinition {
@@ -107,17 +128,10 @@ export type RouteName =
   | 'openapi';
 
 /** Header of all endpoints that read (docs/reference/http.md "Reading your own writes"). */
-export const minVersion: HeaderDefinition = {
-  name: 'Min-Version',
-  prefixed: true,
-  description:
-    'A token of an ingest response: this response shows that state or a later one (waits up to 5 s, then 503)',
-};
+export const minVersion = prefixedHeader(
+  'Min-Version',
+  'A token of an ingest response: this response shows that state or a later one (waits up to 5 s, then 503)',
+);
 
 /** Parameter of the management endpoints that read the content of an environment. */
-export const managedEnvironment: ParameterDefinition = {
-  name: 'environment',
-  in: 'query',
-  shape: { type: 'string' },
-  description: 'Alias or id; optional if the tenant has only one',
-};
+export const managedEnvironment = inQuery('environment', 'Alias or id; optional if the tenant has only one');

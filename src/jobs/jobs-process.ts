@@ -32,7 +32,6 @@ import {
   rebuildQueueName,
   rebuildState,
 } from './rebuild-job-queue.ts';
-import { UrlFormWatch } from './url-form-change.ts';
 
 /** Metrics of a jobs process. Fronts show them under `/metrics`, labelled with the process. */
 class JobsMetrics extends ProcessMetrics {
@@ -130,7 +129,6 @@ export class JobsProcess {
       autoFields: new AutoFields(store),
       slots: new OwnerSlots(),
       layoutWatch: new LayoutWatch(store),
-      urlFormWatch: new UrlFormWatch(store),
       pace: new PacedPortions(store),
       onInvalidated: (count: number) => this.metrics.entitiesInvalidated.inc(count),
     };

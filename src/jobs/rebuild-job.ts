@@ -21,12 +21,10 @@ import { type ProcessedRecord, processedState } from '../store/derived/processed
 import { urlFormOfField } from '../store/keys.ts';
 import { readOwner } from '../store/ownership/owners.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
-import { isOwnerAlive } from './applied-by-all.ts';
-import { type LayoutChange, type LayoutWatch, layoutChanges } from './layout-change.ts';
+import { isOwnerAlive, type LayoutChange, type LayoutWatch, layoutChanges } from './layout-change.ts';
 import { type JobContext, PartitionJob } from './partition-job.ts';
 import type { RebuildProgress, RebuildTask } from './rebuild-job-queue.ts';
 import { type Criterion, type PassSource, type ProcessedEntity, RebuildPass } from './rebuild-pass.ts';
-import type { UrlFormWatch } from './url-form-change.ts';
 
 /** How often jobs check whether changes of layouts and URL forms are complete. */
 const layoutsPollMs = 200;
@@ -36,7 +34,6 @@ const passesMax = 5;
 export interface RebuildContext extends JobContext {
   readonly configuration: ActiveConfiguration;
   readonly layoutWatch: LayoutWatch;
-  readonly urlFormWatch: UrlFormWatch;
   onInvalidated(count: number): void;
 }
 
@@ -112,17 +109,17 @@ class Rebuild {
 
   /** Waits, like `#changeLayouts`, until workers write claims on URLs in the form that the configuration requires. */
   async #changeUrlForms(): Promise<void> {
-    const { configuration, urlFormWatch } = this.context;
+    const { configuration, layoutWatch } = this.context;
     await configuration.refresh();
-    while (!this.#isSuperseded && !(await urlFormWatch.advance(configuration))) {
+    while (!this.#isSuperseded && !(await layoutWatch.advanceUrlForms(configuration))) {
       await this.job.waits.pause(layoutsPollMs);
       await configuration.refresh();
     }
   }
 
   async #noteUrlsMoved(): Promise<void> {
-    const { configuration, urlFormWatch } = this.context;
-    if (!this.#isSuperseded) await urlFormWatch.noteMoved(configuration, this.job.partition);
+    const { configuration, layoutWatch } = this.context;
+    if (!this.#isSuperseded) await layoutWatch.noteUrlsMoved(configuration, this.job.partition);
   }
 
   async #rebuild(): Promise<void> {

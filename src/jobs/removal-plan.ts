@@ -4,6 +4,7 @@ import type { Configuration } from '../config/configuration.ts';
 import { counted } from '../config/documents/issue-text.ts';
 import { type Removal, removalsBetween } from '../config/documents/removals.ts';
 import { asTyped } from '../lib/typed-command.mjs';
+import type { SourceRef } from '../store/configuration/layouts.ts';
 import { scanProcessed } from '../store/derived/processed.ts';
 import type { ProcessedOutput } from '../store/derived/processed-record.ts';
 import { countEntities } from '../store/entities/entities.ts';
@@ -96,13 +97,8 @@ function amountsOf({ entities, views, items }: Loss): string {
     .join(', ');
 }
 
-export interface SourceName {
-  readonly tenant: string;
-  readonly sourceId: string;
-}
-
 /** Number of entities of a source in all partitions. @throws StoreUnavailableError */
-export async function entitiesOf(store: Store, { tenant, sourceId }: SourceName): Promise<number> {
+export async function entitiesOf(store: Store, { tenant, sourceId }: SourceRef): Promise<number> {
   const counts = await Promise.all(
     store.partitions.tags.map((_, partition) => countEntities(store, partition, tenant, sourceId)),
   );
@@ -115,7 +111,7 @@ export async function entitiesOf(store: Store, { tenant, sourceId }: SourceName)
  */
 export async function forEachOutput(
   store: Store,
-  { tenant, sourceId }: SourceName,
+  { tenant, sourceId }: SourceRef,
   visit: (output: ProcessedOutput) => void,
 ): Promise<void> {
   await Promise.all(

@@ -59,38 +59,6 @@ export function forEach<T>(items: readonly T[], work: (item: T) => Resumable<voi
 
 const isMore = (): boolean => true;
 
-/** Maps the items in order. */
-export function mapInTurn<T, R>(
-  items: readonly T[],
-  make: (item: T, at: number) => Resumable<R>,
-): Resumable<R[]> {
-  const made: R[] = [];
-  for (const item of items) {
-    const one = make(item, made.length);
-    if (one instanceof Suspended) return new Suspended(mapLater(items, make, made, one.steps));
-    made.push(one);
-    if (workBudget.isOver()) return new Suspended(mapLater(items, make, made, null));
-  }
-  return made;
-}
-
-/** @param begun the remaining work of the item after those in `made`; null if it has not started */
-function* mapLater<T, R>(
-  items: readonly T[],
-  make: (item: T, at: number) => Resumable<R>,
-  made: R[],
-  begun: Steps<R> | null,
-): Steps<R[]> {
-  if (begun === null) yield;
-  else made.push(yield* begun);
-  for (const item of items.slice(made.length)) {
-    const one = make(item, made.length);
-    made.push(one instanceof Suspended ? yield* one.steps : one);
-    if (workBudget.isOver()) yield;
-  }
-  return made;
-}
-
 /** Maximum number of items that a plain loop visits before it returns to the steps, at one unit each. */
 export const itemsPerStep = 65_536;
 

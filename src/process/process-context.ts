@@ -107,7 +107,7 @@ function exitUnderNewerVersion(store: Store, log: Log): void {
 
 /** Logs one line when the connection to a Redis is lost, and one when it is back or replaced. */
 function logOutages(store: Store, log: Log): OutageWatch {
-  return new OutageWatch([store], {
+  return new OutageWatch(store, {
     lost: (redis, reason) => log.error({ redis, reason }, 'Redis does not respond'),
     back: (redis, afterMs) => log.info({ redis, afterMs }, 'Redis responds again'),
     replaced: (redis, afterMs) => log.info({ redis, afterMs }, 'another Redis has taken its place'),

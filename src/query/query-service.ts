@@ -1,8 +1,7 @@
 /** The interface of the query room for the HTTP front (docs/reference/indexes-and-queries.md). */
 import type { ClientPrincipal } from '../config/configuration.ts';
 import type { Json } from '../contract/json.ts';
-import type { FacetStats } from '../search/facets/stats.ts';
-import type { FacetGroup } from '../search/shard-answer.ts';
+import type { MergedFacet } from '../search/merge-answers.ts';
 import type { Version } from '../store/visibility/version.ts';
 
 /** The target of a query: an index, or an entity type of an auto-indexed source group. */
@@ -65,7 +64,7 @@ export interface RowsResult {
   readonly kind: 'rows';
   readonly totalResults: number;
   readonly rows: readonly QueryRow[];
-  readonly facets: readonly QueryFacet[];
+  readonly facets: readonly MergedFacet[];
   readonly nextPageToken: string | null;
   /** Full schemas whose views `_views` must have, each once. */
   readonly aliases: readonly string[];
@@ -76,15 +75,6 @@ export interface QueryRow {
   readonly originId: string;
   /** JSON text of the row in UTF-8, with all built-in fields except `_views`. */
   readonly text: Buffer;
-}
-
-export interface QueryFacet {
-  readonly name: string;
-  readonly field: string;
-  readonly groups: readonly FacetGroup[];
-  readonly isValid: boolean;
-  /** Absent if not requested. */
-  readonly stats?: FacetStats;
 }
 
 /** There was no complete and current answer in time. The client gets a 503 with `Retry-After`. */

@@ -5,7 +5,7 @@ import { storedOutput } from '../actors/batch/build-turns.ts';
 import { isFormerDigest, outputKey } from '../actors/batch/builder.ts';
 import type { Output } from '../actors/batch/output.ts';
 import { formatEntityId } from '../contract/ids.ts';
-import { finish } from '../lib/cooperative-yield.ts';
+import { runSync } from '../lib/cooperative-yield.ts';
 import type { BuildFailure } from '../schemas/build/build-outcome.ts';
 import { isDigestOf } from '../store/codec/digest.ts';
 import { storedFields } from '../store/derived/stored-body.ts';
@@ -14,7 +14,7 @@ import type { TurnState } from './turn-state.ts';
 
 export function checkBytes(state: TurnState, output: Output, autoTypes: AutoTypes): Finding[] {
   if (output.failure !== null) return checkFailed(state, output, output.failure);
-  const expected = finish(storedOutput(output, autoTypes)).bytes;
+  const expected = runSync(storedOutput(output, autoTypes)).bytes;
   const subject = outputSubject(state.turn, output.builder);
   const former = state.former.get(outputKey(output.builder));
   const { key, field } = state.fieldOf(output.builder);

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { processBatch } from '../../src/actors/batch/batch.ts';
+import { NamedFields } from '../../src/actors/batch/batch-changes.ts';
 import { Intents } from '../../src/actors/batch/batch-intents.ts';
 import { CallMemory } from '../../src/actors/batch/call-memory.ts';
 import { CodeRuns } from '../../src/actors/batch/code-runs.ts';
-import { NamedFields } from '../../src/actors/named-fields.ts';
 import { PartitionActor } from '../../src/actors/partition.ts';
 import { SchedulePortions } from '../../src/actors/partition-schedule.ts';
 import { WorkerMetrics } from '../../src/actors/worker-metrics.ts';

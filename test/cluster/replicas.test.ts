@@ -83,7 +83,7 @@ test('cluster replicas: a killed master is reported once, and once more when a r
   const report = (event: string, redis: string) => {
     if (redis === name) reported.push(event);
   };
-  const watch = new OutageWatch([store], {
+  const watch = new OutageWatch(store, {
     lost: (redis) => report('lost', redis),
     back: (redis) => report('back', redis),
     replaced: (redis) => report('replaced', redis),

@@ -6,7 +6,6 @@ import { PacedPortions } from '../../src/jobs/backpressure.ts';
 import { LayoutWatch, layoutChanges } from '../../src/jobs/layout-change.ts';
 import { OwnerSlots } from '../../src/jobs/partition-job.ts';
 import { runRebuild } from '../../src/jobs/rebuild-job.ts';
-import { UrlFormWatch } from '../../src/jobs/url-form-change.ts';
 import { ActiveConfiguration } from '../../src/store/configuration/active-configuration.ts';
 import { readLayouts } from '../../src/store/configuration/layouts.ts';
 import { AutoFields } from '../../src/store/entities/auto-fields.ts';
@@ -53,7 +52,6 @@ function rebuild(
       slots: new OwnerSlots(),
       pace: new PacedPortions(store),
       layoutWatch: new LayoutWatch(store),
-      urlFormWatch: new UrlFormWatch(store),
       onInvalidated: () => {},
     },
     { task: { generation, partition: 0 }, progress: null, signal, save: async () => {} },

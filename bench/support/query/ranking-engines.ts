@@ -1,5 +1,5 @@
 /** Engines that rank the documents of a collection, each as its documentation recommends for English texts. */
-import { finish } from '../../../src/lib/cooperative-yield.ts';
+import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import type { IndexTexts } from '../../../src/schemas/definition/index-texts.ts';
 import { wordsOf } from '../../../src/search/analysis/words.ts';
 import { checkQuery } from '../../../src/search/check/query.ts';
@@ -82,7 +82,7 @@ function ours(docs: readonly RankedDoc[], { texts, search }: OurSearch): Rank {
     const body = { search: { ...search, value }, pagination: { pageSize: rankedMax } };
     const checked = checkQuery(body, { fields, isOpen: false, isSchemaAlias: null });
     if (!checked.ok) throw new Error(checked.errors.join('\n'));
-    return finish(shard.answer(checked.query, 0)).rows.map(({ place }) => place.originId);
+    return runSync(shard.answer(checked.query, 0)).rows.map(({ place }) => place.originId);
   };
 }
 

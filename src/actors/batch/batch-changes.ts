@@ -1,4 +1,6 @@
 /** Collects everything that the commit of a batch stores and announces. */
+
+import type { Configuration } from '../../config/configuration.ts';
 import type { Diagnostic } from '../../contract/diagnostic.ts';
 import type { EntityRef } from '../../contract/ids.ts';
 import { ReferenceChanges } from '../../store/change-log/references.ts';
@@ -25,7 +27,6 @@ import { scheduleText } from '../../store/entities/entity-schedule.ts';
 import { keys, largeBodyField } from '../../store/keys.ts';
 import { type FieldWrites, type ListChange, PartitionWrites } from '../../store/partitions/commit.ts';
 import type { DeferredFor } from '../../store/partitions/pending-work.ts';
-import type { NamedFields } from '../named-fields.ts';
 import type { StoredOutput } from './build-turns.ts';
 import { type Builder, itemNameList, type OutputName, outputField, outputHash } from './builder.ts';
 import type { Turn } from './turn.ts';
@@ -275,5 +276,43 @@ export class BatchChanges {
     this.#records.set(name, records);
     this.namedFields.add(this.writes, keys.sources(this.tag), name);
     return records;
+  }
+}
+
+const present = Buffer.from('1');
+/**
+ * Maximum number of remembered fields, because clients determine the number of entity types. Forgotten fields are stored again.
+ */
+const rememberedMax = 10_000;
+
+/** Hash fields whose names list what a partition has. An owner stores each of them once per configuration. */
+export class NamedFields {
+  /** Fields that this owner's commits have stored. */
+  readonly #stored = new Set<string>();
+  /** Fields of the current batch. */
+  #coming: string[] = [];
+  #configuration: Configuration | null = null;
+
+  /**
+   * Begins a batch or its retry, whose former writes were not stored. After a configuration change, all fields are stored
+   * again, because a source may have been purged with its fields and added again.
+   */
+  begin(configuration: Configuration): void {
+    this.#coming = [];
+    if (configuration !== this.#configuration || this.#stored.size > rememberedMax) this.#stored.clear();
+    this.#configuration = configuration;
+  }
+
+  add(writes: PartitionWrites, key: string, field: string): void {
+    const name = `${key} ${field}`;
+    if (this.#stored.has(name)) return;
+    writes.set(key, field, present);
+    this.#coming.push(name);
+  }
+
+  /** Called after the commit of the batch. */
+  settle(): void {
+    for (const name of this.#coming) this.#stored.add(name);
+    this.#coming = [];
   }
 }

@@ -1,4 +1,4 @@
-import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
+import { type Steps, Suspended } from '../../lib/cooperative-yield.ts';
 import { encodeItem, type StoredItem } from '../../store/derived/item-record.ts';
 import { encodeBody } from '../../store/derived/stored-body.ts';
 import type { AutoTypes } from './auto-types.ts';
@@ -43,16 +43,14 @@ export interface StoredOutput {
   readonly misfits: readonly Misfit[];
 }
 
-/** Encodes an output, in steps if it is large. @param output built and not deferred */
-export function storedOutput(output: Output, autoTypes: AutoTypes): Resumable<StoredOutput> {
-  const { result } = output;
+/** Encodes an output. @param output built and not deferred */
+export function* storedOutput(output: Output, autoTypes: AutoTypes): Steps<StoredOutput> {
+  const { result, builder, turn } = output;
   if (result.kind === 'view') {
-    const encoded = encodeBody(result.view.body, output.turn.sourceId);
-    return chain(encoded, (bytes) => ({ bytes, item: null, misfits: noMisfits }));
+    const encoded = encodeBody(result.view.body, turn.sourceId);
+    const bytes = encoded instanceof Suspended ? yield* encoded.steps : encoded;
+    return { bytes, item: null, misfits: noMisfits };
   }
-  return chain(itemOf(output, autoTypes.of(output)), ({ item, misfits }) => ({
-    bytes: encodeItem(item, itemNameList(output.builder)),
-    item,
-    misfits,
-  }));
+  const { item, misfits } = yield* itemOf(output, autoTypes.of(output));
+  return { bytes: encodeItem(item, itemNameList(builder)), item, misfits };
 }

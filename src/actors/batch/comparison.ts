@@ -1,7 +1,7 @@
 /** Compares the outputs of each turn with its processed record, and collects the differences for the commit. */
 import { sliceMs } from '../../contract/limits.ts';
 import { momentAfter } from '../../contract/publish-times.ts';
-import { type Steps, Suspended } from '../../lib/cooperative-yield.ts';
+import type { Steps } from '../../lib/cooperative-yield.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { BuildFailure } from '../../schemas/build/build-outcome.ts';
 import { contentDigest } from '../../store/codec/digest.ts';
@@ -140,8 +140,7 @@ export class Comparison {
   *#compareOutput(output: Output, former: ProcessedOutput | null): Steps<ProcessedOutput> {
     const { turn, builder, dependsOn } = output;
     const { counts } = this.changes;
-    const madeStored = storedOutput(output, this.autoTypes);
-    const stored = madeStored instanceof Suspended ? yield* madeStored.steps : madeStored;
+    const stored = yield* storedOutput(output, this.autoTypes);
     const bytesDigest = contentDigest(stored.bytes);
     const isSame = former?.bytesDigest.equals(bytesDigest) ?? false;
     this.changes.countFindings(diagnosticsOf(output, stored.misfits, (demand) => this.lookups.isCut(demand)));
@@ -157,8 +156,7 @@ export class Comparison {
     const { kind, environmentId, name, schemaDigest } = builder;
     const claims = this.#compareClaims(output, former, isReported);
     const history = historyOf(turn, former, claims, isReported, this.returning.get(output));
-    const compared = compareReferences(this.changes, output, former);
-    const references = compared instanceof Suspended ? yield* compared.steps : compared;
+    const references = yield* compareReferences(this.changes, output, former);
     return {
       kind,
       environmentId,

@@ -5,14 +5,7 @@ import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
 import { stringified } from '../../contract/large-json/stringify-in-parts.ts';
 import { diagnosticsPerBuildMax } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
-import {
-  chain,
-  type Resumable,
-  repeat,
-  type Steps,
-  Suspended,
-  workBudget,
-} from '../../lib/cooperative-yield.ts';
+import { type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import type { BuiltItem } from '../../schemas/build/build-outcome.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import { fitAutoField, fitField, fitsAsItIs, fitsAutoAsItIs } from '../../search/fields/fit.ts';
@@ -44,64 +37,52 @@ export const noMisfits: readonly Misfit[] = [];
 
 /**
  * Omits nulls silently, and reports omitted misfits (docs/reference/indexes-and-queries.md "Field types"). Returns the same
- * object if nothing is omitted. Long lists are processed in steps.
+ * object if nothing is omitted.
  * @param isAuto keep values that do not decide a type, regardless of the type of their field
  */
-function fitFields(values: JsonObject, types: FieldTypes, isAuto: boolean): Resumable<FittedFields> {
-  return chain(fitWholly(values, types, isAuto), (fits) =>
-    fits ? { fields: values, misfits: noMisfits } : fitPartly(values, types, isAuto),
-  );
+function* fitFields(values: JsonObject, types: FieldTypes, isAuto: boolean): Steps<FittedFields> {
+  if (yield* fitWholly(values, types, isAuto)) return { fields: values, misfits: noMisfits };
+  return yield* fitPartly(values, types, isAuto);
 }
 
-function fitWholly(values: JsonObject, types: FieldTypes, isAuto: boolean): Resumable<boolean> {
+function* fitWholly(values: JsonObject, types: FieldTypes, isAuto: boolean): Steps<boolean> {
   const fitsWhole = isAuto ? fitsAutoAsItIs : fitsAsItIs;
-  const names = namesOf(values);
-  let fits = true;
-  const look = (at: number): Resumable<boolean> => {
-    const name = names[at];
-    if (name === undefined) return false;
+  for (const name of namesOf(values)) {
     const value: Json = values[name] ?? null;
     const type = types.get(name);
     const made = value !== null && type !== undefined && fitsWhole(type, value);
-    return chain(made, (fitsThis) => {
-      fits = fitsThis;
-      return fitsThis;
-    });
-  };
-  return chain(repeat(look), () => fits);
+    if (!(made instanceof Suspended ? yield* made.steps : made)) return false;
+    if (workBudget.isOver()) yield;
+  }
+  return true;
 }
 
-function fitPartly(values: JsonObject, types: FieldTypes, isAuto: boolean): Resumable<FittedFields> {
+function* fitPartly(values: JsonObject, types: FieldTypes, isAuto: boolean): Steps<FittedFields> {
   const fit = isAuto ? fitAutoField : fitField;
-  const names = namesOf(values);
   const fields: JsonObject = {};
   const misfits: Misfit[] = [];
-  const take = (at: number): Resumable<boolean> => {
-    const name = names[at];
-    if (name === undefined) return false;
+  for (const name of namesOf(values)) {
+    if (workBudget.isOver()) yield;
     const value: Json = values[name] ?? null;
     const type = types.get(name);
     workBudget.units += unitsPerField;
-    if (isAuto && decidesNothing(value)) {
-      setOwn(fields, name, value);
-      return true;
-    }
-    if (value === null || type === undefined) return true;
-    return chain(fit(type, value), (fitted) => {
+    if (isAuto && decidesNothing(value)) setOwn(fields, name, value);
+    else if (value !== null && type !== undefined) {
+      const made = fit(type, value);
+      const fitted = made instanceof Suspended ? yield* made.steps : made;
       if (fitted.ok) setOwn(fields, name, fitted.value);
       const isMisfit = !fitted.ok || fitted.leftOut > 0;
       if (isMisfit && misfits.length < diagnosticsPerBuildMax) misfits.push({ field: name, type });
-      return true;
-    });
-  };
-  return chain(repeat(take), () => ({ fields, misfits }));
+    }
+  }
+  return { fields, misfits };
 }
 
-/** The index item of an output. Large items are built in steps. */
-export function itemOf(
+/** The index item of an output. */
+export function* itemOf(
   { builder, turn, result }: Output,
   autoTypes: FieldTypes,
-): Resumable<{ item: StoredItem; misfits: readonly Misfit[] }> {
+): Steps<{ item: StoredItem; misfits: readonly Misfit[] }> {
   const { entity } = turn;
   assert(builder.kind === 'item' && entity !== null, 'the output is an index item of an entity');
   const mapped = result.kind === 'item' ? result.item : null;
@@ -109,16 +90,15 @@ export function itemOf(
   const types = builder.schema?.fields ?? autoTypes;
   const { sourceId, originId, stamp } = entity;
   const updatedAtMs = Math.floor(stamp / 1000);
-  return chain(mapped?.fields ?? presentValues(entity.properties), (values) =>
-    chain(fitFields(values, types, builder.schema === null), ({ fields, misfits }) =>
-      chain(fieldsTextOf(mapped, fields, isLarge), (fieldsText) =>
-        chain(builder.schema === null ? autoMisfits(values, types) : noMisfits, (others) => ({
-          item: { sourceId, originId, updatedAtMs, fields, fieldsText, fittedTo: types },
-          misfits: others.length === 0 ? misfits : [...misfits, ...others],
-        })),
-      ),
-    ),
-  );
+  const values = mapped?.fields ?? (yield* presentValues(entity.properties));
+  const { fields, misfits } = yield* fitFields(values, types, builder.schema === null);
+  const written = fieldsTextOf(mapped, fields, isLarge);
+  const fieldsText = written instanceof Suspended ? yield* written.steps : written;
+  const others = builder.schema === null ? yield* autoMisfits(values, types) : noMisfits;
+  return {
+    item: { sourceId, originId, updatedAtMs, fields, fieldsText, fittedTo: types },
+    misfits: others.length === 0 ? misfits : [...misfits, ...others],
+  };
 }
 
 /** The fields of an item as JSON, which most builds have already serialized. */
@@ -131,25 +111,24 @@ function fieldsTextOf(mapped: BuiltItem | null, fields: JsonObject, isLarge: boo
  * Omits nulls, also in lists that do not decide a type. Whether an item has an empty string or list must not depend on whether
  * another entity has already decided the type of its field.
  */
-function presentValues(properties: JsonObject): Resumable<JsonObject> {
+function* presentValues(properties: JsonObject): Steps<JsonObject> {
   const names = namesOf(properties);
   if (names.every((name) => isPresent(properties[name] ?? null))) return properties;
   const values: JsonObject = {};
-  const take = (at: number): boolean => {
-    const name = names[at];
-    if (name === undefined) return false;
+  for (const name of names) {
+    if (workBudget.isOver()) yield;
     workBudget.units += unitsPerField;
     const value = properties[name] ?? null;
     if (isPresent(value)) setOwn(values, name, value);
-    else if (Array.isArray(value))
+    else if (Array.isArray(value)) {
       setOwn(
         values,
         name,
         value.filter((item) => item !== null),
       );
-    return true;
-  };
-  return chain(repeat(take), () => values);
+    }
+  }
+  return values;
 }
 
 function isPresent(value: Json): boolean {
@@ -157,13 +136,9 @@ function isPresent(value: Json): boolean {
 }
 
 /** Properties that the index has no room for, and object members that do not fit or have no room. */
-function autoMisfits(values: JsonObject, types: FieldTypes): Resumable<readonly Misfit[]> {
-  const withoutRoom = fieldsWithoutRoom(values, types);
-  if (!namesOf(values).some((name) => hasMembers(values[name] ?? null))) return withoutRoom;
-  return new Suspended(memberMisfits(values, types, withoutRoom));
-}
-
-function* memberMisfits(values: JsonObject, types: FieldTypes, misfits: Misfit[]): Steps<readonly Misfit[]> {
+function* autoMisfits(values: JsonObject, types: FieldTypes): Steps<readonly Misfit[]> {
+  const misfits = fieldsWithoutRoom(values, types);
+  if (!namesOf(values).some((name) => hasMembers(values[name] ?? null))) return misfits;
   for (const [field, value] of yield* pathValues(values)) {
     if (misfits.length >= diagnosticsPerBuildMax) break;
     if (decidesNothing(value)) continue;

@@ -9,20 +9,20 @@ import type { EntityRef } from '../../contract/ids.ts';
 import { stringified } from '../../contract/large-json/stringify-in-parts.ts';
 import { sliceMs } from '../../contract/limits.ts';
 import { type Steps, Suspended } from '../../lib/cooperative-yield.ts';
-import { groupBy } from '../../lib/lists.ts';
+import { groupBy, portions } from '../../lib/lists.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import { type BuildInput, LongTexts } from '../../schemas/build/build-input.ts';
 import { type LookupLayout, project } from '../../schemas/lookup-layout.ts';
 import type { FullSchema, ResolvedAction } from '../../schemas/schema.ts';
-import { formatDependent, type Suspect } from '../../store/derived/dependents.ts';
+import { formatDependent, parseDependent, type Suspect } from '../../store/derived/dependents.ts';
 import { type IndexWrite, type LookupKey, touchKeys } from '../../store/derived/lookups.ts';
 import type { IndexEntries } from '../../store/derived/processed-record.ts';
 import type { Caller } from '../../store/ownership/lease.ts';
+import { invalidate } from '../../store/partitions/invalidate.ts';
 import type { Store } from '../../store/store.ts';
 import type { DownstreamInvalidation } from '../../store/streams/announcement.ts';
 import { type DeferredOutput, deferredOutput } from './batch-changes.ts';
 import { CodeReplies, type CodeSandbox, makeCalls } from './code-replies.ts';
-import { DownstreamInvalidations } from './downstream.ts';
 import { TenantInput } from './output.ts';
 import type { Turn } from './turn.ts';
 
@@ -200,4 +200,66 @@ function dependentOfAction({ sourceId, originId, alias }: ResolvedAction, enviro
   return alias === null
     ? formatDependent({ kind: 'entity', environmentId: '', name: '', sourceId, originId })
     : formatDependent({ kind: 'view', environmentId, name: alias, sourceId, originId });
+}
+
+/** Maximum number of dependents per stream entry, because a portion of the stream contains at least one whole entry. */
+const dependentsPerInvalidation = 1000;
+
+interface Caused {
+  readonly dependent: string;
+  readonly cause: EntityRef | null;
+}
+
+/** Requests the rebuilds that a batch's changes require, in all partitions. */
+export class DownstreamInvalidations {
+  /** The last invalidation sent, by tenant and partition. */
+  readonly #last = new Map<string, DownstreamInvalidation>();
+
+  constructor(
+    private readonly store: Store,
+    private readonly caller: Caller,
+  ) {}
+
+  get list(): DownstreamInvalidation[] {
+    return [...this.#last.values()];
+  }
+
+  /**
+   * @param dependents with the entity whose change invalidates each; null if unknown
+   * @param inBatch `<source>:<origin>` of entities that this batch builds later anyway. @throws FencedError,
+   * StoreUnavailableError
+   */
+  async send(
+    tenant: string,
+    dependents: ReadonlyMap<string, EntityRef | null>,
+    inBatch: ReadonlySet<string>,
+  ): Promise<void> {
+    const byPartition = new Map<number, Caused[]>();
+    for (const [dependent, cause] of dependents) {
+      const parsed = parseDependent(dependent);
+      if (parsed === null || inBatch.has(`${parsed.sourceId}:${parsed.originId}`)) continue;
+      const partition = this.store.partitions.ofEntity(parsed.sourceId, parsed.originId);
+      const group = byPartition.get(partition);
+      const caused = { dependent, cause };
+      if (group === undefined) byPartition.set(partition, [caused]);
+      else group.push(caused);
+    }
+    await Promise.all([...byPartition].map(([partition, group]) => this.#sendTo(tenant, partition, group)));
+  }
+
+  async #sendTo(tenant: string, partition: number, caused: readonly Caused[]): Promise<void> {
+    const { store, caller } = this;
+    for (const portion of portions(caused, dependentsPerInvalidation)) {
+      const dependents = portion.map(({ dependent }) => dependent);
+      const causes = portion.map(({ cause }) => cause);
+      this.#note(tenant, partition, await invalidate(store, caller, partition, tenant, dependents, causes));
+    }
+  }
+
+  #note(tenant: string, partition: number, sequence: number): void {
+    const key = `${tenant}:${partition}`;
+    const known = this.#last.get(key);
+    if (known === undefined || known.sequence < sequence)
+      this.#last.set(key, { tenant, partition, sequence });
+  }
 }

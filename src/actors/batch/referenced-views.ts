@@ -1,5 +1,5 @@
 /** The views that a view refers to, for its processed record. */
-import { type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { ReferencePiece } from '../../schemas/build/build-outcome.ts';
 import { referenceText } from '../../store/change-log/references.ts';
 import type { ProcessedOutput } from '../../store/derived/processed-record.ts';
@@ -14,26 +14,16 @@ const unitsPerReference = 200;
 const none: readonly string[] = [];
 const noReferences: Pick<ProcessedOutput, 'references'> = {};
 
-/** Collects the differences from the record, in steps. @returns the references for the record */
-export function compareReferences(
+/** Collects the differences from the record. @returns the references for the record */
+export function* compareReferences(
   changes: BatchChanges,
-  output: Output,
+  { turn, builder, result }: Output,
   former: ProcessedOutput | null,
-): Resumable<Pick<ProcessedOutput, 'references'>> {
-  const { result } = output;
+): Steps<Pick<ProcessedOutput, 'references'>> {
   if (result.kind !== 'view') return noReferences;
   const before = former?.references ?? none;
   const pieces = result.view.body.references;
   if (pieces.length === 0 && before.length === 0) return noReferences;
-  return new Suspended(compareInSteps(changes, output, before, pieces));
-}
-
-function* compareInSteps(
-  changes: BatchChanges,
-  { turn, builder }: Output,
-  before: readonly string[],
-  pieces: readonly ReferencePiece[],
-): Steps<Pick<ProcessedOutput, 'references'>> {
   const kept = yield* referencesOf(turn, builder, pieces);
   // After a batch without a commit, and in a repair, stored references may differ from the record.
   const known = new Set(turn.repair === null ? before : none);

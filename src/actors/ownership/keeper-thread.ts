@@ -2,8 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { LeaseEnds } from '../../store/ownership/lease-renewal.ts';
 import { connect, disconnect } from '../../store/redis/redis-connection.ts';
-import { LocalKeeper } from './keeper.ts';
-import { type FromKeeper, type KeeperStart, sharedClockMs, type ToKeeper } from './keeper-messages.ts';
+import { type FromKeeper, type KeeperStart, LocalKeeper, sharedClockMs, type ToKeeper } from './keeper.ts';
 
 const { address, channels, leaseMs, ends, stuckMs, clockOffsetMs } = workerData as KeeperStart;
 const client = connect({ address });

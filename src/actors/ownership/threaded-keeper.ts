@@ -6,8 +6,15 @@ import { Worker } from 'node:worker_threads';
 import { mainThreadStuckMs } from '../../contract/limits.ts';
 import type { Lease } from '../../store/ownership/lease.ts';
 import type { ProcessBeat, ProcessHost } from '../../store/processes/process-messages.ts';
-import type { Keeper, KeeperEvents, KeeperTerms } from './keeper.ts';
-import { type FromKeeper, type KeeperStart, sharedClockMs, type ToKeeper } from './keeper-messages.ts';
+import {
+  type FromKeeper,
+  type Keeper,
+  type KeeperEvents,
+  type KeeperStart,
+  type KeeperTerms,
+  sharedClockMs,
+  type ToKeeper,
+} from './keeper.ts';
 
 /** The thread only renews leases and sends heartbeats. */
 const heapMegabytes = 64;

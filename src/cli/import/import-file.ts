@@ -27,11 +27,7 @@ export interface ImportFileOptions extends ImportArguments {
  * (`stdin.failed.ndjson` for standard input).
  * @throws CommandStop if the file cannot be read
  */
-export async function importFile(
-  options: ImportFileOptions,
-  signal: AbortSignal,
-  retryTotalMs = retryTotalMsDefault,
-): Promise<ImportSummary> {
+export async function importFile(options: ImportFileOptions, signal: AbortSignal): Promise<ImportSummary> {
   const { file, sourceKey, baseUrl, concurrency, trust = {}, seenIds } = options;
   const reader = readerFor(options);
   const input = await openInput(file);
@@ -40,7 +36,7 @@ export async function importFile(
   const progress = showProgress(input);
   const importer = new Importer(
     {
-      ...{ baseUrl, trust, sourceKey, concurrency, retryTotalMs, signal },
+      ...{ baseUrl, trust, sourceKey, concurrency, signal, retryTotalMs: retryTotalMsDefault },
       onSilence: (line) => progress.say(line),
     },
     failures,

@@ -14,11 +14,9 @@ export interface ImportProgress {
   stop(): void;
 }
 
-export function showProgress(
-  input: ImportInput,
-  output: NodeJS.WriteStream = process.stderr,
-): ImportProgress {
+export function showProgress(input: ImportInput): ImportProgress {
   const clock = new ImportClock(input);
+  const output = process.stderr;
   return output.isTTY && input.totalBytes !== null
     ? bar(clock, input.totalBytes, output)
     : lines(clock, output);

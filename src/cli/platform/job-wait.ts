@@ -22,16 +22,14 @@ const obstacleMs = 15_000;
 const silentMs = 3_000;
 
 /**
- * Waits until every live process runs the generation.
+ * Waits until every live process runs the generation. Prints the late ones if it takes long, and when they change.
  * @returns number of processes
- * @param say called with the late processes if it takes long, and when they change
  * @throws the reason of the signal
  */
 export async function waitForProcesses(
   store: Store,
   generation: number,
   signal: AbortSignal,
-  say: (line: string) => void = console.error,
 ): Promise<number> {
   const startedMs = performance.now();
   let said = '';
@@ -42,7 +40,7 @@ export async function waitForProcesses(
     const names = late.map(({ role, host, pid }) => `${role} (process ${pid} on ${host})`).join(', ');
     const line = `Waiting for ${names} to use it. If it does not, see its log.`;
     if (line !== said && performance.now() - startedMs > silentMs) {
-      say(line);
+      console.error(line);
       said = line;
     }
     await sleepUnless(signal, pollMs);

@@ -1,14 +1,22 @@
-import { Conditions } from './conditions.tsx';
+import { typedValue, valueText } from '../parts/typed-value.ts';
 import {
+  type Boost,
+  boostOf,
+  type Condition,
+  conditionsOf,
   facetFieldsOf,
+  hasOperators,
+  operators,
   type QueryObject,
   searchOf,
   sortOf,
+  withBoost,
+  withConditions,
   withFacet,
+  withOperators,
   withSearch,
   withSort,
 } from './query-state.ts';
-import { Ranking } from './ranking.tsx';
 import type { IndexField, Target } from './targets.ts';
 
 interface BuilderProps {
@@ -21,6 +29,8 @@ interface BuilderProps {
   readonly onTarget: (name: string) => void;
   readonly onQuery: (query: QueryObject) => void;
 }
+
+type PartProps = Pick<BuilderProps, 'fields' | 'query' | 'onQuery'>;
 
 export function Builder({ targets, target, fields, facetable, query, onTarget, onQuery }: BuilderProps) {
   const { fields: searched, value } = searchOf(query);
@@ -122,4 +132,129 @@ export function Builder({ targets, target, fields, facetable, query, onTarget, o
 function named(chosen: string, fields: readonly IndexField[], facetable: ReadonlySet<string>): string[] {
   const names = fields.map(({ name }) => name).filter((name) => facetable.has(name));
   return chosen === '' || names.includes(chosen) ? names : [chosen, ...names];
+}
+
+/** The form for conditions combined with AND. Other filters can be edited as JSON. */
+function Conditions({ fields, query, onQuery }: PartProps) {
+  const conditions = conditionsOf(query);
+  if (conditions === null) {
+    return (
+      <fieldset class="field">
+        <legend>Filters</legend>
+        <p class="quiet">The form cannot show nested filters. Edit them in the query object.</p>
+      </fieldset>
+    );
+  }
+  const change = (next: readonly Condition[]) => onQuery(withConditions(query, next));
+  const replace = (at: number, part: Partial<Condition>) =>
+    change(conditions.map((one, index) => (index === at ? { ...one, ...part } : one)));
+  return (
+    <fieldset class="field">
+      <legend>Filters</legend>
+      {conditions.map((condition, at) => (
+        <div key={at} class="condition">
+          <select
+            aria-label="Field"
+            value={condition.field}
+            onChange={({ currentTarget }) => replace(at, { field: currentTarget.value })}
+          >
+            {[...new Set([condition.field, ...fields.map(({ name }) => name)])].map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+          <select
+            aria-label="Operator"
+            value={condition.operator}
+            onChange={({ currentTarget }) => replace(at, { operator: currentTarget.value })}
+          >
+            {[...new Set([condition.operator, ...operators])].map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+          <input
+            type="text"
+            aria-label="Value"
+            value={valueText(condition.value)}
+            onChange={({ currentTarget }) => replace(at, { value: typedValue(currentTarget.value) })}
+          />
+          <button
+            type="button"
+            aria-label={`Remove the filter on ${condition.field}`}
+            onClick={() => change(conditions.filter((_, index) => index !== at))}
+          >
+            ✕
+          </button>
+        </div>
+      ))}
+      <button
+        type="button"
+        onClick={() =>
+          change([...conditions, { field: fields[0]?.name ?? '_originId', operator: 'equals', value: '' }])
+        }
+      >
+        Add a filter
+      </button>
+    </fieldset>
+  );
+}
+
+const halfLifeDays = 30;
+const numberType = /^(integer|long|float|double)(\[\])?$/;
+
+/** Search options: operators, and a field that boosts the score. */
+function Ranking({ fields, query, onQuery }: PartProps) {
+  const boost = boostOf(query);
+  const isDate = (name: string) =>
+    fields.some((field) => field.name === name && field.type.startsWith('date'));
+  const boostable = fields.filter(({ name, type }) => numberType.test(type) || isDate(name));
+  const change = (part: Partial<Boost>) => onQuery(withBoost(query, { ...boost, ...part }));
+  return (
+    <fieldset class="field">
+      <legend>Ranking</legend>
+      <label>
+        <input
+          type="checkbox"
+          checked={hasOperators(query)}
+          onChange={({ currentTarget }) => onQuery(withOperators(query, currentTarget.checked))}
+        />{' '}
+        "phrases" and -exclusions
+      </label>
+      <div class="pair">
+        <select
+          aria-label="Boost by"
+          value={boost.field}
+          onChange={({ currentTarget: { value } }) =>
+            change({ field: value, halfLife: isDate(value) ? (boost.halfLife ?? halfLifeDays) : null })
+          }
+        >
+          <option value="">no boost</option>
+          {[...new Set([boost.field, ...boostable.map(({ name }) => name)])]
+            .filter((name) => name !== '')
+            .map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+        </select>
+        <input
+          type="number"
+          aria-label="Weight of the boost"
+          min="0.01"
+          max="100"
+          step="any"
+          value={boost.weight}
+          disabled={boost.field === ''}
+          onChange={({ currentTarget }) => change({ weight: Number(currentTarget.value) })}
+        />
+        {boost.halfLife !== null && (
+          <input
+            type="number"
+            aria-label="Half-life of the boost in days"
+            min="0.01"
+            step="any"
+            value={boost.halfLife}
+            onChange={({ currentTarget }) => change({ halfLife: Number(currentTarget.value) })}
+          />
+        )}
+      </div>
+    </fieldset>
+  );
 }

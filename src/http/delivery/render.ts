@@ -6,8 +6,7 @@
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { formatViewId } from '../../contract/ids.ts';
 import { deliveryBodyBytesMax, deliveryReferencesMax } from '../../contract/limits.ts';
-import { ReferenceCounts } from '../../store/derived/reference-counts.ts';
-import type { StoredBody, StoredReference } from '../../store/derived/stored-body.ts';
+import { ReferenceCounts, type StoredBody, type StoredReference } from '../../store/derived/stored-body.ts';
 
 /** The loaded target of a reference; null if there is none. */
 export type ViewOf = (target: NonNullable<StoredReference['target']>) => LoadedView | null;

@@ -13,8 +13,13 @@ import {
   viewBatchBytesMax,
 } from '../../contract/limits.ts';
 import { type EndOfTurn, Turns } from '../../lib/turns.ts';
-import { ReferenceCounts } from '../../store/derived/reference-counts.ts';
-import { bytesApart, decodeBody, type StoredBody, type ViewTarget } from '../../store/derived/stored-body.ts';
+import {
+  bytesApart,
+  decodeBody,
+  ReferenceCounts,
+  type StoredBody,
+  type ViewTarget,
+} from '../../store/derived/stored-body.ts';
 import { subjectKey, viewSubject } from '../../store/derived/subjects.ts';
 import { bodyIn, fieldOfLargeBody, fieldOfView } from '../../store/derived/views.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';

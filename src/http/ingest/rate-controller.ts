@@ -1,7 +1,7 @@
 /**
  * Backpressure for ingest. Accepting an entity costs less than processing it. An import that is accepted as fast as it arrives
- * would run far ahead of the workers, and all other writes would wait at the end of the queue. So `window.ts` bounds the work
- * that a front has accepted and the workers have not done. Requests beyond that wait here, before any part of them is accepted.
+ * would run far ahead of the workers, and all other writes would wait at the end of the queue. So a window bounds the work that
+ * a front has accepted and the workers have not done. Requests beyond that wait here, before any part of them is accepted.
  * Bulk and single saves each have their own window and queue, so that neither waits for the other. Tenants take turns.
  */
 import { ProblemError, problems } from '../../contract/errors.ts';
@@ -9,7 +9,6 @@ import type { FrontLimits } from '../../contract/front-limits.ts';
 import { ingestWaitMs } from '../../contract/limits.ts';
 import type { PlaceListener } from '../../store/visibility/progress.ts';
 import type { VersionVector } from '../../store/visibility/version.ts';
-import { IngestWindow } from './window.ts';
 import { WaitingWrites, type WriteKind } from './writes-under-way.ts';
 
 /** A worker that has done none of its waiting work for this long counts as away, and new writes do not wait for it. */
@@ -163,5 +162,70 @@ export class IngestRateController {
     if (window.hasRoom) return true;
     this.#writes.giveUpUnmoved(performance.now() - awayMs);
     return window.hasRoom;
+  }
+}
+
+/** Half of the 200 ms in which the median single save becomes visible (docs/promises.md "Load and outages"). */
+const aimMs = 100;
+const sizeFirst = 400;
+/**
+ * A smaller size would hardly make writes faster: an entry then waits mostly for Redis and for a free core, and not for other
+ * entries. And an import would make almost no progress.
+ */
+const sizeMin = 200;
+const sizeMax = 100_000;
+/** The window is refilled when at most this share of it is in use. */
+const refillShare = 0.5;
+/** Share of the correction that is applied to the size after each completed write. */
+const gain = 0.5;
+const factorMin = 0.5;
+const factorMax = 2;
+
+/**
+ * Bounds the accepted work that may wait for the workers to what they do in about `aimMs`. The size is adjusted by how long
+ * accepted writes had to wait. So it adapts to the cost of entities and to the number of fronts: each front measures how long
+ * its own writes waited among all others. Work is counted in small entities (`workOf`).
+ */
+export class IngestWindow {
+  #size = sizeFirst;
+  #used = 0;
+  #isFilling = true;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get used(): number {
+    return this.#used;
+  }
+
+  /**
+   * A full window has no room until much of its work is done. The writes that are then accepted together share calls to Redis
+   * and stream entries, each of which costs as much as several entities. The last write may exceed the size.
+   */
+  get hasRoom(): boolean {
+    if (this.#used >= this.#size) this.#isFilling = false;
+    else if (this.#used <= this.#size * refillShare) this.#isFilling = true;
+    return this.#isFilling;
+  }
+
+  take(work: number): void {
+    this.#used += work;
+  }
+
+  give(work: number): void {
+    // Sums of fractions have rounding errors.
+    this.#used = Math.max(0, this.#used - work);
+  }
+
+  /**
+   * Adjusts the size after work was done.
+   * @param waitedMs time since the work was accepted
+   * @param isWanted true if a request waits for room. Otherwise the size does not grow
+   */
+  fit(work: number, waitedMs: number, isWanted: boolean): void {
+    const factor = Math.min(factorMax, Math.max(factorMin, aimMs / Math.max(1, waitedMs)));
+    if (factor > 1 && !isWanted) return;
+    this.#size = Math.min(sizeMax, Math.max(sizeMin, this.#size + gain * work * (factor - 1)));
   }
 }

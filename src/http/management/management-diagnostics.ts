@@ -1,8 +1,9 @@
 /** `GET /management/v1/diagnostics`: what is valid but probably a mistake (docs/reference/management.md "Diagnostics"). */
 
 import { ProblemError, problems } from '../../contract/errors.ts';
+import type { EntityRef } from '../../contract/ids.ts';
 import type { DiagnosticsAnswer } from '../../contract/shapes-management.ts';
-import { type DiagnosePlace, diagnosePage } from '../../verify/diagnostics/diagnose-page.ts';
+import { diagnosePage } from '../../verify/diagnostics/diagnose-page.ts';
 import { shownDiagnostic } from '../../verify/diagnostics/located-diagnostic.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../call.ts';
@@ -30,12 +31,12 @@ export function managementDiagnostics({ store, configuration }: Services): Handl
   };
 }
 
-function textOf({ sourceId, originId }: DiagnosePlace): string {
+function textOf({ sourceId, originId }: EntityRef): string {
   return `${sourceId}/${originId}`;
 }
 
 /** @throws ProblemError `parameterInvalid` */
-function placeOf(text: string): DiagnosePlace {
+function placeOf(text: string): EntityRef {
   const slash = text.indexOf('/');
   if (slash < 1)
     throw new ProblemError(

@@ -13,19 +13,19 @@ import {
   withCounts,
 } from '../../search/merge-answers.ts';
 import type { SearchStats } from '../../search/search-stats.ts';
-import type { FacetGroup } from '../../search/shard-answer.ts';
+import type { FacetGroup, ShownRow } from '../../search/shard-answer.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import { countsLength, decodeCounts, decodeTexts } from '../protocol/further-answers.ts';
 import { facetsTooLarge, pageTooLarge, RefusedQueryError } from '../protocol/refusal.ts';
 import { decodeAnswer, facetsLength, type SentRow } from '../protocol/row-answer.ts';
 import type { ShardQuestion } from '../protocol/shard-request.ts';
 import { UnavailableError } from '../query-service.ts';
-import { joinedRows, type RowForm, type RowValues, rowFormOf, rowText } from '../result/row-text.ts';
+import { joinedRows, type RowForm, rowFormOf, rowText } from '../result/row-text.ts';
 import type { MessageBody } from '../transport/messages.ts';
 import type { Scatter } from './scatter.ts';
 
 /** A worker's answer to one query. */
-export interface FoundAnswer extends PartialAnswer<SentRow | RowValues> {
+export interface FoundAnswer extends PartialAnswer<SentRow | ShownRow> {
   /** Statistics by which a worker with all items has scored; null otherwise. */
   readonly stats: SearchStats | null;
 }
@@ -173,7 +173,7 @@ async function withTexts(
   return whole;
 }
 
-function writtenRow(row: RowValues, form: RowForm): MergedRow {
+function writtenRow(row: ShownRow, form: RowForm): MergedRow {
   const { place, score, updatedAtMs } = row;
   const text = joinedRows([rowText(row, form)]);
   return { place, score, updatedAtMs, textBytes: text.length, text };

@@ -4,11 +4,11 @@
  * and requests complete places where necessary. Then it runs the query again.
  */
 import type { EntityRef } from '../../contract/ids.ts';
-import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
+import type { Steps } from '../../lib/cooperative-yield.ts';
 import { type CheckedQuery, populationsOf } from '../../search/checked-query.ts';
 import { distinctValuesMax, type SentPlace } from '../../search/distinct/sent-place.ts';
 import type { PlainValue } from '../../search/packed-values.ts';
-import type { Shard } from '../../search/shard/shard.ts';
+import type { Shard, TakeFirst } from '../../search/shard/shard.ts';
 import type { RowPlace } from '../../search/shard-answer.ts';
 import type { MessageBody } from '../transport/messages.ts';
 import { distinctTooLarge, encodeRefusal, throwRefusal } from './refusal.ts';
@@ -56,19 +56,17 @@ class FirstsText {
   }
 }
 
-/** The first items of each population of the query, or a refusal, in steps. @param shard null if this worker has no items */
-export function encodeFirsts(query: CheckedQuery, shard: Shard | null): Resumable<MessageBody> {
+/** The first items of each population of the query, or a refusal. @param shard null if this worker has no items */
+export function* encodeFirsts(query: CheckedQuery, shard: Shard | null): Steps<MessageBody> {
   const texts = populationsOf(query).map(() => new FirstsText());
-  if (shard === null) return texts.map(({ body }) => body);
   let room = distinctValuesMax(query);
-  const taken = shard.firsts(query, (populationIndex, name, place) => {
+  const take: TakeFirst = (populationIndex, name, place) => {
     texts[populationIndex]?.add({ name, place });
     room -= 1;
     return room >= 0;
-  });
-  return chain(taken, (isWhole) =>
-    isWhole ? texts.map(({ body }) => body) : encodeRefusal(distinctTooLarge),
-  );
+  };
+  const isWhole = shard === null || (yield* shard.firsts(query, take));
+  return isWhole ? texts.map(({ body }) => body) : encodeRefusal(distinctTooLarge);
 }
 
 /** The first items of a population, in portions that are parsed one by one. @throws RefusedQueryError */
@@ -86,22 +84,22 @@ export function* decodeFirsts(body: MessageBody, populationIndex: number): Gener
 /** Maximum number of characters of the places in one answer, without the last one. */
 const placesUnitsMax = 4 * 1024 * 1024;
 
-/** The places of the items as JSON, in order, as many as fit, in steps; null for an item that is not here. */
-export function encodePlaces(
+/** The places of the items as JSON, in order, as many as fit; null for an item that is not here. */
+export function* encodePlaces(
   query: CheckedQuery,
   refs: readonly EntityRef[],
   shard: Shard | null,
-): Resumable<MessageBody> {
+): Steps<MessageBody> {
   if (shard === null) return refs.map(() => null);
   const texts: (string | null)[] = [];
   let units = 0;
-  const taken = shard.places(query, refs, (place) => {
+  yield* shard.places(query, refs, (place) => {
     const text = place && JSON.stringify(place);
     texts.push(text);
     units += text?.length ?? 0;
     return units < placesUnitsMax;
   });
-  return chain(taken, () => texts);
+  return texts;
 }
 
 /** The places of the first of the requested items. @throws RefusedQueryError */

@@ -1,5 +1,5 @@
 /** Answers of a second round: exact counts of facets, and JSON texts of rows. */
-import { chain, mapInTurn, type Resumable, repeat, workBudget } from '../../lib/cooperative-yield.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { FacetGroup, FacetGroups, TextScale } from '../../search/shard-answer.ts';
 import { SizeBudget } from '../result/facets-text.ts';
 import type { MessageBody } from '../transport/messages.ts';
@@ -13,35 +13,36 @@ const portionUnits = 65_536;
 /** The cost of writing a group, in units of the work budget, besides its characters. */
 const unitsPerGroup = 40;
 
-/** The groups of facets or a refusal, in steps. */
-export function encodeCounts(counts: readonly FacetGroups[]): Resumable<MessageBody> {
+/** The groups of facets or a refusal. */
+export function* encodeCounts(counts: readonly FacetGroups[]): Steps<MessageBody> {
   const budget = new SizeBudget();
-  const packed = mapInTurn(counts, ({ groups, scale }) =>
-    chain(portionTexts(groups, budget), (texts): PackedCounts => [scale ?? null, texts]),
-  );
-  return chain(packed, (body) => (budget.isExceeded ? encodeRefusal(facetsTooLarge) : body));
+  const packed: PackedCounts[] = [];
+  for (const { groups, scale } of counts) {
+    packed.push([scale ?? null, yield* portionTexts(groups, budget)]);
+    if (budget.isExceeded) return encodeRefusal(facetsTooLarge);
+  }
+  return packed;
 }
 
-function portionTexts(groups: readonly FacetGroup[], budget: SizeBudget): Resumable<string[]> {
+function* portionTexts(groups: readonly FacetGroup[], budget: SizeBudget): Steps<string[]> {
   const portions: string[] = [];
   let texts: string[] = [];
   let units = 0;
-  const written = repeat((at) => {
-    const group = groups[at];
-    if (texts.length > 0 && (group === undefined || units >= portionUnits)) {
+  for (const group of groups) {
+    const text = JSON.stringify(group);
+    texts.push(text);
+    units += text.length;
+    workBudget.units += unitsPerGroup + text.length;
+    if (!budget.take(text.length + 1)) break;
+    if (units >= portionUnits) {
       portions.push(`[${texts.join()}]`);
       texts = [];
       units = 0;
     }
-    if (group === undefined || budget.isExceeded) return false;
-    const text = JSON.stringify(group);
-    texts.push(text);
-    units += text.length;
-    budget.take(text.length + 1);
-    workBudget.units += unitsPerGroup + text.length;
-    return true;
-  });
-  return chain(written, () => portions);
+    if (workBudget.isOver()) yield;
+  }
+  if (texts.length > 0) portions.push(`[${texts.join()}]`);
+  return portions;
 }
 
 /** A portion of the groups of a facet, from one worker. */
@@ -65,12 +66,10 @@ export function countsLength(body: MessageBody): number {
     .reduce((sum, { length }) => sum + length, 0);
 }
 
-/** @param fields JSON text of the fields of each row; null for a row that is not here */
-export function encodeTexts(fields: readonly (Buffer | null)[]): MessageBody {
-  return fields;
-}
-
-/** The texts in the order of the request. @throws RefusedQueryError */
+/**
+ * The JSON text of the fields of each requested row, in order; null for a row that is not there.
+ * @throws RefusedQueryError
+ */
 export function decodeTexts(body: MessageBody): (Buffer | null)[] {
   throwRefusal(body);
   return body as (Buffer | null)[];

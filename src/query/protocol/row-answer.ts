@@ -4,7 +4,7 @@
  * passes it on.
  */
 import { queryPageUnitsMax } from '../../contract/limits.ts';
-import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
+import type { Steps } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import type { PartialAnswer } from '../../search/merge-answers.ts';
 import { type PackedStats, packStats, type SearchStats, unpackStats } from '../../search/search-stats.ts';
@@ -54,28 +54,25 @@ export interface AnswerTerms {
   readonly isWhole: boolean;
 }
 
-/** Rows and facets of an answer, or a refusal, in steps. */
-export function encodeAnswer(
+/** Rows and facets of an answer, or a refusal. */
+export function* encodeAnswer(
   { total, rows, facets, stats }: ShownAnswer,
   { index, query, isWhole }: AnswerTerms,
-): Resumable<MessageBody> {
+): Steps<MessageBody> {
   const sent = isWhole ? rows.slice(query.offset) : rows;
   const bytesMax = isWhole ? queryPageUnitsMax : Number.POSITIVE_INFINITY;
-  return chain(pageRows(sent, rowFormOf(index, query), bytesMax), (page) => {
-    if (page === null) return encodeRefusal(pageTooLarge);
-    const budget = new SizeBudget();
-    if (isWhole) budget.take(page.bytes);
-    const texts = groupsTexts(facets, (at) => query.facets[at]?.size ?? 0, budget);
-    return chain(texts, (facetsText) => {
-      if (facetsText === null) return encodeRefusal(facetsTooLarge);
-      const rowTexts =
-        isWhole || (sendsTexts(query) && page.bytes <= unaskedBytesMax) ? joinedRows(page.texts) : null;
-      // The rows are JSON to preserve unpaired surrogates: MessagePack strings are UTF-8.
-      const rowsText = JSON.stringify(packedRows(sent, page));
-      // The front already has the statistics, unless this worker has computed them.
-      return [total, rowsText, rowTexts, facetsText, isWhole && stats !== null ? packStats(stats) : null];
-    });
-  });
+  const page = yield* pageRows(sent, rowFormOf(index, query), bytesMax);
+  if (page === null) return encodeRefusal(pageTooLarge);
+  const budget = new SizeBudget();
+  if (isWhole) budget.take(page.bytes);
+  const facetsText = yield* groupsTexts(facets, (at) => query.facets[at]?.size ?? 0, budget);
+  if (facetsText === null) return encodeRefusal(facetsTooLarge);
+  const hasTexts = isWhole || (sendsTexts(query) && page.bytes <= unaskedBytesMax);
+  // The rows are JSON to preserve unpaired surrogates: MessagePack strings are UTF-8.
+  const rowsText = JSON.stringify(packedRows(sent, page));
+  // The front already has the statistics, unless this worker has computed them.
+  const packedStats = isWhole && stats !== null ? packStats(stats) : null;
+  return [total, rowsText, hasTexts ? joinedRows(page.texts) : null, facetsText, packedStats];
 }
 
 function packedRows(rows: readonly ShownRow[], { texts }: PageRows): PackedRow[] {
@@ -115,35 +112,24 @@ export function facetsLength(body: MessageBody): number {
 }
 
 /**
- * Writes the result or a refusal, in steps.
+ * Writes the result or a refusal.
  * @param seal makes the token for the page after a row
  */
-export function encodeWholeAnswer(
+export function* encodeWholeAnswer(
   { total, rows, facets }: ShownAnswer,
   { index, query }: { readonly index: string; readonly query: CheckedQuery },
   seal: (last: RowPlace) => string,
-): Resumable<MessageBody> {
+): Steps<MessageBody> {
   const sent = rows.slice(query.offset);
-  return chain(pageRows(sent, rowFormOf(index, query), queryPageUnitsMax), (page) => {
-    if (page === null) return encodeRefusal(pageTooLarge);
-    return chain(facetsBeside(page.bytes, query, facets), (facetsText) => {
-      if (facetsText === null) return encodeRefusal(facetsTooLarge);
-      const last = sent.length === query.pageSize ? sent.at(-1) : undefined;
-      const nextPageToken = last === undefined ? null : seal(last.place);
-      return resultOfRows(total, page.texts, { facetsText, nextPageToken });
-    });
-  });
-}
-
-/** @returns null if there is no room for the facets in addition to the page */
-function facetsBeside(
-  pageBytes: number,
-  query: CheckedQuery,
-  facets: readonly FacetGroups[],
-): Resumable<string | null> {
+  const page = yield* pageRows(sent, rowFormOf(index, query), queryPageUnitsMax);
+  if (page === null) return encodeRefusal(pageTooLarge);
   const budget = new SizeBudget();
-  budget.take(pageBytes);
-  return facetsTextOf(facetsOf(query, facets), budget);
+  budget.take(page.bytes);
+  const facetsText = yield* facetsTextOf(facetsOf(query, facets), budget);
+  if (facetsText === null) return encodeRefusal(facetsTooLarge);
+  const last = sent.length === query.pageSize ? sent.at(-1) : undefined;
+  const nextPageToken = last === undefined ? null : seal(last.place);
+  return resultOfRows(total, page.texts, { facetsText, nextPageToken });
 }
 
 /** The JSON result; null for a refusal, and for an answer that must be merged. */

@@ -3,7 +3,7 @@
  * front adds up. A worker with few results also sends these. If all workers did, the front scores them itself; otherwise it
  * starts a second round (`front/query-answer.ts`).
  */
-import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
+import type { Steps } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery, CheckedSearch } from '../../search/checked-query.ts';
 import { facetGroupsPerShardMax } from '../../search/facets/facet.ts';
 import { current } from '../../search/phase.ts';
@@ -44,22 +44,16 @@ const facetsUnitsMax = 64 * 1024;
 
 const nothingFound: UnscoredAnswer = { stats: noStats, few: { rows: [], facets: [] } };
 
-/**
- * The statistics of the items here, and the matching items if they are few, in steps. @param shard null if this worker has no
- * items
- */
-export function encodeStats(query: CheckedQuery, shard: Shard | null): Resumable<MessageBody> {
-  const answer = shard?.unscored(query, facetGroupsPerShardMax) ?? nothingFound;
-  return chain(answer, ({ stats, few }) => {
-    const packed = packStats(stats);
-    if (few === null) return [...packed, null];
-    current.enter('page');
-    const texts = groupsTexts(few.facets, (at) => query.facets[at]?.size ?? 0, new SizeBudget());
-    return chain(texts, (facetsText) => {
-      const isShort = facetsText !== null && facetsText.length <= facetsUnitsMax;
-      return [...packed, isShort ? packedFew(few.rows, facetsText) : null];
-    });
-  });
+/** The statistics of the items here, and the matching items if they are few. @param shard null if this worker has no items */
+export function* encodeStats(query: CheckedQuery, shard: Shard | null): Steps<MessageBody> {
+  const answer = shard === null ? nothingFound : yield* shard.unscored(query, facetGroupsPerShardMax);
+  const packed = packStats(answer.stats);
+  if (answer.few === null) return [...packed, null];
+  current.enter('page');
+  const { rows, facets } = answer.few;
+  const facetsText = yield* groupsTexts(facets, (at) => query.facets[at]?.size ?? 0, new SizeBudget());
+  const isShort = facetsText !== null && facetsText.length <= facetsUnitsMax;
+  return [...packed, isShort ? packedFew(rows, facetsText) : null];
 }
 
 function packedFew(rows: readonly UnscoredRow[], facetsText: string): PackedFew {

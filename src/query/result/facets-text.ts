@@ -3,9 +3,9 @@
  * meanwhile.
  */
 import { queryPageUnitsMax } from '../../contract/limits.ts';
-import { chain, mapInTurn, type Resumable, repeat, workBudget } from '../../lib/cooperative-yield.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
+import type { MergedFacet } from '../../search/merge-answers.ts';
 import type { FacetGroup, FacetGroups } from '../../search/shard-answer.ts';
-import type { QueryFacet } from '../query-service.ts';
 
 /** The remaining size for a page and its facets, in UTF-16 units of JSON text. */
 export class SizeBudget {
@@ -39,39 +39,34 @@ function unitsOf(groups: readonly FacetGroup[]): number {
 }
 
 /** JSON text of groups; null if the budget is exceeded. */
-function groupsText(groups: readonly FacetGroup[], budget: SizeBudget): Resumable<string | null> {
-  // The result is a refusal anyway.
-  if (budget.isExceeded) return null;
+function* groupsText(groups: readonly FacetGroup[], budget: SizeBudget): Steps<string | null> {
   if (unitsOf(groups) <= unitsAtOnce) {
     const text = JSON.stringify(groups);
     return budget.take(text.length) ? text : null;
   }
   const texts: string[] = [];
-  const written = repeat((at) => {
-    const text = JSON.stringify(groups[at]);
+  for (const group of groups) {
+    const text = JSON.stringify(group);
     workBudget.units += unitsPerGroup + text.length;
-    if (!budget.take(text.length + 1)) return false;
+    if (!budget.take(text.length + 1)) return null;
     texts.push(text);
-    return texts.length < groups.length;
-  });
-  return chain(written, () => (texts.length < groups.length ? null : `[${texts.join()}]`));
+    if (workBudget.isOver()) yield;
+  }
+  return `[${texts.join()}]`;
 }
 
 /** Facets as JSON; null if the budget is exceeded. */
-export function facetsTextOf(facets: readonly QueryFacet[], budget: SizeBudget): Resumable<string | null> {
-  const texts = mapInTurn(facets, ({ name, field, groups, isValid, stats }) =>
-    chain(groupsText(groups, budget), (text) =>
-      text === null
-        ? null
-        : `{"name":${JSON.stringify(name)},"field":${JSON.stringify(field)},"groups":${text},"isValid":${isValid}${stats === undefined ? '' : `,"stats":${JSON.stringify(stats)}`}}`,
-    ),
-  );
-  return chain(texts, listText);
-}
-
-/** JSON list of the texts; null if one of them is missing. */
-function listText(texts: readonly (string | null)[]): string | null {
-  return texts.includes(null) ? null : `[${texts.join()}]`;
+export function* facetsTextOf(facets: readonly MergedFacet[], budget: SizeBudget): Steps<string | null> {
+  const texts: string[] = [];
+  for (const { name, field, groups, isValid, stats } of facets) {
+    const text = yield* groupsText(groups, budget);
+    if (text === null) return null;
+    const statsText = stats === undefined ? '' : `,"stats":${JSON.stringify(stats)}`;
+    texts.push(
+      `{"name":${JSON.stringify(name)},"field":${JSON.stringify(field)},"groups":${text},"isValid":${isValid}${statsText}}`,
+    );
+  }
+  return `[${texts.join()}]`;
 }
 
 /**
@@ -79,20 +74,20 @@ function listText(texts: readonly (string | null)[]): string | null {
  * groups while they are short, so that the merge needs a second round less often.
  * @param sizeOf number of requested groups, by the index of the facet
  */
-export function groupsTexts(
+export function* groupsTexts(
   facets: readonly FacetGroups[],
   sizeOf: (at: number) => number,
   budget: SizeBudget,
-): Resumable<string | null> {
-  const texts = mapInTurn(facets, (facet, at) => {
+): Steps<string | null> {
+  const texts: string[] = [];
+  for (const [at, facet] of facets.entries()) {
     const { groups, ...others } = withoutLongRest(facet, sizeOf(at));
-    return chain(groupsText(groups, budget), (text) => {
-      if (text === null) return null;
-      const otherTexts = JSON.stringify(others).slice(1);
-      return `{"groups":${text}${otherTexts === '}' ? '' : ','}${otherTexts}`;
-    });
-  });
-  return chain(texts, listText);
+    const text = yield* groupsText(groups, budget);
+    if (text === null) return null;
+    const otherTexts = JSON.stringify(others).slice(1);
+    texts.push(`{"groups":${text}${otherTexts === '}' ? '' : ','}${otherTexts}`);
+  }
+  return `[${texts.join()}]`;
 }
 
 function withoutLongRest(facet: FacetGroups, size: number): FacetGroups {

@@ -5,8 +5,8 @@
 import { assert } from '../../lib/assert.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import { mergedNumbers } from '../../search/facets/number-facet.ts';
+import type { MergedFacet } from '../../search/merge-answers.ts';
 import type { FacetGroups } from '../../search/shard-answer.ts';
-import type { QueryFacet } from '../query-service.ts';
 import { type RowText, writeRow } from './row-text.ts';
 
 /** Beginning of every result. `status` is not the HTTP status: 0 means that the query is valid. */
@@ -18,7 +18,7 @@ const closingBracket = Buffer.from(']');
 
 /** The members after the rows. */
 export interface ResultTail {
-  readonly facets: readonly QueryFacet[];
+  readonly facets: readonly MergedFacet[];
   readonly nextPageToken: string | null;
 }
 
@@ -88,7 +88,7 @@ export function listText(texts: readonly Uint8Array[]): Buffer {
 }
 
 /** The facets of an answer whose counts include all items. */
-export function facetsOf(query: CheckedQuery, groupsOf: readonly FacetGroups[]): QueryFacet[] {
+export function facetsOf(query: CheckedQuery, groupsOf: readonly FacetGroups[]): MergedFacet[] {
   return query.facets.map((facet, at) => {
     const { name, field, size, isValid } = facet;
     if (!isValid) return { name, field, groups: [], isValid };

@@ -5,20 +5,11 @@
 import { getOwn, type JsonObject } from '../../contract/json.ts';
 import { queryPageUnitsMax } from '../../contract/limits.ts';
 import { builtInFields } from '../../contract/query-names.ts';
-import { chain, type Resumable, repeat, workBudget } from '../../lib/cooperative-yield.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import { propertyOf } from '../../search/fields/paths.ts';
 import { highlightsName } from '../../search/highlight/highlighter.ts';
-import type { RowPlace, ShownRow } from '../../search/shard-answer.ts';
-
-export interface RowValues {
-  readonly place: RowPlace;
-  /** Milliseconds since 1970. */
-  readonly updatedAtMs: number;
-  readonly score: number;
-  /** JSON text of an object with the item's fields. */
-  readonly fieldsBytes: Buffer;
-}
+import type { ShownRow } from '../../search/shard-answer.ts';
 
 export interface RowText {
   /** The beginning of the text, with the opening brace and the built-in fields. */
@@ -53,7 +44,7 @@ export function rowFormOf(index: string, { fields, highlight, sort }: CheckedQue
 }
 
 export function rowText(
-  { place: { values, originId, sourceId }, updatedAtMs, score, fieldsBytes }: RowValues,
+  { place: { values, originId, sourceId }, updatedAtMs, score, fieldsBytes }: ShownRow,
   { isWithScore, fields: shown, distanceAt }: RowForm,
 ): RowText {
   const ids = `{"_originId":${JSON.stringify(originId)},"_sourceGuid":${JSON.stringify(sourceId)}`;
@@ -127,26 +118,24 @@ const unitsPerRow = 100;
 const bytesPerUnit = 10;
 
 /** @returns null if the rows, or the values of their places, are too large */
-export function pageRows(
+export function* pageRows(
   rows: readonly ShownRow[],
   form: RowForm,
   bytesMax: number,
-): Resumable<PageRows | null> {
+): Steps<PageRows | null> {
   const texts: RowText[] = [];
   let bytes = 0;
   let placeUnits = 0;
-  const fits = () => bytes <= bytesMax && placeUnits <= queryPageUnitsMax;
-  const written = repeat((at) => {
-    const row = rows[at];
-    if (row === undefined) return false;
+  for (const row of rows) {
     const text = rowText(row, form);
     texts.push(text);
     bytes += text.bytes;
     placeUnits += placeUnitsOf(row);
     workBudget.units += unitsPerRow + Math.trunc(text.bytes / bytesPerUnit);
-    return fits();
-  });
-  return chain(written, () => (fits() ? { texts, bytes } : null));
+    if (bytes > bytesMax || placeUnits > queryPageUnitsMax) return null;
+    if (workBudget.isOver()) yield;
+  }
+  return { texts, bytes };
 }
 
 /** UTF-16 units of the values of a row's place. */

@@ -7,8 +7,8 @@ import type { QueryAddresses } from '../../store/processes/process-messages.ts';
  */
 export type MessageBody = null | boolean | number | string | Uint8Array | readonly MessageBody[];
 
-export type Reply<Body = MessageBody> =
-  | { readonly kind: 'answer'; readonly body: Body }
+export type Reply =
+  | { readonly kind: 'answer'; readonly body: MessageBody }
   /**
    * `gone`: the connection to the worker ended, or none could be opened. `unavailable`: the request or its reply could not be
    * sent. `late`: no reply before the deadline. `closed`: the front is stopping.

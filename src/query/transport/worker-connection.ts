@@ -1,10 +1,12 @@
 /** A front's connection to one worker. */
+
+import { randomInt } from 'node:crypto';
 import { createConnection, type Socket } from 'node:net';
 import { queryHandshakeMs } from '../../contract/limits.ts';
+import { SlotMap } from '../../lib/slot-map.ts';
 import { FramedSocket } from './framed-socket.ts';
 import { FrontHandshake, handshakeFrameBytesMax } from './handshake.ts';
 import { isReply, type MessageBody, ping, type Reply, type RequestMessage } from './messages.ts';
-import { PendingReplies } from './pending-replies.ts';
 
 /** Maximum number of requests that wait for the connection to open. */
 const waitingRequestsMax = 1_000;
@@ -32,7 +34,7 @@ export interface WorkerConnectionOptions {
 }
 
 export class WorkerConnection {
-  readonly #pending = new PendingReplies<MessageBody>();
+  readonly #pending = new PendingReplies();
   #waiting: WaitingRequest[] = [];
   #state: 'opening' | 'open' | 'ended' = 'opening';
   #socket: Socket | null = null;
@@ -161,4 +163,70 @@ export class WorkerConnection {
 
 function shown(address: SocketAddress): string {
   return 'path' in address ? address.path : `${address.host}:${address.port}`;
+}
+
+/** Maximum delay in detecting a timeout. */
+const sweepMs = 20;
+
+/** The number of a request combines its serial and, in the lower digits, its slot. */
+const slotsMax = 2 ** 20;
+const serialsMax = 2 ** 33;
+
+interface Pending {
+  readonly number: number;
+  readonly deadlineMs: number;
+  readonly end: (reply: Reply) => void;
+}
+
+/** Requests to a worker without a reply yet. */
+class PendingReplies {
+  readonly #pending = new SlotMap<Pending>();
+  #timer: NodeJS.Timeout | null = null;
+  /** Starts at a random number, so that a reply for a former process with this id matches no request. */
+  #lastSerial = randomInt(serialsMax);
+
+  /**
+   * Adds a request.
+   * @param send sends it with its number
+   * @param end called with its reply or its loss, at the latest after the timeout
+   */
+  ask(timeoutMs: number, send: (number: number) => void, end: (reply: Reply) => void): void {
+    if (this.#pending.size >= slotsMax) {
+      end({ kind: 'lost', reason: 'unavailable' });
+      return;
+    }
+    this.#lastSerial = (this.#lastSerial + 1) % serialsMax;
+    this.#timer ??= setInterval(() => this.#sweep(), sweepMs);
+    const pending = { number: 0, deadlineMs: performance.now() + timeoutMs, end };
+    pending.number = this.#lastSerial * slotsMax + this.#pending.add(pending);
+    send(pending.number);
+  }
+
+  /** A reply without a waiting request is dropped: the request has timed out. */
+  settle(number: number, reply: Reply): void {
+    const slot = number % slotsMax;
+    const pending = this.#pending.at(slot);
+    if (pending?.number !== number) return;
+    this.#pending.remove(slot);
+    pending.end(reply);
+  }
+
+  /** Ends all requests in progress as lost. */
+  loseAll(reason: 'gone' | 'closed'): void {
+    this.#pending.each(({ number }) => this.settle(number, { kind: 'lost', reason }));
+    this.#endSweeps();
+  }
+
+  #sweep(): void {
+    const nowMs = performance.now();
+    this.#pending.each(({ number, deadlineMs }) => {
+      if (deadlineMs <= nowMs) this.settle(number, { kind: 'lost', reason: 'late' });
+    });
+    if (this.#pending.size === 0) this.#endSweeps();
+  }
+
+  #endSweeps(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+  }
 }

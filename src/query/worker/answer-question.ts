@@ -1,7 +1,7 @@
 /** A shard's answer to one question, encoded for the front. */
 
 import type { KeyObject } from 'node:crypto';
-import { chain, mapInTurn, type Resumable, Suspended } from '../../lib/cooperative-yield.ts';
+import type { Steps } from '../../lib/cooperative-yield.ts';
 import { type Analyzer, plainAnalyzer } from '../../search/analysis/analyzer.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import { distinctValuesMax } from '../../search/distinct/sent-place.ts';
@@ -9,11 +9,11 @@ import { facetGroupsPerShardMax } from '../../search/facets/facet.ts';
 import { Highlighter } from '../../search/highlight/highlighter.ts';
 import { current } from '../../search/phase.ts';
 import type { Shard } from '../../search/shard/shard.ts';
-import type { ShardAnswer, ShownAnswer, ShownRow } from '../../search/shard-answer.ts';
+import type { FacetGroups, ShardAnswer, ShownAnswer, ShownRow } from '../../search/shard-answer.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import { pinOf, sealToken, tokenUse } from '../next-page-token.ts';
 import { encodeFirsts, encodePlaces } from '../protocol/distinct-answer.ts';
-import { encodeCounts, encodeTexts } from '../protocol/further-answers.ts';
+import { encodeCounts } from '../protocol/further-answers.ts';
 import { distinctTooLarge, encodeRefusal, pageTooLarge } from '../protocol/refusal.ts';
 import { encodeAnswer, encodeWholeAnswer, sendsTexts } from '../protocol/row-answer.ts';
 import type { ShardQuery, ShardQuestion } from '../protocol/shard-request.ts';
@@ -31,12 +31,12 @@ type Question<Kind extends ShardQuestion['kind']> = Extract<ShardQuestion, { rea
 
 const nothingFound: ShardAnswer = { total: 0, rows: [], facets: [], valueCount: 0, stats: null };
 
-/** Answers the question of a query, in steps. @param shard null if this worker has no items of the index */
+/** Answers the question of a query. @param shard null if this worker has no items of the index */
 export function answerQuestion(
   { question, scope, index }: ShardQuery,
   shard: Shard | null,
   options: AnswerOptions,
-): Resumable<MessageBody> {
+): Steps<MessageBody> {
   switch (question.kind) {
     case 'answer':
       return answered(question, { scope, index }, shard, options);
@@ -49,70 +49,65 @@ export function answerQuestion(
   }
 }
 
-function answered(
+function* answered(
   { query, isText }: Question<'answer'>,
   index: ScopedIndex,
   shard: Shard | null,
   { secret, isWhole }: AnswerOptions,
-): Resumable<MessageBody> {
-  const unscored = isWhole ? null : searchWithoutStats(query);
-  if (unscored !== null) return encodeStats(query, shard);
-  if (query.distinct?.beaten === null && !isWhole) return encodeFirsts(query, shard);
+): Steps<MessageBody> {
+  if (!isWhole && searchWithoutStats(query) !== null) return yield* encodeStats(query, shard);
+  if (!isWhole && query.distinct?.beaten === null) return yield* encodeFirsts(query, shard);
   // With all partitions, the first groups are the result. Otherwise the merge needs more groups than requested.
   const groupsMax = isWhole ? 0 : facetGroupsPerShardMax;
-  const answer = shard === null ? nothingFound : shard.answer(query, groupsMax);
+  const found = shard === null ? nothingFound : yield* shard.answer(query, groupsMax);
+  if (isWhole && found.valueCount > distinctValuesMax(query)) return encodeRefusal(distinctTooLarge);
+  current.enter('page');
+  const isShown = isWhole || sendsTexts(query);
+  const shown = isShown ? yield* withHighlights(found, query, analyzersIn(shard)) : found;
+  if (shown === null) return encodeRefusal(pageTooLarge);
   const terms = { index: index.index, query, isWhole };
-  const analyzerOf = analyzersIn(shard);
-  return chain(answer, (found) => {
-    if (isWhole && found.valueCount > distinctValuesMax(query)) return encodeRefusal(distinctTooLarge);
-    current.enter('page');
-    return chain(withHighlights(found, query, isWhole, analyzerOf), (shown) => {
-      if (shown === null) return encodeRefusal(pageTooLarge);
-      if (!isWhole || !isText) return encodeAnswer(shown, terms);
-      const pin = pinOf(query, shown.stats);
-      return encodeWholeAnswer(shown, terms, (last) => sealToken(secret, tokenUse(index, query), last, pin));
-    });
-  });
+  if (!isWhole || !isText) return yield* encodeAnswer(shown, terms);
+  const pin = pinOf(query, shown.stats);
+  return yield* encodeWholeAnswer(shown, terms, (last) =>
+    sealToken(secret, tokenUse(index, query), last, pin),
+  );
 }
 
-/** Adds highlights to the rows if their texts are sent. @returns null if they are too large */
-function withHighlights(
+/** Adds highlights to the rows of the page. @returns null if they are too large */
+function* withHighlights(
   answer: ShardAnswer,
   query: CheckedQuery,
-  isWhole: boolean,
   analyzerOf: (field: string) => Analyzer,
-): Resumable<ShownAnswer | null> {
+): Steps<ShownAnswer | null> {
   const highlighter = Highlighter.of(query, analyzerOf);
-  if (highlighter === null || !(isWhole || sendsTexts(query))) return answer;
-  const rows = mapInTurn(answer.rows, (row, at): Resumable<ShownRow> => {
-    if (at < query.offset || highlighter.isExceeded) return row;
-    const { place, score, updatedAtMs } = row;
-    return chain(new Suspended(highlighter.highlighted(row.fieldsBytes)), (fieldsBytes) => {
-      return { place, score, updatedAtMs, fieldsBytes };
-    });
-  });
-  return chain(rows, (shown) => (highlighter.isExceeded ? null : { ...answer, rows: shown }));
+  if (highlighter === null) return answer;
+  const rows: ShownRow[] = answer.rows.slice(0, query.offset);
+  for (const { place, score, updatedAtMs, fieldsBytes } of answer.rows.slice(query.offset)) {
+    rows.push({ place, score, updatedAtMs, fieldsBytes: yield* highlighter.highlighted(fieldsBytes) });
+    if (highlighter.isExceeded) return null;
+  }
+  return { ...answer, rows };
 }
 
-function texts({ query, rows }: Question<'texts'>, shard: Shard | null): Resumable<MessageBody> {
+function* texts({ query, rows }: Question<'texts'>, shard: Shard | null): Steps<MessageBody> {
   current.enter('page');
   const highlighter = Highlighter.of(query, analyzersIn(shard));
-  const all = mapInTurn(rows, ({ sourceId, originId }): Resumable<Buffer | null> => {
+  const all: (Buffer | null)[] = [];
+  for (const { sourceId, originId } of rows) {
     const fields = shard?.fieldsBytesOf(sourceId, originId) ?? null;
-    if (fields === null || highlighter === null || highlighter.isExceeded) return fields;
-    return new Suspended(highlighter.highlighted(fields));
-  });
-  return chain(all, (made) => (highlighter?.isExceeded ? encodeRefusal(pageTooLarge) : encodeTexts(made)));
+    all.push(fields === null || highlighter === null ? fields : yield* highlighter.highlighted(fields));
+    if (highlighter?.isExceeded) return encodeRefusal(pageTooLarge);
+  }
+  return all;
 }
 
-function counted({ query, facets }: Question<'counts'>, shard: Shard | null): Resumable<MessageBody> {
-  const counts = mapInTurn(facets, ({ facetIndex, values }) =>
-    shard === null ? { groups: [] } : shard.counts(query, facetIndex, values),
-  );
-  return chain(counts, (groups) => {
-    current.enter('page');
-    return encodeCounts(groups);
-  });
+function* counted({ query, facets }: Question<'counts'>, shard: Shard | null): Steps<MessageBody> {
+  const counts: FacetGroups[] = [];
+  for (const { facetIndex, values } of facets) {
+    counts.push(shard === null ? { groups: [] } : yield* shard.counts(query, facetIndex, values));
+  }
+  current.enter('page');
+  return yield* encodeCounts(counts);
 }
 
 function analyzersIn(shard: Shard | null): (field: string) => Analyzer {

@@ -139,18 +139,17 @@ export class LiveShard {
   *#applyAll(): Steps<void> {
     for (; this.#done < this.#changes.length; this.#done += 1) {
       const change = this.#changes[this.#done];
-      const applied = change === undefined ? undefined : this.#apply(change);
-      if (applied instanceof Suspended) yield* applied.steps;
+      if (change !== undefined) yield* this.#apply(change);
       if (workBudget.isOver()) yield;
     }
     this.#changes.length = 0;
     this.#done = 0;
   }
 
-  #apply(change: Change): Resumable<unknown> {
+  #apply(change: Change): Steps<unknown> {
     switch (change.kind) {
       case 'put':
-        return new Suspended(this.#put(change.partition, change.item));
+        return this.#put(change.partition, change.item);
       case 'remove':
         return this.shard.take(change.sourceId, change.originId);
       case 'drop':
@@ -158,7 +157,7 @@ export class LiveShard {
       case 'dropUnproven':
         return this.shard.dropUnproven();
       case 'learn':
-        return new Suspended(this.#learnFields());
+        return this.#learnFields();
     }
   }
 
@@ -247,9 +246,7 @@ export class LiveShard {
     const hasPaths = this.definition.kind === 'auto' && Object.values(fields).some(hasMembers);
     const members = hasPaths ? yield* this.#members(fields) : undefined;
     const fieldsText = fields === item.fields ? item.fieldsText : undefined;
-    const put = { partition, sourceId, originId, updatedAtMs, fields, members, fieldsText };
-    const made = this.shard.put(put);
-    if (made instanceof Suspended) yield* made.steps;
+    yield* this.shard.put({ partition, sourceId, originId, updatedAtMs, fields, members, fieldsText });
   }
 
   /** Values of members of objects that fit the types of their fields, or whose types are not decided yet. */

@@ -1,7 +1,7 @@
 /** A request in a worker. Its queries are answered one after the other, in slices of time, within budgets. */
 import { queryBudgetsPerRequest } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
-import { type Resumable, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { current, type Detail, type Phase } from '../../search/phase.ts';
 import { encodeRefusal } from '../protocol/refusal.ts';
 import { encodeReply, type HeldState, nothingHeld, type ShardReply } from '../protocol/shard-reply.ts';
@@ -118,7 +118,7 @@ export class RunningRequest {
 export class Evaluation {
   readonly #answers: MessageBody[] = [];
   /** The remaining steps of the current query; null before it has begun. */
-  #left: Suspended<MessageBody> | null = null;
+  #left: Steps<MessageBody> | null = null;
   /** The cost of the current query; null before the first check of the clock. */
   #cost: Cost | null = null;
   /** Processor time of the current query in ms, and of those before it. */
@@ -134,7 +134,7 @@ export class Evaluation {
 
   /** @param answerers of the queries, in order @param budgetMs processor time of each query */
   constructor(
-    private readonly answerers: readonly (() => Resumable<MessageBody>)[],
+    private readonly answerers: readonly (() => Steps<MessageBody>)[],
     private readonly budgetMs: number,
   ) {}
 
@@ -159,15 +159,16 @@ export class Evaluation {
     current.enter(this.#phase, this.#detail);
     let countedMs = this.#costMs;
     while (this.#answers.length < this.answerers.length) {
-      const answer = this.#continue();
+      this.#left ??= this.#begin();
+      const { done, value: answer } = this.#left.next();
       const isLast = this.#answers.length + 1 === this.answerers.length;
       // The cost of the last answer is not needed.
-      if (!(answer instanceof Suspended) && isLast) {
+      if (done && isLast) {
         this.#answers.push(answer);
         break;
       }
       this.#checkClock();
-      if (!(answer instanceof Suspended)) {
+      if (done) {
         this.#spentMs += this.#costMs - countedMs;
         countedMs = 0;
         this.#settle(answer);
@@ -186,22 +187,14 @@ export class Evaluation {
 
   /** Drops unfinished work. */
   abandon(): void {
-    this.#left?.steps.return(null);
+    this.#left?.return(null);
     this.#left = null;
   }
 
-  /** The next answer, or its remaining steps. */
-  #continue(): Resumable<MessageBody> {
-    if (this.#left === null) {
-      const begin = this.answerers[this.#answers.length];
-      assert(begin !== undefined, 'a query is left to be answered');
-      const answer = begin();
-      if (!(answer instanceof Suspended)) return answer;
-      // A suspended answer is continued within this slice.
-      this.#left = answer;
-    }
-    const { done, value } = this.#left.steps.next();
-    return done ? value : this.#left;
+  #begin(): Steps<MessageBody> {
+    const begin = this.answerers[this.#answers.length];
+    assert(begin !== undefined, 'a query is left to be answered');
+    return begin();
   }
 
   /** Adds the time since the last check to the cost of the current phase. @returns whether the slice is over */

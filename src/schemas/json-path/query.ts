@@ -6,11 +6,10 @@ import { type JSONPathQuery, jsonpath, TokenKind } from 'json-p3';
 import type { Json } from '../../contract/json.ts';
 import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
 import { assert } from '../../lib/assert.ts';
-import { countCodePoints } from '../../lib/code-points.ts';
+import { compareCodePoints, countCodePoints } from '../../lib/code-points.ts';
 import { chain, forEach, type Resumable } from '../../lib/cooperative-yield.ts';
 import type { Evaluate, Frame } from '../language/scope.ts';
-import { ownMember } from '../values.ts';
-import { compareValues } from './compare.ts';
+import { jsonEqual, ownMember, textSteps } from '../values.ts';
 import { compilePattern, patternTakes } from './i-regexp.ts';
 import type { PathRun } from './run.ts';
 import { filledLiteral } from './text.ts';
@@ -275,4 +274,39 @@ function compileNodes(parsed: Expression | undefined, meaning: PathMeaning): Sel
 
 function baseOf(query: jsonpath.expressions.FilterQuery): '$' | '@' {
   return query instanceof RootQuery ? '$' : '@';
+}
+
+/**
+ * RFC 9535 section 2.3.5.2.2: equality is deep and typed; only two numbers or two strings are ordered, strings by code points.
+ * The library's comparison orders by UTF-16 units, reads members of prototypes and has no limit.
+ * @param spend called with the work of the comparison; may throw to stop it
+ */
+export function compareValues(
+  a: Json | undefined,
+  operator: string,
+  b: Json | undefined,
+  spend: (steps: number) => void,
+): boolean {
+  spend(textSteps(a, b));
+  switch (operator) {
+    case '==':
+      return jsonEqual(a, b, spend);
+    case '!=':
+      return !jsonEqual(a, b, spend);
+    case '<':
+      return less(a, b);
+    case '>':
+      return less(b, a);
+    case '<=':
+      return less(a, b) || jsonEqual(a, b, spend);
+    case '>=':
+      return less(b, a) || jsonEqual(a, b, spend);
+    default:
+      return false;
+  }
+}
+
+function less(a: Json | undefined, b: Json | undefined): boolean {
+  if (typeof a === 'number' && typeof b === 'number') return a < b;
+  return typeof a === 'string' && typeof b === 'string' && compareCodePoints(a, b) < 0;
 }

@@ -2,7 +2,7 @@ import type { EntityRef } from '../../contract/ids.ts';
 import type { Json } from '../../contract/json.ts';
 import { shardSliceMs } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
-import { finish, type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
+import { finish, runSync, type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { IndexTexts } from '../../schemas/definition/index-texts.ts';
 import { type Analyzer, analyzersOf, plainAnalyzer } from '../analysis/analyzer.ts';
@@ -131,12 +131,12 @@ export class Shard {
     return true;
   }
 
-  /** Removes the unconfirmed items of a snapshot, in steps. */
-  dropUnproven(): Resumable<void> {
-    return new Suspended(this.#dropAll((doc) => this.#tables.docs.isUnproven(doc)));
+  /** Removes the unconfirmed items of a snapshot. */
+  dropUnproven(): Steps<void> {
+    return this.#dropAll((doc) => this.#tables.docs.isUnproven(doc));
   }
 
-  /** Adds an auto-indexed field or changes its type, and sets the values of all items, in steps. */
+  /** Adds an auto-indexed field or changes its type, and sets the values of all items. */
   *learnField(name: string, type: FieldType): Steps<void> {
     this.#tables.pendingSearches.clear();
     const isNew = !this.#tables.fields.has(name);
@@ -151,105 +151,8 @@ export class Shard {
     return field;
   }
 
-  /** Adds or replaces an item, in steps. */
-  put(item: IndexItem): Resumable<void> {
-    return new Suspended(this.#put(item));
-  }
-
-  /** Like `put`, without a pause. */
-  upsert(item: IndexItem): void {
-    finish(this.put(item));
-  }
-
-  /** Removes an item, in steps. @returns whether there was one */
-  take(sourceId: string, originId: string): Resumable<boolean> {
-    return new Suspended(this.#take(sourceId, originId));
-  }
-
-  /** Like `take`, without a pause. */
-  remove(sourceId: string, originId: string): boolean {
-    return finish(this.take(sourceId, originId));
-  }
-
-  /** Removes every item of a partition, in steps. */
-  dropPartition(partition: number): Resumable<void> {
-    return new Suspended(this.#dropAll((doc) => this.#tables.docs.partitionOf(doc) === partition));
-  }
-
-  /** The analyzer for the words of a field. */
-  analyzerOf(field: string): Analyzer {
-    return this.#tables.fields.get(field)?.text?.analyzer ?? plainAnalyzer;
-  }
-
-  /** JSON text of an item's fields in UTF-8, which must not be modified; null if the item is not here. */
-  fieldsBytesOf(sourceId: string, originId: string): Buffer | null {
-    const { docs } = this.#tables;
-    const doc = docs.find(sourceId, originId);
-    return doc < 0 ? null : docs.textBytesOf(doc);
-  }
-
-  /**
-   * Runs a query over the items of this shard, in steps.
-   * @param facetGroupsMax number of groups to return if a facet requests fewer. With few groups, `counts` is needed more often
-   */
-  answer(query: CheckedQuery, facetGroupsMax: number): Resumable<ShardAnswer> {
-    return new Suspended(this.#answer(query, facetGroupsMax));
-  }
-
-  /** Runs a search before its statistics are known, in steps; see `sumOfStats`. @param facetGroupsMax see `answer` */
-  unscored(query: CheckedQuery, facetGroupsMax: number): Resumable<UnscoredAnswer> {
-    return new Suspended(this.#unscored(query, facetGroupsMax));
-  }
-
-  /** Like `answer`, without a pause. */
-  query(query: CheckedQuery, facetGroupsMax: number = facetGroupsPerShardMax): ShardAnswer {
-    return finish(this.answer(query, facetGroupsMax));
-  }
-
-  /**
-   * The second request for a facet, in steps; see `mergeAnswers`. Returns exact counts of the given values, or of all groups
-   * (null), unordered. Leaves out values that no item has.
-   */
-  counts(
-    query: CheckedQuery,
-    facetIndex: number,
-    values: readonly FacetGroup['value'][] | null,
-  ): Resumable<FacetGroups> {
-    return new Suspended(this.#counts(query, facetIndex, values));
-  }
-
-  /** Like `counts`, without a pause. */
-  facetCounts(
-    query: CheckedQuery,
-    facetIndex: number,
-    values: readonly FacetGroup['value'][] | null,
-  ): FacetGroups {
-    return finish(this.counts(query, facetIndex, values));
-  }
-
-  /**
-   * Reports the position of the first item for each value in this shard, for a query with `distinct`, in steps.
-   * @param take returns false when it takes no more
-   * @returns whether all were taken
-   */
-  firsts(query: CheckedQuery, take: TakeFirst): Resumable<boolean> {
-    return new Suspended(this.#firsts(query, take));
-  }
-
-  /**
-   * Reports the positions of items in the order of the query, in steps, until `take` returns false; null for items that are not
-   * here.
-   * @param take returns false when it takes no more
-   */
-  places(
-    query: CheckedQuery,
-    refs: readonly EntityRef[],
-    take: (place: RowPlace | null) => boolean,
-  ): Resumable<void> {
-    return new Suspended(this.#places(query, refs, take));
-  }
-
-  *#put(item: IndexItem): Steps<void> {
+  /** Adds or replaces an item. */
+  *put(item: IndexItem): Steps<void> {
     const { docs, fields } = this.#tables;
     const fieldsText = item.fieldsText ?? JSON.stringify(item.fields);
     const before = docs.find(item.sourceId, item.originId);
@@ -280,13 +183,134 @@ export class Shard {
     yield* this.#sweep(this.#sweeper.dueWith(this.size));
   }
 
-  *#take(sourceId: string, originId: string): Steps<boolean> {
+  /** Like `put`, without a pause. */
+  upsert(item: IndexItem): void {
+    runSync(this.put(item));
+  }
+
+  /** Removes an item. @returns whether there was one */
+  *take(sourceId: string, originId: string): Steps<boolean> {
     const doc = this.#tables.docs.find(sourceId, originId);
     if (doc < 0) return false;
     this.#tables.pendingSearches.clear();
     yield* this.#retire(doc);
     yield* this.#sweep(this.#sweeper.dueWith(this.size));
     return true;
+  }
+
+  /** Like `take`, without a pause. */
+  remove(sourceId: string, originId: string): boolean {
+    return runSync(this.take(sourceId, originId));
+  }
+
+  /** Removes every item of a partition. */
+  dropPartition(partition: number): Steps<void> {
+    return this.#dropAll((doc) => this.#tables.docs.partitionOf(doc) === partition);
+  }
+
+  /** The analyzer for the words of a field. */
+  analyzerOf(field: string): Analyzer {
+    return this.#tables.fields.get(field)?.text?.analyzer ?? plainAnalyzer;
+  }
+
+  /** JSON text of an item's fields in UTF-8, which must not be modified; null if the item is not here. */
+  fieldsBytesOf(sourceId: string, originId: string): Buffer | null {
+    const { docs } = this.#tables;
+    const doc = docs.find(sourceId, originId);
+    return doc < 0 ? null : docs.textBytesOf(doc);
+  }
+
+  /**
+   * Runs a query over the items of this shard.
+   * @param facetGroupsMax number of groups to return if a facet requests fewer. With few groups, `counts` is needed more often
+   */
+  *answer(query: CheckedQuery, facetGroupsMax: number): Steps<ShardAnswer> {
+    const scratch = scratches.take(this.#tables.docs.capacity);
+    const inOrder = yield* hitsInOrder(query, this.#tables);
+    if (inOrder !== null) {
+      const rows = yield* pageOf(query, this.#tables, scratch, inOrder.hits);
+      scratches.giveBack(scratch);
+      return { total: inOrder.total, rows, facets: [], valueCount: 0, stats: null };
+    }
+    const hits = yield* findHits(query, this.#tables, scratch);
+    const reduction = reductionOf(query, this.#tables, scratch, hits);
+    const left = reduction === null ? hits : yield* reduced(reduction, hits, 0);
+    const sight = { query, tables: this.#tables, scratch, hits, left, reduction };
+    const facets = yield* facetsOf(sight, facetGroupsMax);
+    const listed = reduction === null ? hits : { ...hits, ...left };
+    const rows = yield* pageOf(query, this.#tables, scratch, listed);
+    giveBack(scratch, hits);
+    const { stats } = hits;
+    return { total: left.count, rows, facets, valueCount: reduction?.valueCount ?? 0, stats };
+  }
+
+  /** Like `answer`, without a pause. */
+  query(query: CheckedQuery, facetGroupsMax: number = facetGroupsPerShardMax): ShardAnswer {
+    return runSync(this.answer(query, facetGroupsMax));
+  }
+
+  /** Runs a search before its statistics are known; see `sumOfStats`. @param facetGroupsMax see `answer` */
+  *unscored(query: CheckedQuery, facetGroupsMax: number): Steps<UnscoredAnswer> {
+    const scratch = scratches.take(this.#tables.docs.capacity);
+    const answer = yield* unscoredAnswer(query, this.#tables, scratch, facetGroupsMax);
+    scratches.giveBack(scratch);
+    return answer;
+  }
+
+  /**
+   * Reports the position of the first item for each value in this shard, for a query with `distinct`.
+   * @param take returns false when it takes no more
+   * @returns whether all were taken
+   */
+  *firsts(query: CheckedQuery, take: TakeFirst): Steps<boolean> {
+    const scratch = scratches.take(this.#tables.docs.capacity);
+    const hits = yield* findHits(query, this.#tables, scratch);
+    const reduction = reductionOf(query, this.#tables, scratch, hits);
+    assert(reduction !== null, 'only a query with distinct has firsts');
+    let isWhole = true;
+    for (const [at, population] of populationsOf(query).entries()) {
+      if (at > 0 && !reduction.distinct.isForFacets) break;
+      const docs = at === 0 ? hits : yield* hitsBeside(population.filter, this.#tables, hits);
+      isWhole &&= yield* placesOfFirsts(reduction, docs, (name, place) => take(at, name, place));
+    }
+    giveBack(scratch, hits);
+    return isWhole;
+  }
+
+  /**
+   * Reports the positions of items in the order of the query, until `take` returns false; null for items that are not here.
+   * @param take returns false when it takes no more
+   */
+  *places(
+    query: CheckedQuery,
+    refs: readonly EntityRef[],
+    take: (place: RowPlace | null) => boolean,
+  ): Steps<void> {
+    const scratch = scratches.take(this.#tables.docs.capacity);
+    const hits = yield* findHits({ ...query, filter: null }, this.#tables, scratch);
+    yield* placesOf(refs, this.#tables, rankingOf(query, this.#tables, hits.scoreOf), take);
+    giveBack(scratch, hits);
+  }
+
+  /**
+   * The second request for a facet; see `mergeAnswers`. Returns exact counts of the given values, or of all groups (null),
+   * unordered. Leaves out values that no item has.
+   */
+  *counts(
+    query: CheckedQuery,
+    facetIndex: number,
+    values: readonly FacetGroup['value'][] | null,
+  ): Steps<FacetGroups> {
+    if (query.facets[facetIndex]?.isValid !== true) return noGroups;
+    const scratch = scratches.take(this.#tables.docs.capacity);
+    const hits = yield* findHits(query, this.#tables, scratch);
+    const reduction = reductionOf(query, this.#tables, scratch, hits);
+    const isReduced = reduction?.distinct.isForFacets === true;
+    const left = isReduced ? yield* reduced(reduction, hits, 0) : hits;
+    const sight = { query, tables: this.#tables, scratch, hits, left, reduction };
+    const groups = yield* groupsOf(sight, facetIndex, values);
+    giveBack(scratch, hits);
+    return groups;
   }
 
   *#dropAll(isToGo: (doc: number) => boolean): Steps<void> {
@@ -314,76 +338,6 @@ export class Shard {
       left = this.#sweeper.advance(left);
       if (workBudget.isOver()) yield;
     }
-  }
-
-  *#answer(query: CheckedQuery, facetGroupsMax: number): Steps<ShardAnswer> {
-    const scratch = scratches.take(this.#tables.docs.capacity);
-    const inOrder = yield* hitsInOrder(query, this.#tables);
-    if (inOrder !== null) {
-      const rows = yield* pageOf(query, this.#tables, scratch, inOrder.hits);
-      scratches.giveBack(scratch);
-      return { total: inOrder.total, rows, facets: [], valueCount: 0, stats: null };
-    }
-    const hits = yield* findHits(query, this.#tables, scratch);
-    const reduction = reductionOf(query, this.#tables, scratch, hits);
-    const left = reduction === null ? hits : yield* reduced(reduction, hits, 0);
-    const sight = { query, tables: this.#tables, scratch, hits, left, reduction };
-    const facets = yield* facetsOf(sight, facetGroupsMax);
-    const listed = reduction === null ? hits : { ...hits, ...left };
-    const rows = yield* pageOf(query, this.#tables, scratch, listed);
-    giveBack(scratch, hits);
-    const { stats } = hits;
-    return { total: left.count, rows, facets, valueCount: reduction?.valueCount ?? 0, stats };
-  }
-
-  *#unscored(query: CheckedQuery, facetGroupsMax: number): Steps<UnscoredAnswer> {
-    const scratch = scratches.take(this.#tables.docs.capacity);
-    const answer = yield* unscoredAnswer(query, this.#tables, scratch, facetGroupsMax);
-    scratches.giveBack(scratch);
-    return answer;
-  }
-
-  *#firsts(query: CheckedQuery, take: TakeFirst): Steps<boolean> {
-    const scratch = scratches.take(this.#tables.docs.capacity);
-    const hits = yield* findHits(query, this.#tables, scratch);
-    const reduction = reductionOf(query, this.#tables, scratch, hits);
-    assert(reduction !== null, 'only a query with distinct has firsts');
-    let isWhole = true;
-    for (const [at, population] of populationsOf(query).entries()) {
-      if (at > 0 && !reduction.distinct.isForFacets) break;
-      const docs = at === 0 ? hits : yield* hitsBeside(population.filter, this.#tables, hits);
-      isWhole &&= yield* placesOfFirsts(reduction, docs, (name, place) => take(at, name, place));
-    }
-    giveBack(scratch, hits);
-    return isWhole;
-  }
-
-  *#places(
-    query: CheckedQuery,
-    refs: readonly EntityRef[],
-    take: (place: RowPlace | null) => boolean,
-  ): Steps<void> {
-    const scratch = scratches.take(this.#tables.docs.capacity);
-    const hits = yield* findHits({ ...query, filter: null }, this.#tables, scratch);
-    yield* placesOf(refs, this.#tables, rankingOf(query, this.#tables, hits.scoreOf), take);
-    giveBack(scratch, hits);
-  }
-
-  *#counts(
-    query: CheckedQuery,
-    facetIndex: number,
-    values: readonly FacetGroup['value'][] | null,
-  ): Steps<FacetGroups> {
-    if (query.facets[facetIndex]?.isValid !== true) return noGroups;
-    const scratch = scratches.take(this.#tables.docs.capacity);
-    const hits = yield* findHits(query, this.#tables, scratch);
-    const reduction = reductionOf(query, this.#tables, scratch, hits);
-    const isReduced = reduction?.distinct.isForFacets === true;
-    const left = isReduced ? yield* reduced(reduction, hits, 0) : hits;
-    const sight = { query, tables: this.#tables, scratch, hits, left, reduction };
-    const groups = yield* groupsOf(sight, facetIndex, values);
-    giveBack(scratch, hits);
-    return groups;
   }
 }
 

@@ -15,7 +15,14 @@ import { answerOf, storeError } from '../redis/redis-errors.ts';
 import { surviving } from '../redis/replication.ts';
 import { Script, type ScriptArgument } from '../redis/script.ts';
 import type { Store } from '../store.ts';
-import { exactUrls, formatUrlForms, parseUrlForms, type UrlFormState, urlFormField } from './url-forms.ts';
+import {
+  exactUrls,
+  formatUrlForms,
+  parseUrlForms,
+  tellProcesses,
+  type UrlFormState,
+  urlFormField,
+} from './url-forms.ts';
 
 const fillScript = new Script<0 | 1>('configuration/fill', 2);
 const retireScript = new Script<0 | 1>('configuration/retire', 1);
@@ -157,11 +164,6 @@ export async function noteFilled(
 export async function retireFormer(store: Store, states: LayoutStates): Promise<void> {
   await retireScript.run(store.client, [keys.layouts], [states.version, ...states.retiring]);
   await tellProcesses(store);
-}
-
-/** Notifies the processes of a change, which they would otherwise find within a second. */
-async function tellProcesses(store: Store): Promise<void> {
-  await answerOf(store.client.publish(keys.configurationChannel, 'layouts'));
 }
 
 export interface RuntimeLookupOf {

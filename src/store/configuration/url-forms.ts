@@ -118,6 +118,7 @@ export async function noteMoved(
   if (isDone === 1) await tellProcesses(store);
 }
 
-async function tellProcesses(store: Store): Promise<void> {
+/** Notifies the processes of a change, which they would otherwise find within a second. @throws StoreUnavailableError */
+export async function tellProcesses(store: Store): Promise<void> {
   await answerOf(store.client.publish(keys.configurationChannel, 'layouts'));
 }

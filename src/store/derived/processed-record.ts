@@ -5,6 +5,7 @@
 import type { EntityRef } from '../../contract/ids.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { type PublishState, type PublishTimes, publishStates } from '../../contract/publish-times.ts';
+import type { BuildFailure } from '../../schemas/build/build-outcome.ts';
 import { type NameList, sharedListOf } from '../codec/name-lists.ts';
 import { pack, unpack } from '../codec/pack.ts';
 import { longId, shortId } from '../codec/short-id.ts';
@@ -45,7 +46,7 @@ export interface ProcessedOutput {
   /** The cause of the last build that changed a byte; absent for a change of the entity itself. */
   readonly because?: BuildCause;
   /** Why the schema fails for the current entity; the other fields are from the last successful build. Absent: no failure. */
-  readonly failure?: ProcessedFailure;
+  readonly failure?: BuildFailure;
 }
 
 /** A webhook that a schema names for its views. */
@@ -58,13 +59,6 @@ export interface BuildCause {
   readonly kind: 'lookup' | 'configuration' | 'repair' | 'restore' | 'schedule';
   /** For a lookup: the entity whose change caused it. */
   readonly entity?: EntityRef;
-}
-
-/** An error of a JavaScript schema. */
-export interface ProcessedFailure {
-  readonly message: string;
-  /** File, with line and column if known. */
-  readonly place: string;
 }
 
 /** Keys of an entity in the lookup index of one layout. */

@@ -29,9 +29,9 @@ export class OutageWatch {
   readonly #watched = new Map<string, Watched>();
   readonly #timer: NodeJS.Timeout;
 
-  /** @param hosts all their masters are watched */
+  /** @param host all its masters are watched */
   constructor(
-    private readonly hosts: readonly RedisHost[],
+    private readonly host: RedisHost,
     private readonly events: OutageEvents,
   ) {
     this.#timer = setInterval(() => this.#look(), lookMs);
@@ -44,7 +44,7 @@ export class OutageWatch {
   }
 
   #look(): void {
-    const nodes = new Map(this.hosts.flatMap((host) => mastersOf(host)));
+    const nodes = new Map(mastersOf(this.host));
     for (const watched of this.#watched.values()) {
       if (nodes.has(watched.name)) continue;
       if (watched.lostMs === null) this.#forget(watched);
@@ -63,7 +63,7 @@ export class OutageWatch {
     const onClose = () => this.#lose(watched, 'the connection was closed');
     const watched: Watched = { name, redis, onClose, lostMs: null, isAsked: false };
     // Cluster clients close connections on their own.
-    if (this.hosts.some(({ client }) => client === redis)) redis.on('close', onClose);
+    if (this.host.client === redis) redis.on('close', onClose);
     this.#watched.set(name, watched);
     return watched;
   }
@@ -73,11 +73,10 @@ export class OutageWatch {
     this.#watched.delete(watched.name);
   }
 
-  /** According to the clients. Until the failover, they drop and rediscover the node repeatedly. */
+  /** According to the client. Until the failover, it drops and rediscovers the node repeatedly. */
   #servesSlots(name: string): boolean {
-    return this.hosts.some(
-      ({ client }) => client instanceof Cluster && client.slots.some((nodes) => nodes[0] === name),
-    );
+    const { client } = this.host;
+    return client instanceof Cluster && client.slots.some((nodes) => nodes[0] === name);
   }
 
   #ask(watched: Watched): void {

@@ -1,12 +1,8 @@
 /** Connections to Redis or Redis Cluster, and the errors that reach callers. */
 import calculateSlot from 'cluster-key-slot';
 import { Cluster, Redis } from 'ioredis';
+import type { HostAndPort } from '../../config/settings/setting.ts';
 import { jobsSilenceMs, redisSilenceMs } from '../../contract/limits.ts';
-
-interface HostAndPort {
-  readonly host: string;
-  readonly port: number;
-}
 
 /** A single Redis, at a URL or at the primary that sentinels report. */
 export interface SingleAddress {

@@ -1,6 +1,6 @@
 /** One of the streams that are read together (`shared-streams.ts`), with its position and the entries read ahead. */
 import { StoreUnavailableError } from '../redis/redis-errors.ts';
-import { type StreamConnection, type StreamReply, UntilClosed } from './stream-connection.ts';
+import type { StreamConnection, StreamReply } from './stream-connection.ts';
 
 type Entry = NonNullable<StreamReply>[number][1][number];
 
@@ -21,7 +21,8 @@ export class SharedStream implements StreamConnection {
   #takenTo: string | null = null;
   #ahead: Entry[] = [];
   #waiting: Waiting | null = null;
-  readonly #untilClosed = new UntilClosed();
+  /** Reject functions of the pending reads of the last id. */
+  readonly #rejects = new Set<(error: Error) => void>();
   isOver = false;
 
   constructor(
@@ -61,14 +62,21 @@ export class SharedStream implements StreamConnection {
     });
   }
 
+  /** Also rejects on `close`, because a closed client that was waiting to reconnect never settles it. */
   lastId(): Promise<string> {
-    return this.#untilClosed.settle(this.source.lastId());
+    return new Promise((resolve, reject) => {
+      this.#rejects.add(reject);
+      this.source
+        .lastId()
+        .then(resolve, reject)
+        .finally(() => this.#rejects.delete(reject));
+    });
   }
 
   close(): void {
     this.isOver = true;
     this.source.onClose();
-    this.#untilClosed.close();
+    for (const reject of this.#rejects) reject(closedError());
     this.fail(closedError());
   }
 

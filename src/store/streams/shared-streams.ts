@@ -4,13 +4,14 @@
  * so each stream has its own connection.
  */
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { Cluster } from 'ioredis';
 import type { SendBehind } from '../redis/field-reader.ts';
 import { connectBlocking, type RedisClient } from '../redis/redis-connection.ts';
 import { StoreUnavailableError, storeError } from '../redis/redis-errors.ts';
 import { sendRaw } from '../redis/send.ts';
 import type { RedisHost } from '../store.ts';
 import { SharedStream } from './shared-stream.ts';
-import { connectToStream, LastIds, type StreamConnection, type StreamReply } from './stream-connection.ts';
+import { LastIds, NodeConnection, type StreamConnection, type StreamReply } from './stream-connection.ts';
 
 /** Maximum entries per stream and read. */
 const entriesPerRead = 200;
@@ -38,12 +39,13 @@ export interface StreamSource {
  * @param pauseMs pause between reads to collect entries; delays the second of two entries by up to this. No effect in a cluster
  */
 export function openStreamSource(host: RedisHost, pauseMs = 0): StreamSource {
-  if (host.address.kind === 'single') return new SharedStreams(host, pauseMs);
+  const { client } = host;
+  if (!(client instanceof Cluster)) return new SharedStreams(host, pauseMs);
   const opened = new Set<StreamConnection>();
   return {
     connect(key) {
       for (const former of opened) if (former.isOver) opened.delete(former);
-      const connection = connectToStream(host, key);
+      const connection = new NodeConnection(client, key);
       opened.add(connection);
       return connection;
     },

@@ -1,13 +1,12 @@
 /**
  * Reads the last id of a stream, even if its last entries were trimmed. Also provides separate connections for blocking reads
- * of a stream, which would delay all other commands on a shared one.
+ * of a stream in a cluster, which would delay all other commands on a shared one.
  */
-import { Cluster, type Redis } from 'ioredis';
-import { connectBlocking, connectToNode, nodeOf, type RedisClient } from '../redis/redis-connection.ts';
+import type { Cluster, Redis } from 'ioredis';
+import { connectToNode, nodeOf, type RedisClient } from '../redis/redis-connection.ts';
 import { StoreUnavailableError } from '../redis/redis-errors.ts';
 import { Script } from '../redis/script.ts';
 import { sendRaw } from '../redis/send.ts';
-import type { RedisHost } from '../store.ts';
 
 const lastIds = new Script<Buffer[]>('streams/last-ids', null);
 
@@ -57,68 +56,10 @@ export interface StreamConnection {
 }
 
 /**
- * With a single Redis, the connection reconnects. In a cluster, it ends with the first error, because then another node may
+ * Reads a stream of a cluster over a connection of its own, which ends with the first error, because then another node may
  * continue from an earlier state. To continue, a reader needs a new connection and must check where the stream ends.
  */
-export function connectToStream({ client, address }: RedisHost, key: string): StreamConnection {
-  if (!(client instanceof Cluster)) return new LastingConnection(connectBlocking(address), key);
-  return new NodeConnection(client, key);
-}
-
-function readOn(
-  client: RedisClient,
-  key: string,
-  place: string,
-  count: number,
-  blockMs: number,
-): Promise<StreamReply> {
-  const words = ['COUNT', count, 'BLOCK', blockMs, 'STREAMS', key, place];
-  return sendRaw(client, 'XREAD', words) as Promise<StreamReply>;
-}
-
-/** Rejects pending promises on close, because a closed client that was waiting to reconnect never settles them. */
-export class UntilClosed {
-  /** Reject functions of the pending promises. */
-  readonly #rejects = new Set<(error: Error) => void>();
-
-  /** Settles like `sent`, or rejects on `close`. */
-  settle<T>(sent: Promise<T>): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      this.#rejects.add(reject);
-      sent.then(resolve, reject).finally(() => this.#rejects.delete(reject));
-    });
-  }
-
-  close(): void {
-    for (const reject of this.#rejects) reject(new StoreUnavailableError('the connection is closed'));
-  }
-}
-
-class LastingConnection implements StreamConnection {
-  readonly #untilClosed = new UntilClosed();
-  isOver = false;
-
-  constructor(
-    private readonly client: RedisClient,
-    private readonly key: string,
-  ) {}
-
-  read(place: string, count: number, blockMs: number): Promise<StreamReply> {
-    return this.#untilClosed.settle(readOn(this.client, this.key, place, count, blockMs));
-  }
-
-  lastId(): Promise<string> {
-    return this.#untilClosed.settle(lastIdOf(this.client, this.key));
-  }
-
-  close(): void {
-    this.isOver = true;
-    this.client.disconnect();
-    this.#untilClosed.close();
-  }
-}
-
-class NodeConnection implements StreamConnection {
+export class NodeConnection implements StreamConnection {
   #client: Redis | null = null;
   isOver = false;
 
@@ -128,7 +69,8 @@ class NodeConnection implements StreamConnection {
   ) {}
 
   read(place: string, count: number, blockMs: number): Promise<StreamReply> {
-    return this.#ask(blockMs, (client) => readOn(client, this.key, place, count, blockMs));
+    const words = ['COUNT', count, 'BLOCK', blockMs, 'STREAMS', this.key, place];
+    return this.#ask(blockMs, (client) => sendRaw(client, 'XREAD', words) as Promise<StreamReply>);
   }
 
   lastId(): Promise<string> {

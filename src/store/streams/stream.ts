@@ -13,7 +13,7 @@ export class StreamGapError extends Error {
   override readonly name = 'StreamGapError';
 }
 
-/** Reads one stream in order. In a cluster, the reader ends if a call fails (`connectToStream`). */
+/** Reads one stream in order. In a cluster, the reader ends if a call fails (`NodeConnection`). */
 export class StreamReader {
   readonly #connection: StreamConnection;
   #closed = false;

@@ -168,7 +168,7 @@ class Portion {
       return;
     }
     const isThere = isMade(former);
-    const stored = await new Slice(sliceMs).whole(() => storedOutput(output, types));
+    const stored = await new Slice(sliceMs).run(storedOutput(output, types));
     const isSame = former !== undefined && isThere && isDigestOf(former.bytesDigest, stored.bytes);
     const change = isSame ? 'same' : isThere ? 'changed' : 'added';
     this.#count(builder, change);

@@ -98,7 +98,7 @@ export async function preview(store: Store, request: PreviewRequest, sandbox: Co
   const references = await checkReferences(store, [output]);
   const autoTypes = await AutoTypes.foresee(new AutoFields(store), [output]);
   const slice = new Slice(sliceMs);
-  const stored = output.failure === null ? await slice.whole(() => storedOutput(output, autoTypes)) : null;
+  const stored = output.failure === null ? await slice.run(storedOutput(output, autoTypes)) : null;
   const found = [
     ...diagnosticsOf(output, stored?.misfits ?? [], (demand) => lookups.isCut(demand)),
     ...references.map(({ diagnostic }) => diagnostic),

@@ -3,8 +3,12 @@
  * leads to it, except within the same view.
  */
 import { deliveryReferencesMax } from '../../contract/limits.ts';
-import { ReferenceCounts, type ReferenceProperty } from '../../store/derived/reference-counts.ts';
-import type { StoredReference, ViewTarget } from '../../store/derived/stored-body.ts';
+import {
+  ReferenceCounts,
+  type ReferenceProperty,
+  type StoredReference,
+  type ViewTarget,
+} from '../../store/derived/stored-body.ts';
 import { readView } from '../../store/derived/views.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { Store } from '../../store/store.ts';

@@ -5,7 +5,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Turn } from '../../actors/batch/turn.ts';
 import type { Configuration, Tenant } from '../../config/configuration.ts';
-import { formatEntityId } from '../../contract/ids.ts';
+import { type EntityRef, formatEntityId } from '../../contract/ids.ts';
 import { diagnosedEntitiesMax, diagnosedMsMax, explainedClaimsMax } from '../../contract/limits.ts';
 import { groupBy } from '../../lib/lists.ts';
 import { readClaimFields } from '../../store/claims/read-claims.ts';
@@ -17,16 +17,10 @@ import { TypeCounts } from './type-counts.ts';
 
 const entitiesPerPortion = 50;
 
-/** The entity after which a page begins. Sources are sorted by id. */
-export interface DiagnosePlace {
-  readonly sourceId: string;
-  readonly originId: string;
-}
-
 export interface DiagnosePage {
   readonly diagnostics: readonly LocatedDiagnostic[];
-  /** Null if all entities have been checked. */
-  readonly next: DiagnosePlace | null;
+  /** The entity after which the next page begins; sources are sorted by id. Null if all entities have been checked. */
+  readonly next: EntityRef | null;
 }
 
 interface PageOptions {
@@ -34,7 +28,7 @@ interface PageOptions {
   readonly configuration: Configuration;
   readonly tenant: Tenant;
   /** Null: the beginning. */
-  readonly after: DiagnosePlace | null;
+  readonly after: EntityRef | null;
   /** The page ends when it has this many findings. */
   readonly first: number;
 }

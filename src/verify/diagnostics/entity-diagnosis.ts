@@ -99,8 +99,7 @@ export class EntityDiagnosis {
     const current = outputs.filter(({ isDeferred }) => !isDeferred);
     const slice = new Slice(sliceMs);
     for (const output of current) {
-      const stored =
-        output.failure === null ? await slice.whole(() => storedOutput(output, autoTypes)) : null;
+      const stored = output.failure === null ? await slice.run(storedOutput(output, autoTypes)) : null;
       const misfits = stored?.misfits ?? [];
       for (const diagnostic of diagnosticsOf(output, misfits, (demand) => lookups.isCut(demand))) {
         report(output, diagnostic);

@@ -6,7 +6,7 @@ import { deliveryReferencesMax, sliceMs } from '../../contract/limits.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import { nearestName } from '../../lib/suggest.ts';
 import type { ReferencePiece } from '../../schemas/build/build-outcome.ts';
-import type { ReferenceProperty } from '../../store/derived/reference-counts.ts';
+import type { ReferenceProperty } from '../../store/derived/stored-body.ts';
 import { viewsAreThere, viewTarget } from '../../store/derived/views.ts';
 import type { Store } from '../../store/store.ts';
 import { AnswerReferences } from './answer-references.ts';

@@ -3,8 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ProblemError } from '../../../src/contract/errors.ts';
-import { type Accepted, IngestRateController } from '../../../src/http/ingest/rate-controller.ts';
-import { IngestWindow } from '../../../src/http/ingest/window.ts';
+import {
+  type Accepted,
+  IngestRateController,
+  IngestWindow,
+} from '../../../src/http/ingest/rate-controller.ts';
 import { WaitingWrites, type WriteKind } from '../../../src/http/ingest/writes-under-way.ts';
 import type { PlaceListener } from '../../../src/store/visibility/progress.ts';
 import { until } from '../../support/until.ts';

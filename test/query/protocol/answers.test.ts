@@ -6,7 +6,6 @@ import {
   decodeCounts,
   decodeTexts,
   encodeCounts,
-  encodeTexts,
 } from '../../../src/query/protocol/further-answers.ts';
 import {
   encodeRefusal,
@@ -72,7 +71,7 @@ test('answers: with several workers, long texts are left for a second request', 
   );
   assert.ok(ofSeveral.rows.every(({ textBytes }) => textBytes > 500_000));
   const texts = answer.rows.map(({ fieldsBytes }) => fieldsBytes);
-  assert.deepEqual(decodeTexts(sent(encodeTexts([...texts, null]))), [...texts, null]);
+  assert.deepEqual(decodeTexts(sent([...texts, null])), [...texts, null]);
 });
 
 test('answers: a whole result equals that of its rows, with a token after a full page', () => {
@@ -95,7 +94,7 @@ test('answers: a page that is not full has no token', () => {
 });
 
 test('answers: counts are stored, and a refusal is thrown when the answer is read', () => {
-  const counts = [shard.facetCounts({ ...everything, facets: [facetOf('name')] }, 0, ['mill'])];
+  const counts = [whole(shard.counts({ ...everything, facets: [facetOf('name')] }, 0, ['mill']))];
   const body = sent(whole(encodeCounts(counts)));
   assert.deepEqual([...decodeCounts(body, 0)], [{ groups: counts[0]?.groups, scale: undefined }]);
   assert.ok(countsLength(body) > 10);

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../src/contract/json.ts';
-import { finish, type Resumable } from '../../../src/lib/cooperative-yield.ts';
+import { runSync, type Steps } from '../../../src/lib/cooperative-yield.ts';
 import type { CheckedQuery } from '../../../src/search/checked-query.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
@@ -35,6 +35,6 @@ export function shardOf(
 }
 
 /** The result of steps, without pauses. */
-export function whole<T>(steps: Resumable<T>): T {
-  return finish(steps);
+export function whole<T>(steps: Steps<T>): T {
+  return runSync(steps);
 }

@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chain, type Resumable, repeat, workBudget } from '../../../src/lib/cooperative-yield.ts';
+import { type Steps, workBudget } from '../../../src/lib/cooperative-yield.ts';
 import type { MessageBody } from '../../../src/query/transport/messages.ts';
 import { Evaluation } from '../../../src/query/worker/running-request.ts';
 
 /** Uses that much processor time, in steps that check the clock. */
-function spend(ms: number): Resumable<MessageBody> {
-  let spentMs = 0;
-  const work = repeat(() => {
+function* spend(ms: number): Steps<MessageBody> {
+  for (let spentMs = 0; spentMs < ms; spentMs += 0.5) {
     const startedMs = performance.now();
     while (performance.now() < startedMs + 0.5);
-    spentMs += 0.5;
     workBudget.units += workBudget.unitsPerClockCheck;
-    return spentMs < ms;
-  });
-  return chain(work, () => `spent ${ms}`);
+    if (workBudget.isOver()) yield;
+  }
+  return `spent ${ms}`;
 }
 
 /** Evaluates queries that use that much processor time each. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
-import { compareValues } from '../../../src/schemas/json-path/compare.ts';
+import { compareValues } from '../../../src/schemas/json-path/query.ts';
 import { runs } from '../../support/runs.ts';
 
 function codePoints(text: string): number[] {

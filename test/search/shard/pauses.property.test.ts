@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { JsonObject } from '../../../src/contract/json.ts';
-import { type Resumable, type Steps, Suspended, workBudget } from '../../../src/lib/cooperative-yield.ts';
+import { type Steps, workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { checkQuery } from '../../../src/search/check/query.ts';
 import type { CheckedQuery } from '../../../src/search/checked-query.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
@@ -17,12 +17,6 @@ function checked(body: JsonObject): CheckedQuery {
   const result = checkQuery(body, { fields: allTypes, isOpen: false, isSchemaAlias: null });
   assert.ok(result.ok, result.ok ? '' : result.errors.join('\n'));
   return result.query;
-}
-
-/** As steps that begin with the first of them. */
-function* inSteps<T>(begin: () => Resumable<T>): Steps<T> {
-  const made = begin();
-  return made instanceof Suspended ? yield* made.steps : made;
 }
 
 /** Runs all of them one step at a time, in a given order. @returns their answers, null for those that were abandoned */
@@ -77,7 +71,7 @@ test('pauses: queries that pause at every step, some of them abandoned, return t
         workBudget.unitsPerClockCheck = 1;
         for (let round = 0; round < 2; round += 1) {
           const { answers, pauses } = inTurns(
-            queries.map((each) => inSteps(() => paused1.answer(each, 2))),
+            queries.map((each) => paused1.answer(each, 2)),
             order,
             left,
           );
@@ -122,7 +116,7 @@ test('pauses: a shard whose tables grow in steps equals one that grew without a 
           };
           let pauses = 0;
           workBudget.unitsPerClockCheck = 1;
-          const steps = inSteps(() => slow.put(copy));
+          const steps = slow.put(copy);
           workBudget.clock = () => true;
           while (steps.next().done !== true) pauses += 1;
           longest = Math.max(longest, pauses);

@@ -6,7 +6,7 @@ import {
   pendingSearchTermsMax,
   pendingSearchWordsMax,
 } from '../../../src/contract/limits.ts';
-import { finish, runSync } from '../../../src/lib/cooperative-yield.ts';
+import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import { plainAnalyzer } from '../../../src/search/analysis/analyzer.ts';
 import type { CheckedSearch } from '../../../src/search/checked-query.ts';
 import type { SearchStats } from '../../../src/search/search-stats.ts';
@@ -51,7 +51,7 @@ test('pending searches: a sweep in progress continues after a partition without 
   }
   const first = checked({ search: { field: 'text', value: 'commom' } });
   const second = withStats(asked ?? [], first);
-  for (const shard of [...(asked ?? []), ...(fresh ?? [])]) finish(shard.dropPartition(7));
+  for (const shard of [...(asked ?? []), ...(fresh ?? [])]) runSync(shard.dropPartition(7));
   assert.equal(asked?.[0]?.query(second).total, 200);
   assert.deepEqual(
     asked?.map((shard) => shard.query(second)),

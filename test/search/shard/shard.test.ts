@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { finish } from '../../../src/lib/cooperative-yield.ts';
+import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import { checkQuery } from '../../../src/search/check/query.ts';
 import type { CheckedQuery } from '../../../src/search/checked-query.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
@@ -220,14 +220,14 @@ test('shard: a dropped partition is gone, and its ids are reused', () => {
   for (let round = 0; round < 5; round += 1) {
     for (let at = 0; at < 3000; at += 1)
       shard.upsert(itemOf(String(at), { t: `word${at} round${round}` }, at % 2));
-    finish(shard.dropPartition(0));
+    runSync(shard.dropPartition(0));
     assert.equal(shard.size, 1500);
     assert.equal(
       shard.query(checked(fields, { search: { field: 't', value: `round${round}`, literal: true } })).total,
       1500,
     );
   }
-  finish(shard.dropPartition(1));
+  runSync(shard.dropPartition(1));
   assert.equal(shard.size, 0);
   assert.equal(shard.query(checked(fields, { search: { field: 't', value: 'word1' } })).total, 0);
 });

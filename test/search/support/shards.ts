@@ -1,7 +1,7 @@
 /** Uses shards as workers and fronts do: applies changes, and queries in as many rounds as needed. */
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../../src/contract/json.ts';
-import { finish, runSync } from '../../../src/lib/cooperative-yield.ts';
+import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import { checkQuery } from '../../../src/search/check/query.ts';
 import { type CheckedQuery, populationsOf } from '../../../src/search/checked-query.ts';
 import { Decision } from '../../../src/search/distinct/decision.ts';
@@ -27,7 +27,7 @@ export function checked(body: JsonObject): CheckedQuery {
 
 export function applyTo(shards: readonly Shard[], change: Change): void {
   if (change.kind === 'dropPartition') {
-    for (const shard of shards) finish(shard.dropPartition(change.partition));
+    for (const shard of shards) runSync(shard.dropPartition(change.partition));
     return;
   }
   const { sourceId, originId } = change.kind === 'upsert' ? change.item : change;
@@ -50,7 +50,7 @@ export function applyToMap(items: Map<string, IndexItem>, change: Change): void 
 export function withStats(shards: readonly Shard[], query: CheckedQuery): CheckedQuery {
   const { search } = query;
   if (search === null || search.stats !== null || shards.length === 1) return query;
-  const parts = shards.map((shard) => finish(shard.unscored(query, 1)).stats);
+  const parts = shards.map((shard) => runSync(shard.unscored(query, 1)).stats);
   const sum = sumOfStats(parts.map((stats) => unpackStats(asJson(packStats(stats)))));
   return { ...query, search: { ...search, stats: sum } };
 }
@@ -64,7 +64,7 @@ function assertSameInOneRound(
   answers: readonly ShardAnswer[],
 ): void {
   if (query === asked || asked.search === null) return;
-  const first = shards.map((shard) => finish(shard.unscored(asked, facetGroupsMax)));
+  const first = shards.map((shard) => runSync(shard.unscored(asked, facetGroupsMax)));
   const scored = scoredAnswers(query, first);
   if (scored === null) return;
   const rowsOf = (parts: readonly PartialAnswer<ShownRow>[]) =>
@@ -89,13 +89,13 @@ function decided(shards: readonly Shard[], query: CheckedQuery): CheckedQuery {
       decisions[at]?.take(sentName, sentPlace);
       return true;
     });
-    assert.ok(finish(taken));
+    assert.ok(runSync(taken));
   }
   for (const decision of decisions) {
     for (const refs of decision.open) {
       const places: RowPlace[] = [];
       for (const shard of shards)
-        finish(
+        runSync(
           shard.places(query, refs, (place) => (place === null ? true : places.push(asJson(place)) > 0)),
         );
       decision.settle(places);
@@ -114,7 +114,7 @@ export function ask(shards: readonly Shard[], asked: CheckedQuery, facetGroupsMa
   const counted = needs.map(({ facetIndex, values }) => {
     const sum = new CountSum();
     for (const shard of shards) {
-      const { groups, scale } = shard.facetCounts(query, facetIndex, values);
+      const { groups, scale } = runSync(shard.counts(query, facetIndex, values));
       sum.add(groups, scale);
     }
     return runSync(sum.first(100));

@@ -8,7 +8,6 @@ import { LayoutWatch } from '../../../src/jobs/layout-change.ts';
 import { OwnerSlots } from '../../../src/jobs/partition-job.ts';
 import { type RebuildContext, runRebuild } from '../../../src/jobs/rebuild-job.ts';
 import type { RebuildProgress, RebuildTask } from '../../../src/jobs/rebuild-job-queue.ts';
-import { UrlFormWatch } from '../../../src/jobs/url-form-change.ts';
 import { ActiveConfiguration } from '../../../src/store/configuration/active-configuration.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -100,7 +99,6 @@ export class JobsMember {
       configuration,
       autoFields: new AutoFields(store),
       slots: new OwnerSlots(),
-      urlFormWatch: new UrlFormWatch(store),
       layoutWatch: new LayoutWatch(store),
       pace: new PacedPortions(store),
       onInvalidated: () => {},

@@ -14,7 +14,7 @@ async function watched(context: TestContext) {
   const address = { kind: 'single', url: wire.url } as const;
   const store = await openStore({ address, partitionCount: 2, commandTimeoutMs: 300 });
   const reported: string[] = [];
-  const watch = new OutageWatch([store], {
+  const watch = new OutageWatch(store, {
     lost: (name) => void reported.push(`lost ${name}`),
     back: (name) => void reported.push(`back ${name}`),
     replaced: (name) => void reported.push(`replaced ${name}`),

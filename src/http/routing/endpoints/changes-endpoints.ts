@@ -5,7 +5,13 @@
 import type { Json } from '../../../contract/json.ts';
 import { longPollMs } from '../../../contract/limits.ts';
 import { changesAnswerShape } from '../../../contract/shapes-read.ts';
-import { managedEnvironment, minVersion, type RouteDefinition } from '../../route-definition.ts';
+import {
+  inQuery,
+  managedEnvironment,
+  minVersion,
+  plainHeader,
+  type RouteDefinition,
+} from '../../route-definition.ts';
 
 const changeExample: Json = {
   id: 'gid://Environment/e-1/Source/s-1/Entity/fr/View/country',
@@ -32,29 +38,20 @@ const changesEndpoint: RouteDefinition = {
   access: { kind: 'client', scope: 'changes' },
   problems: 'plain',
   parameters: [
-    {
-      name: 'since',
-      in: 'query',
-      shape: { type: 'string' },
-      description: 'An offset from an earlier response, or `now`; absent: every existing view',
-    },
-    {
-      name: 'live',
-      in: 'query',
-      shape: { type: 'string', enum: ['long-poll', 'sse'] },
-      description: `Waits up to ${longPollMs / 1000} s for a first change, or goes on as server-sent events`,
-    },
-    {
-      name: 'expand',
-      in: 'query',
+    inQuery('since', 'An offset from an earlier response, or `now`; absent: every existing view'),
+    inQuery(
+      'live',
+      `Waits up to ${longPollMs / 1000} s for a first change, or goes on as server-sent events`,
+      { shape: { type: 'string', enum: ['long-poll', 'sse'] } },
+    ),
+    inQuery('expand', 'Adds where else each view is delivered, because other views refer to it', {
       shape: { type: 'string', enum: ['shown'] },
-      description: 'Adds where else each view is delivered, because other views refer to it',
-    },
+    }),
   ],
   headers: [
     minVersion,
-    { name: 'Accept', prefixed: false, description: '`text/event-stream` means `live=sse`' },
-    { name: 'Last-Event-ID', prefixed: false, description: 'Like `since`, and takes precedence over it' },
+    plainHeader('Accept', '`text/event-stream` means `live=sse`'),
+    plainHeader('Last-Event-ID', 'Like `since`, and takes precedence over it'),
   ],
   answers: {
     200: {

@@ -8,60 +8,45 @@ import {
 import {
   type AnswerDefinition,
   type HeaderDefinition,
+  inQuery,
   minVersion,
   type ParameterDefinition,
+  plainHeader,
   type RouteDefinition,
 } from '../../route-definition.ts';
 
-const etag: HeaderDefinition = { name: 'ETag', prefixed: false, description: 'For If-None-Match' };
+const etag = plainHeader('ETag', 'For If-None-Match');
 const answerHeaders: readonly HeaderDefinition[] = [
   etag,
-  {
-    name: 'Cache-Control',
-    prefixed: false,
-    description:
-      'The `cacheControl` of the client, otherwise `private, no-cache`; `no-store` if `meta.status` is 404. ' +
+  plainHeader(
+    'Cache-Control',
+    'The `cacheControl` of the client, otherwise `private, no-cache`; `no-store` if `meta.status` is 404. ' +
       'A client with `cacheTags` gets the cache tags in the header that it names.',
-  },
+  ),
 ];
 
-const includeDuplicateViews: ParameterDefinition = {
-  name: 'includeDuplicateViews',
-  in: 'query',
-  shape: { type: 'boolean', default: false },
-  description: 'A view requested by several keys is returned under each of them instead of only the first',
-};
+const includeDuplicateViews = inQuery(
+  'includeDuplicateViews',
+  'A view requested by several keys is returned under each of them instead of only the first',
+  { shape: { type: 'boolean', default: false } },
+);
 const queryParameters: readonly ParameterDefinition[] = [
-  {
-    name: 'url',
-    in: 'query',
-    shape: { type: 'string', maxLength: urlCodePointsMax },
-    description: 'At most one',
-  },
-  {
-    name: 'id',
-    in: 'query',
-    shape: { type: 'array', items: { type: 'string' } },
-    description: 'A view id; can be repeated',
-  },
-  {
-    name: 'handle',
-    in: 'query',
+  inQuery('url', 'At most one', { shape: { type: 'string', maxLength: urlCodePointsMax } }),
+  inQuery('id', 'A view id; can be repeated', { shape: { type: 'array', items: { type: 'string' } } }),
+  inQuery('handle', 'A handle; can be repeated, each handle once', {
     shape: { type: 'array', items: { type: 'string' }, uniqueItems: true },
-    description: 'A handle; can be repeated, each handle once',
-  },
+  }),
   includeDuplicateViews,
-  {
-    name: 'depth',
-    in: 'query',
-    shape: { type: 'integer', minimum: 0, maximum: deliveryDepthMax },
-    description: "References deeper than this are null and listed in `meta`; absent: the client's `depth`",
-  },
+  inQuery(
+    'depth',
+    "References deeper than this are null and listed in `meta`; absent: the client's `depth`",
+    { shape: { type: 'integer', minimum: 0, maximum: deliveryDepthMax } },
+  ),
 ];
 const deliveryHeaders: readonly HeaderDefinition[] = [
   minVersion,
-  { name: 'If-None-Match', prefixed: false, description: 'An ETag: 304 if nothing changed' },
-  { name: 'Accept-Encoding', prefixed: false, description: 'br or gzip, used for bodies over 1 KiB' },
+  plainHeader('If-None-Match', 'An ETag: 304 if nothing changed'),
+  plainHeader('Accept-Encoding', 'br or gzip, used for bodies over 1 KiB'),
 ];
 const notModified: AnswerDefinition = {
   description: 'The response still has that ETag',
@@ -92,11 +77,7 @@ export const deliveryEndpoints: readonly RouteDefinition[] = [
     ...byQuery,
     headers: [
       ...deliveryHeaders,
-      {
-        name: 'Accept',
-        prefixed: false,
-        description: '`text/event-stream`: events `answer`, immediately and whenever it changes',
-      },
+      plainHeader('Accept', '`text/event-stream`: events `answer`, immediately and whenever it changes'),
     ],
     answers: {
       200: {

@@ -15,41 +15,30 @@ import {
 import { bulkIngestProblemShape } from '../../../contract/shapes-problems.ts';
 import {
   type AnswerDefinition,
-  type HeaderDefinition,
+  inPath,
+  inQuery,
   minVersion,
-  type ParameterDefinition,
+  plainHeader,
+  prefixedHeader,
   type RouteDefinition,
 } from '../../route-definition.ts';
 
-const forceType: HeaderDefinition = {
-  name: 'Force-Type',
-  prefixed: true,
-  description: '`true`, `TRUE` or `1` lets the entity change its type',
-};
-const version: HeaderDefinition = {
-  name: 'Version',
-  prefixed: true,
-  description: 'Opaque token of the state that includes this write; see Min-Version',
-};
+const forceType = prefixedHeader('Force-Type', '`true`, `TRUE` or `1` lets the entity change its type');
+const version = prefixedHeader(
+  'Version',
+  'Opaque token of the state that includes this write; see Min-Version',
+);
 
-const visible: HeaderDefinition = {
-  name: 'Visible',
-  prefixed: true,
-  description:
-    'With Wait: `true` when everything that this write caused is visible on this front, otherwise `false`',
-};
-const wait: HeaderDefinition = {
-  name: 'Wait',
-  prefixed: true,
-  description:
-    'Milliseconds, 0 to 5,000: how long to wait until everything that this write causes is visible on this front; see Visible',
-};
+const visible = prefixedHeader(
+  'Visible',
+  'With Wait: `true` when everything that this write caused is visible on this front, otherwise `false`',
+);
+const wait = prefixedHeader(
+  'Wait',
+  'Milliseconds, 0 to 5,000: how long to wait until everything that this write causes is visible on this front; see Visible',
+);
 
-const trace: HeaderDefinition = {
-  name: 'traceparent',
-  prefixed: false,
-  description: 'W3C Trace Context, passed on to webhooks',
-};
+const trace = plainHeader('traceparent', 'W3C Trace Context, passed on to webhooks');
 
 const accepted = (message: string): AnswerDefinition => ({
   description: 'The write is durable, in order for its entity, and will be processed',
@@ -58,13 +47,9 @@ const accepted = (message: string): AnswerDefinition => ({
   headers: [version, visible],
 });
 
-const originIdParameter: ParameterDefinition = {
-  name: 'originId',
-  in: 'path',
-  required: true,
+const originIdParameter = inPath('originId', 'Percent-encoded', {
   shape: originIdShape,
-  description: 'Percent-encoded',
-};
+});
 
 const bulkExample: Json = [
   {
@@ -102,7 +87,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
       forceType,
       wait,
       trace,
-      { name: 'System-Information', prefixed: true, description: 'Returned as ingestMetadata.systemInfo' },
+      prefixedHeader('System-Information', 'Returned as ingestMetadata.systemInfo'),
     ],
     body: { shape: bulkBodyShape, description: 'At most 209,715,200 bytes', example: bulkExample },
     answers: {
@@ -133,16 +118,15 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
       forceType,
       wait,
       trace,
-      { name: 'Type', prefixed: true, description: 'Makes the body raw: only the properties' },
-      { name: 'Url', prefixed: true, description: 'Raw form: the url' },
-      { name: 'OriginParentId', prefixed: true, description: 'Raw form: originId of the parent' },
-      { name: 'Publish-At', prefixed: true, description: 'Raw form: `publishAt`' },
-      { name: 'Unpublish-At', prefixed: true, description: 'Raw form: `unpublishAt`' },
-      {
-        name: 'Redirects',
-        prefixed: true,
-        description: 'Raw form: redirect URLs, separated by commas; a comma inside a URL is %2C',
-      },
+      prefixedHeader('Type', 'Makes the body raw: only the properties'),
+      prefixedHeader('Url', 'Raw form: the url'),
+      prefixedHeader('OriginParentId', 'Raw form: originId of the parent'),
+      prefixedHeader('Publish-At', 'Raw form: `publishAt`'),
+      prefixedHeader('Unpublish-At', 'Raw form: `unpublishAt`'),
+      prefixedHeader(
+        'Redirects',
+        'Raw form: redirect URLs, separated by commas; a comma inside a URL is %2C',
+      ),
     ],
     body: {
       shape: entityBodyShape,
@@ -205,14 +189,11 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     access: { kind: 'source' },
     problems: 'ingest',
     parameters: [
-      { name: 'type', in: 'query', shape: { type: 'string' }, description: 'Only entities of this type' },
-      {
-        name: 'first',
-        in: 'query',
+      inQuery('type', 'Only entities of this type'),
+      inQuery('first', 'Page size', {
         shape: { type: 'integer', minimum: 1, maximum: managementPageMax, default: managementPageDefault },
-        description: 'Page size',
-      },
-      { name: 'after', in: 'query', shape: { type: 'string' }, description: '`next` of the previous page' },
+      }),
+      inQuery('after', '`next` of the previous page'),
     ],
     headers: [minVersion],
     answers: {
@@ -256,15 +237,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     summary: 'Delete one entity by a query parameter',
     access: { kind: 'source' },
     problems: 'ingest',
-    parameters: [
-      {
-        name: 'id',
-        in: 'query',
-        required: true,
-        shape: originIdShape,
-        description: 'originId of the entity',
-      },
-    ],
+    parameters: [inQuery('id', 'originId of the entity', { shape: originIdShape, required: true })],
     headers: [wait, trace],
     answers: { 200: accepted('Deletion of the entity has begun') },
     problemStatuses: [401, 403, 404, 422, 429, 500, 503],

@@ -18,6 +18,8 @@ import {
   tenantAnswerShape,
 } from '../../../contract/shapes-management.ts';
 import {
+  inPath,
+  inQuery,
   managedEnvironment,
   type ParameterDefinition,
   type RouteDefinition,
@@ -25,13 +27,10 @@ import {
 
 /** Parameters of all lists. */
 const paging: readonly ParameterDefinition[] = [
-  {
-    name: 'first',
-    in: 'query',
+  inQuery('first', 'Page size', {
     shape: { type: 'integer', minimum: 1, maximum: managementPageMax, default: managementPageDefault },
-    description: 'Page size',
-  },
-  { name: 'after', in: 'query', shape: { type: 'string' }, description: '`next` of the previous page' },
+  }),
+  inQuery('after', '`next` of the previous page'),
 ];
 
 export const problemStatuses = [401, 403, 404, 422, 429, 500, 503];
@@ -69,35 +68,20 @@ export const managementEndpoints: readonly RouteDefinition[] = [
     path: '/management/v1/entities',
     summary: 'Entities of a source group, in the order of their originIds',
     parameters: [
-      { name: 'sourceGroup', in: 'query', required: true, shape: { type: 'string' }, description: 'Alias' },
+      inQuery('sourceGroup', 'Alias', { required: true }),
       managedEnvironment,
-      { name: 'type', in: 'query', shape: { type: 'string' }, description: 'Only entities of this type' },
-      {
-        name: 'state',
-        in: 'query',
-        shape: { type: 'string', enum: [...publishStates] },
-        description:
-          'Only entities in this state. A page can then have fewer than `first`, although it is not the last',
-      },
-      {
-        name: 'originId',
-        in: 'query',
-        shape: { type: 'string' },
-        description: 'Only this entity: an empty list if there is none',
-      },
-      {
-        name: 'details',
-        in: 'query',
+      inQuery('type', 'Only entities of this type'),
+      inQuery(
+        'state',
+        'Only entities in this state. A page can then have fewer than `first`, although it is not the last',
+        { shape: { type: 'string', enum: [...publishStates] } },
+      ),
+      inQuery('originId', 'Only this entity: an empty list if there is none'),
+      inQuery('details', 'With `name`, `publishAt`, `unpublishAt` and `state`', {
         shape: { type: 'boolean', default: false },
-        description: 'With `name`, `publishAt`, `unpublishAt` and `state`',
-      },
+      }),
       ...paging,
-      {
-        name: 'before',
-        in: 'query',
-        shape: { type: 'string' },
-        description: 'First originId of a page: returns the page before it. Not with `after`',
-      },
+      inQuery('before', 'First originId of a page: returns the page before it. Not with `after`'),
     ],
     answers: { 200: { description: 'A page', shape: entitiesAnswerShape } },
   },
@@ -114,23 +98,7 @@ export const managementEndpoints: readonly RouteDefinition[] = [
     name: 'managementEntity',
     path: '/management/v1/entities/{sourceGroup}/{originId}',
     summary: 'A stored entity, and its views and items',
-    parameters: [
-      {
-        name: 'sourceGroup',
-        in: 'path',
-        required: true,
-        shape: { type: 'string' },
-        description: 'Alias',
-      },
-      {
-        name: 'originId',
-        in: 'path',
-        required: true,
-        shape: { type: 'string' },
-        description: 'Percent-encoded',
-      },
-      managedEnvironment,
-    ],
+    parameters: [inPath('sourceGroup', 'Alias'), inPath('originId', 'Percent-encoded'), managedEnvironment],
     answers: { 200: { description: 'The entity', shape: entityAnswerShape } },
   },
   {
@@ -138,9 +106,7 @@ export const managementEndpoints: readonly RouteDefinition[] = [
     name: 'explainView',
     path: '/management/v1/explain/view',
     summary: 'Explain a view',
-    parameters: [
-      { name: 'id', in: 'query', required: true, shape: { type: 'string' }, description: 'Id of the view' },
-    ],
+    parameters: [inQuery('id', 'Id of the view', { required: true })],
     answers: {
       200: {
         description: 'Its sources, the views that show it, and why it was last built',
@@ -155,20 +121,14 @@ export const managementEndpoints: readonly RouteDefinition[] = [
     summary: 'Explain the response to a URL',
     parameters: [
       managedEnvironment,
-      {
-        name: 'client',
-        in: 'query',
-        shape: { type: 'string' },
-        description:
-          'Name of the environment client whose domains apply; by default the first of the environment',
-      },
-      {
-        name: 'url',
-        in: 'query',
-        required: true,
+      inQuery(
+        'client',
+        'Name of the environment client whose domains apply; by default the first of the environment',
+      ),
+      inQuery('url', 'As for delivery', {
         shape: { type: 'string', maxLength: urlCodePointsMax },
-        description: 'As for delivery',
-      },
+        required: true,
+      }),
     ],
     answers: {
       200: { description: 'The steps from the host to the response', shape: explainUrlAnswerShape },
@@ -190,24 +150,15 @@ export const managementEndpoints: readonly RouteDefinition[] = [
     summary: 'Activate documents as the configuration of the tenant, or show what that would change',
     access: { kind: 'management', scope: 'configure' },
     parameters: [
-      {
-        name: 'expected',
-        in: 'query',
-        shape: { type: 'string' },
-        description: 'Digest of the documents that these replace; 409 if others are active',
-      },
-      {
-        name: 'removals',
-        in: 'query',
+      inQuery('expected', 'Digest of the documents that these replace; 409 if others are active'),
+      inQuery(
+        'removals',
+        'Allows removing parts of the configuration that have data; otherwise 409 with the plan',
+        { shape: { type: 'boolean', default: false } },
+      ),
+      inQuery('dryRun', 'Nothing is activated: the job reports what would change', {
         shape: { type: 'boolean', default: false },
-        description: 'Allows removing parts of the configuration that have data; otherwise 409 with the plan',
-      },
-      {
-        name: 'dryRun',
-        in: 'query',
-        shape: { type: 'boolean', default: false },
-        description: 'Nothing is activated: the job reports what would change',
-      },
+      }),
     ],
     body: {
       shape: configurationBodyShape,
@@ -244,15 +195,7 @@ export const managementEndpoints: readonly RouteDefinition[] = [
     name: 'managementJob',
     path: '/management/v1/jobs/{id}',
     summary: 'Progress of a job',
-    parameters: [
-      {
-        name: 'id',
-        in: 'path',
-        required: true,
-        shape: { type: 'string' },
-        description: 'From the response of a PUT',
-      },
-    ],
+    parameters: [inPath('id', 'From the response of a PUT')],
     answers: { 200: { description: 'The current state', shape: jobAnswerShape } },
   },
   {

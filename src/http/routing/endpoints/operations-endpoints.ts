@@ -9,7 +9,7 @@ import {
   notReadyShape,
   readyShape,
 } from '../../../contract/shapes-read.ts';
-import type { RouteDefinition } from '../../route-definition.ts';
+import { inPath, plainHeader, type RouteDefinition } from '../../route-definition.ts';
 
 export const operationsEndpoints: readonly RouteDefinition[] = [
   {
@@ -86,8 +86,6 @@ export const operationsEndpoints: readonly RouteDefinition[] = [
   },
 ];
 
-const header = (name: string, description: string) => ({ name, prefixed: false, description });
-
 /** The Model Context Protocol (docs/reference/mcp.md). */
 export const mcpEndpoints: readonly RouteDefinition[] = [
   {
@@ -100,9 +98,9 @@ export const mcpEndpoints: readonly RouteDefinition[] = [
     problems: 'plain',
     parameters: [],
     headers: [
-      header('MCP-Protocol-Version', 'The revision that the client speaks'),
-      header('Mcp-Method', 'As `method` of the body, from revision 2026-07-28 on'),
-      header('Mcp-Name', 'As `params.name` of the body, from revision 2026-07-28 on'),
+      plainHeader('MCP-Protocol-Version', 'The revision that the client speaks'),
+      plainHeader('Mcp-Method', 'As `method` of the body, from revision 2026-07-28 on'),
+      plainHeader('Mcp-Name', 'As `params.name` of the body, from revision 2026-07-28 on'),
     ],
     body: {
       shape: { type: 'object', additionalProperties: true },
@@ -130,7 +128,7 @@ const consoleRoute = {
   tag: 'console',
   access: { kind: 'open' },
   problems: 'plain',
-  headers: [{ name: 'Accept-Encoding', prefixed: false, description: 'br and gzip are supported' }],
+  headers: [plainHeader('Accept-Encoding', 'br and gzip are supported')],
   problemStatuses: [404, 429, 500],
 } as const;
 
@@ -150,15 +148,7 @@ export const consoleEndpoints: readonly RouteDefinition[] = [
     path: '/console/{view}',
     takesSlashes: true,
     summary: 'A view of the console, or one of its files (`assets/…`)',
-    parameters: [
-      {
-        name: 'view',
-        in: 'path',
-        required: true,
-        shape: { type: 'string' },
-        description: 'Can contain slashes',
-      },
-    ],
+    parameters: [inPath('view', 'Can contain slashes')],
     answers: {
       200: { description: 'HTML; for a file, the type of its name', contentType: 'text/html; charset=utf-8' },
     },

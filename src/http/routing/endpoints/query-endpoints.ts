@@ -12,7 +12,7 @@ import {
   sourceGroupAnswersShape,
   sourceGroupQueriesShape,
 } from '../../../contract/shapes-query.ts';
-import { managedEnvironment, minVersion, type RouteDefinition } from '../../route-definition.ts';
+import { inPath, managedEnvironment, minVersion, type RouteDefinition } from '../../route-definition.ts';
 
 const queryAnswerExample = {
   status: 0,
@@ -85,20 +85,8 @@ export const queryEndpoints: readonly RouteDefinition[] = [
     access: { kind: 'client', scope: 'source' },
     problems: 'query',
     parameters: [
-      {
-        name: 'sourceGroupAlias',
-        in: 'path',
-        required: true,
-        shape: { type: 'string' },
-        description: 'Alias of the source group',
-      },
-      {
-        name: 'sourceEntityType',
-        in: 'path',
-        required: true,
-        shape: entityTypeShape,
-        description: 'Entity type',
-      },
+      inPath('sourceGroupAlias', 'Alias of the source group'),
+      inPath('sourceEntityType', 'Entity type', { shape: entityTypeShape }),
     ],
     headers: [minVersion],
     body: { shape: autoQueryBodyShape, example: {} },
@@ -115,15 +103,7 @@ export const queryEndpoints: readonly RouteDefinition[] = [
     summary: 'Query the items of an index',
     access: { kind: 'client', scope: 'query' },
     problems: 'query',
-    parameters: [
-      {
-        name: 'indexAlias',
-        in: 'path',
-        required: true,
-        shape: { type: 'string' },
-        description: 'Alias of the index',
-      },
-    ],
+    parameters: [inPath('indexAlias', 'Alias of the index')],
     headers: [minVersion],
     body: {
       shape: queryBodyShape,

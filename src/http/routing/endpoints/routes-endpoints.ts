@@ -2,7 +2,7 @@
 import type { Json } from '../../../contract/json.ts';
 import { routesPageMax, routesPageMin } from '../../../contract/limits.ts';
 import { routesV1AnswerShape, routesV2AnswerShape } from '../../../contract/shapes-read.ts';
-import { minVersion, type RouteDefinition } from '../../route-definition.ts';
+import { inQuery, minVersion, plainHeader, type RouteDefinition } from '../../route-definition.ts';
 
 const routeExample: Json = { url: '/europe/france', redirect: null, updatedAt: '2024-05-01T12:00:00.000Z' };
 export const routesEndpoints: readonly RouteDefinition[] = [
@@ -15,30 +15,14 @@ export const routesEndpoints: readonly RouteDefinition[] = [
     access: { kind: 'client', scope: 'routes' },
     problems: 'plain',
     parameters: [
-      {
-        name: 'first',
-        in: 'query',
+      inQuery('first', 'Page size, ascending by URL; send either first or last', {
         shape: { type: 'integer', minimum: routesPageMin, maximum: routesPageMax },
-        description: 'Page size, ascending by URL; send either first or last',
-      },
-      {
-        name: 'last',
-        in: 'query',
+      }),
+      inQuery('last', 'Page size, descending by URL; send either first or last', {
         shape: { type: 'integer', minimum: routesPageMin, maximum: routesPageMax },
-        description: 'Page size, descending by URL; send either first or last',
-      },
-      {
-        name: 'after',
-        in: 'query',
-        shape: { type: 'string' },
-        description: 'endCursor of a page: the page after it',
-      },
-      {
-        name: 'before',
-        in: 'query',
-        shape: { type: 'string' },
-        description: 'startCursor of a page: the page before it',
-      },
+      }),
+      inQuery('after', 'endCursor of a page: the page after it'),
+      inQuery('before', 'startCursor of a page: the page before it'),
     ],
     headers: [minVersion],
     answers: {
@@ -63,39 +47,21 @@ export const routesEndpoints: readonly RouteDefinition[] = [
     access: { kind: 'client', scope: 'routes' },
     problems: 'plain',
     parameters: [
-      {
-        name: 'continuationToken',
-        in: 'query',
-        shape: { type: 'string' },
-        description: 'continuationToken of the previous page',
-      },
-      {
-        name: 'format',
-        in: 'query',
-        shape: { type: 'string', enum: ['json', 'sitemap'], default: 'json' },
-        description:
-          '`sitemap`: the response is the XML of a sitemap, or of a sitemap index beyond 50,000 URLs',
-      },
-      {
-        name: 'base',
-        in: 'query',
-        shape: { type: 'string' },
-        description:
-          'Origin of the relative routes of a sitemap, which then has no pages of other hosts; absent: https:// and the first hostname that a domain of the client names, or the Host header',
-      },
+      inQuery('continuationToken', 'continuationToken of the previous page'),
+      inQuery(
+        'format',
+        '`sitemap`: the response is the XML of a sitemap, or of a sitemap index beyond 50,000 URLs',
+        { shape: { type: 'string', enum: ['json', 'sitemap'], default: 'json' } },
+      ),
+      inQuery(
+        'base',
+        'Origin of the relative routes of a sitemap, which then has no pages of other hosts; absent: https:// and the first hostname that a domain of the client names, or the Host header',
+      ),
     ],
     headers: [
       minVersion,
-      {
-        name: 'X-Continuation-Token',
-        prefixed: false,
-        description: 'Same as the query parameter continuationToken',
-      },
-      {
-        name: 'Host',
-        prefixed: false,
-        description: 'Host of a sitemap if neither base nor a domain names one',
-      },
+      plainHeader('X-Continuation-Token', 'Same as the query parameter continuationToken'),
+      plainHeader('Host', 'Host of a sitemap if neither base nor a domain names one'),
     ],
     answers: {
       200: {

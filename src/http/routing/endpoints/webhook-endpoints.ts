@@ -5,7 +5,7 @@ import {
   webhooksAnswerShape,
   webhookTestShape,
 } from '../../../contract/shapes-management.ts';
-import type { RouteDefinition } from '../../route-definition.ts';
+import { inPath, plainHeader, type RouteDefinition } from '../../route-definition.ts';
 import { problemStatuses, reading } from './management-endpoints.ts';
 
 /** Shared by the endpoints that test, replay or enable a webhook. */
@@ -13,15 +13,7 @@ const webhook = {
   ...reading,
   method: 'post',
   access: { kind: 'management', scope: 'operate' },
-  parameters: [
-    {
-      name: 'alias',
-      in: 'path',
-      required: true,
-      shape: { type: 'string' },
-      description: 'Alias of the webhook',
-    },
-  ],
+  parameters: [inPath('alias', 'Alias of the webhook')],
 } as const;
 
 export const webhookEndpoints: readonly RouteDefinition[] = [
@@ -38,9 +30,7 @@ export const webhookEndpoints: readonly RouteDefinition[] = [
     name: 'testWebhook',
     path: '/management/v1/webhooks/{alias}/test',
     summary: 'Send one test request without changes',
-    headers: [
-      { name: 'traceparent', prefixed: false, description: 'W3C Trace Context, passed on to the receiver' },
-    ],
+    headers: [plainHeader('traceparent', 'W3C Trace Context, passed on to the receiver')],
     answers: { 200: { description: 'The response of the receiver', shape: webhookTestShape } },
     problemStatuses: [...problemStatuses, 409, 502],
   },

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
-import { finish } from '../../../../src/lib/cooperative-yield.ts';
+import { runSync } from '../../../../src/lib/cooperative-yield.ts';
 import {
   codeDigest,
   openSnapshot,
@@ -69,7 +69,7 @@ function load(shard: Shard, items: Iterable<IndexItem>): number {
     if (isSame) confirmed += 1;
     else shard.upsert(item);
   }
-  finish(shard.dropUnproven());
+  runSync(shard.dropUnproven());
   return confirmed;
 }
 
