@@ -100,7 +100,7 @@ function withTitle(titles: ReadonlyMap<string, string>, { id, view }: ViewExplai
  * Maximum number of concurrent requests: a front explains one view at a time, and a user who opens another view should not wait
  * for these.
  */
-const runSync = 2;
+const requestsAtOnce = 2;
 
 /** Loads the explanations of the surrounding views, each once. */
 class Explanations {
@@ -121,7 +121,7 @@ class Explanations {
   }
 
   async #ask(id: string): Promise<ViewExplained | null> {
-    if (this.#busy >= runSync) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#busy >= requestsAtOnce) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#busy += 1;
     try {
       if (this.signal.aborted) return null;
