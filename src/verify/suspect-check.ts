@@ -64,10 +64,10 @@ export function checkSuspect(state: TurnState, suspect: Suspect): Finding[] {
   const [stored] = suspectPlaces(state, suspect).flatMap((place) => state.read(place) ?? []);
   if (stored === undefined) return [];
   if (suspect.kind !== 'lookup') {
-    return [finding(outputSubject(turn, suspect), 'is there, but no entity makes it', stored)];
+    return [finding(outputSubject(turn, suspect), 'is stored, but no entity has it', stored)];
   }
   const shown = JSON.stringify(suspect.lookupKey);
-  return [finding(formatEntityId(turn), `stands under the lookup key ${shown} without a reason`)];
+  return [finding(formatEntityId(turn), `is in the index under the lookup key ${shown} without a reason`)];
 }
 
 function checkClaim(state: TurnState, suspect: SuspectedClaim): Finding[] {

@@ -75,7 +75,7 @@ test('JSON text: reports line, column, path and what to change', () => {
     ['["\t"]', /raw control character/, /\\t/, '$[0]'],
     ['["\\x"]', /unknown escape/, /\\uXXXX/, '$[0]'],
     ['[// no\n1]', /"\/" where a value should be/, /no comments/, '$[0]'],
-    ['[01]', /01 is no JSON number/, /look like/, '$[0]'],
+    ['[01]', /01 is not a JSON number/, /look like/, '$[0]'],
     ['[1e999]', /beyond a 64-bit float/, /smaller/, '$[0]'],
     ['[1', /the file ends where "," or "]"/, /not closed/, '$'],
     ['{} x', /"x" after the end/, /closing bracket/, '$'],
@@ -94,8 +94,8 @@ test('JSON text: reports every duplicate member name with its path, and the synt
   assert.deepEqual(
     mistakes.map(({ path, message }) => [path, message]),
     [
-      ['$.a', '"a" is given twice (line 2, column 2)'],
-      ['$.b.__proto__', '"__proto__" is given twice (line 2, column 32)'],
+      ['$.a', '"a" appears twice (line 2, column 2)'],
+      ['$.b.__proto__', '"__proto__" appears twice (line 2, column 32)'],
       ['$', 'broken JSON: "," before "}" (line 2, column 47)'],
     ],
   );

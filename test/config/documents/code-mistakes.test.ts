@@ -85,7 +85,7 @@ test('code mistakes: an error in code is reported with file, line and column', a
     [
       'no default',
       { 'schemas/a.full.js': 'export const a = 1;' },
-      ['schemas/a.full.js $ there is no default export'],
+      ['schemas/a.full.js $ the default export is missing'],
     ],
     [
       'it throws',
@@ -235,7 +235,7 @@ test('code mistakes: a link that leads out of the folder is not imported', async
   writeFileSync(outside, 'export default 1;');
   const files = { 'schemas/a.full.js': `import a from './link.js';\n${sound}` };
   const [first] = await reported(files, [outside, 'schemas/link.js']);
-  assert.match(first ?? '', /1:15 "\.\/link\.js" is a link out of the tenant's folder/);
+  assert.match(first ?? '', /1:15 "\.\/link\.js" is a link to a file outside the tenant's folder/);
 });
 
 test('code mistakes: the tenant file is not imported, by any path', async () => {
@@ -245,12 +245,12 @@ test('code mistakes: the tenant file is not imported, by any path', async () => 
   const tenant = { 'tenant.json': JSON.stringify({ ...siteTenant(), secret }) };
   for (const target of ['../tenant.json', '../tenant', './../schemas/../tenant.json']) {
     const lines = await reported({ ...tenant, 'schemas/a.full.js': importing(target) });
-    const refused = `schemas/a.full.js 1:18 "${target}" holds secrets and cannot be imported`;
+    const refused = `schemas/a.full.js 1:18 "${target}" contains secrets and cannot be imported`;
     assert.ok(lines.includes(refused), lines.join('\n'));
     assert.ok(!lines.join().includes(secret));
   }
   const ofLink = { ...tenant, 'lib/other.json': '1', 'schemas/a.full.js': importing('../lib/link.json') };
   const linked = await reported(ofLink, ['../tenant.json', 'lib/link.json']);
-  assert.ok(linked.some((line) => line.endsWith('"../lib/link.json" holds secrets and cannot be imported')));
+  assert.ok(linked.some((line) => line.endsWith('"../lib/link.json" contains secrets and cannot be imported')));
   assert.ok(!linked.join().includes(secret));
 });

@@ -75,7 +75,7 @@ test('mistakes: every error is reported with file, path, message and hint', () =
       }),
       'tenant.json',
       '$.environments[1].id',
-      /"a" is given twice/,
+      /"a" appears twice/,
       /\$\.environments\[0\]\.id/,
     ],
     [
@@ -96,7 +96,7 @@ test('mistakes: every error is reported with file, path, message and hint', () =
       site({ sourceGroups: [{ alias: 'cms' }, { alias: 'cms' }] }),
       'tenant.json',
       '$.sourceGroups[1].alias',
-      /source group "cms" is given twice/,
+      /source group "cms" appears twice/,
       /rename/,
     ],
     [
@@ -109,7 +109,7 @@ test('mistakes: every error is reported with file, path, message and hint', () =
       }),
       'tenant.json',
       '$.sourceGroups[1].sources[0].id',
-      /source id "src-1" is given twice/,
+      /source id "src-1" appears twice/,
       /sourceGroups\[0\]/,
     ],
     [
@@ -329,7 +329,7 @@ test('mistakes: every error is reported with file, path, message and hint', () =
       site({ domains: [{ alias: 'site' }] }),
       'tenant.json',
       '$.domains[0].hostnames',
-      /names no host/,
+      /lists no host/,
       /\["\*"\]/,
     ],
     [
@@ -342,7 +342,7 @@ test('mistakes: every error is reported with file, path, message and hint', () =
       }),
       'tenant.json',
       '$.domains[1].hostnames[0]',
-      /hostname "a.com" is given twice/,
+      /hostname "a.com" appears twice/,
       /domains\[0\]/,
     ],
     [
@@ -355,7 +355,7 @@ test('mistakes: every error is reported with file, path, message and hint', () =
       }),
       'tenant.json',
       '$.domains[1].alias',
-      /domain "site" is given twice/,
+      /domain "site" appears twice/,
       /domains\[0\]/,
     ],
     [
@@ -691,7 +691,7 @@ test('mistakes: an entity type that only one file names and that resembles anoth
     }),
     [
       'tenants/site/schemas/amp.json $.triggers.cms[1] no other schema of source group "cms" names the entity type "artcle" ' +
-        'Did you mean "article"? Leave it if both are meant.',
+        'Did you mean "article"? Ignore this if both exist.',
     ],
   );
   const ofAnyGroup = (...types: string[]) => ({ sourceEntityTypes: types, properties: {} });
@@ -705,9 +705,9 @@ test('mistakes: an entity type that only one file names and that resembles anoth
     }),
     [
       'tenants/site/schemas/amp.json $.sourceEntityTypes[0] no other schema names the entity type "artcle" ' +
-        'Did you mean "article"? Leave it if both are meant.',
+        'Did you mean "article"? Ignore this if both exist.',
       'tenants/site/schemas/by.json $.triggers.cms[0] no other schema of source group "cms" names the entity type "autor" ' +
-        'Did you mean "author"? Leave it if both are meant.',
+        'Did you mean "author"? Ignore this if both exist.',
     ],
   );
   // Types that have nothing in common, or only numbers, are intended.
