@@ -13,7 +13,7 @@ export const jsonSchemas: Readonly<Record<'tenant' | 'schema' | 'partial' | 'ind
     ...isTriggered,
     definitions,
   }),
-  partial: fileOf('Partial schema of Millrace: part of a mapping, shared by several schemas', partialSchemaShape, {
+  partial: fileOf('Partial schema of Millrace: part of a mapping for several schemas', partialSchemaShape, {
     definitions,
   }),
   index: fileOf(

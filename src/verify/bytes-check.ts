@@ -27,12 +27,12 @@ export function checkBytes(state: TurnState, output: Output, autoTypes: AutoType
       return [finding(subject, `differs: ${whereTheyDiffer(stored, bytes)}`, stored, bytes)];
     }
   }
-  if (former === undefined) return [finding(subject, 'is stored, but missing in the record of its entity')];
+  if (former === undefined) return [finding(subject, 'is stored, but its entity does not record it')];
   if (!isDigestOf(former.bytesDigest, expected)) {
-    return [finding(subject, 'is correct, but the record of its entity has another digest', former.bytesDigest)];
+    return [finding(subject, 'is correct, but its entity records another digest', former.bytesDigest)];
   }
   if (former.schemaDigest === schemaDigest || isFormerDigest(former.schemaDigest)) return [];
-  return [finding(subject, 'was built with another version of its schema', former.schemaDigest, schemaDigest)];
+  return [finding(subject, 'was built by another version of its schema', former.schemaDigest, schemaDigest)];
 }
 
 /** For a failing build: the last output stays unchanged, and the record has the reason. */
@@ -40,7 +40,7 @@ function checkFailed(state: TurnState, { builder }: Output, { message }: BuildFa
   const former = state.former.get(outputKey(builder));
   if (former?.failure !== undefined) return [];
   const subject = outputSubject(state.turn, builder);
-  return [finding(subject, `cannot be built, but the record of its entity does not say so: ${message}`, null, message)];
+  return [finding(subject, `cannot be built, but its entity does not record it: ${message}`, null, message)];
 }
 
 /** Finds recorded outputs that no schema builds any more. */

@@ -176,7 +176,10 @@ function readClientDomains(list: Cursor, domains: Domains): readonly Domain[] {
   const open = domains.openOf(chosen);
   if (open.length > 1) {
     const aliases = open.map((domain) => domain.alias).join(', ');
-    list.issue(`several domains with hostname "*": ${aliases}`, 'A client can have only one of them: list the domains of this client.');
+    list.issue(
+      `several domains with hostname "*": ${aliases}`,
+      'A client can have only one of them: list the domains of this client.',
+    );
   }
   return chosen.length > 0 ? chosen : [everyHost];
 }

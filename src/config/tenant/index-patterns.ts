@@ -33,7 +33,8 @@ export class IndexPatterns {
 export const everyIndex = new IndexPatterns([], []);
 
 const aliasPattern = /^[\w*-]+$/;
-const advice = 'Write the alias of an index, such as blog*, or group:type, such as cms:*; * matches any characters.';
+const advice =
+  'Write the alias of an index, such as blog*, or group:type, such as cms:*; * matches any characters.';
 
 /** Reads the list of patterns. Absent or empty: all indexes. Reports an issue for each invalid pattern. */
 export function readIndexPatterns(list: Cursor): IndexPatterns {

@@ -43,7 +43,12 @@ function checkRemembered({ turn, former }: TurnState, { builder, result }: Outpu
   const remembered = JSON.stringify(recorded.references ?? []);
   if (remembered === expected) return [];
   return [
-    finding(outputSubject(turn, builder), 'has other references in its record than in its view', remembered, expected),
+    finding(
+      outputSubject(turn, builder),
+      'has other references in its record than in its view',
+      remembered,
+      expected,
+    ),
   ];
 }
 
