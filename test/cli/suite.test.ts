@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { sumOfWaiting } from '../../src/cli/start/wait-until-settled.ts';
 import { affectedTests, gitChanges, summaryOf } from '../../src/cli/test/affected-tests.ts';
 import { canShare, writeSharing } from '../../src/cli/test/shared-processes.ts';
-import { longest, namedFiles, layerTests, testFiles } from '../../src/cli/test/test-files.ts';
+import { layerTests, longest, namedFiles, testFiles } from '../../src/cli/test/test-files.ts';
 import { root as repository, run, runCommand, temporaryFolder } from './support/command.ts';
 
 test('suite: system tests are kept separate from those of the layers', async (context) => {

@@ -252,10 +252,7 @@ class Compilation {
     const findings: Findings = { mistakes: [], warnings: [] };
     const root = new Cursor(file, '$', null, findings);
     if (kind !== 'full' && !members.includes('properties')) {
-      root.issue(
-        'the function properties is missing',
-        'Add properties(entity, context) { return { … }; }.',
-      );
+      root.issue('the function properties is missing', 'Add properties(entity, context) { return { … }; }.');
     }
     if (kind === 'index') {
       const at = new Cursor(file, '$.index', index ?? undefined, findings);

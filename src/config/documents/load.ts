@@ -176,10 +176,7 @@ function assembled(
   }
   if (tenants.size === 0) {
     const root = new Cursor('tenants', '$', undefined, findings);
-    root.warning(
-      'there is no tenant',
-      'Nothing can be saved or read: add tenants/<tenant>/tenant.json.',
-    );
+    root.warning('there is no tenant', 'Nothing can be saved or read: add tenants/<tenant>/tenant.json.');
   }
   const configuration: Configuration = {
     digest: configurationDigest(fingerprintsOf(texts, from)),
@@ -336,12 +333,10 @@ function warnOfUnused(read: TenantFile): void {
   for (const { scopes, keys, at } of read.clients) {
     if (keys.length === 0)
       at.warning('an environment client without API keys', 'Nobody can use this client.');
-    if (scopes.size === 0)
-      at.warning('an environment client without scopes', 'Its keys have no access.');
+    if (scopes.size === 0) at.warning('an environment client without scopes', 'Its keys have no access.');
   }
   for (const { scopes, keys, at } of read.managementClients) {
-    if (keys.length === 0)
-      at.warning('a management client without API keys', 'Nobody can use this client.');
+    if (keys.length === 0) at.warning('a management client without API keys', 'Nobody can use this client.');
     if (scopes.size === 0) at.warning('a management client without scopes', 'Its keys have no access.');
   }
 }

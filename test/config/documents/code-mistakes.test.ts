@@ -142,7 +142,7 @@ test('code mistakes: an error in code is reported with file, line and column', a
     [
       'outside',
       { 'schemas/a.full.js': `import a from '../../other/a.js';\n${sound}` },
-      ['schemas/a.full.js 1:15 "../../other/a.js" lies outside the tenant\'s folder'],
+      ['schemas/a.full.js 1:15 "../../other/a.js" is outside the tenant\'s folder'],
     ],
     [
       'not there',
@@ -227,7 +227,7 @@ test('code mistakes: programs that are too large together are rejected once, eve
       'tenants/site/schemas/s3.full.js with it the programs of tenant "site" have more than 8388608 characters',
     ],
   );
-  assert.match(issues[0]?.advice ?? '', /each schema has all that it imports/i);
+  assert.match(issues[0]?.advice ?? '', /each schema contains everything that it imports/i);
 });
 
 test('code mistakes: a link that leads out of the folder is not imported', async () => {

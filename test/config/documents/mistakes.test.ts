@@ -182,7 +182,7 @@ test('mistakes: every error is reported with file, path, message and hint', () =
       'tenant.json',
       '$.environmentClients[0].origins[0]',
       /is not an origin/,
-      /scheme, host.*leave "origins" out/,
+      /the scheme, the host.*leave "origins" out/,
     ],
     [
       'origin of everybody',
@@ -190,7 +190,7 @@ test('mistakes: every error is reported with file, path, message and hint', () =
       'tenant.json',
       '$.environmentClients[0].origins[0]',
       /is not an origin/,
-      /scheme, host.*leave "origins" out/,
+      /the scheme, the host.*leave "origins" out/,
     ],
     [
       'half a label',
@@ -198,7 +198,7 @@ test('mistakes: every error is reported with file, path, message and hint', () =
       'tenant.json',
       '$.environmentClients[0].origins[0]',
       /is not an origin/,
-      /scheme, host.*leave "origins" out/,
+      /the scheme, the host.*leave "origins" out/,
     ],
     [
       'key in the place of an origin',
@@ -206,7 +206,7 @@ test('mistakes: every error is reported with file, path, message and hint', () =
       'tenant.json',
       '$.environmentClients[0].origins[0]',
       /is not an origin/,
-      /scheme, host.*leave "origins" out/,
+      /the scheme, the host.*leave "origins" out/,
     ],
     [
       'a line end in cacheControl',
@@ -215,7 +215,7 @@ test('mistakes: every error is reported with file, path, message and hint', () =
       }),
       'tenant.json',
       '$.environmentClients[0].cacheControl',
-      /not the value of a Cache-Control/,
+      /not a valid Cache-Control value/,
       /visible ASCII/,
     ],
     [
@@ -223,7 +223,7 @@ test('mistakes: every error is reported with file, path, message and hint', () =
       site({ environmentClients: [{ environment: 'production', cacheControl: 'public ' }] }),
       'tenant.json',
       '$.environmentClients[0].cacheControl',
-      /not the value of a Cache-Control/,
+      /not a valid Cache-Control value/,
       /visible ASCII/,
     ],
     [
@@ -231,7 +231,7 @@ test('mistakes: every error is reported with file, path, message and hint', () =
       site({ environmentClients: [{ environment: 'production', cacheControl: 'x'.repeat(513) }] }),
       'tenant.json',
       '$.environmentClients[0].cacheControl',
-      /not the value of a Cache-Control/,
+      /not a valid Cache-Control value/,
       /at most 512/,
     ],
     [
@@ -239,7 +239,7 @@ test('mistakes: every error is reported with file, path, message and hint', () =
       site({ environmentClients: [{ environment: 'production', cacheControl: 'público' }] }),
       'tenant.json',
       '$.environmentClients[0].cacheControl',
-      /not the value of a Cache-Control/,
+      /not a valid Cache-Control value/,
       /visible ASCII/,
     ],
     [
@@ -255,7 +255,7 @@ test('mistakes: every error is reported with file, path, message and hint', () =
       site({ environmentClients: [{ environment: 'production', cacheTags: 'Cache-Tag\r\nX' }] }),
       'tenant.json',
       '$.environmentClients[0].cacheTags',
-      /not the name of a header/,
+      /not a header name/,
       /"Surrogate-Key"/,
     ],
     [
@@ -271,7 +271,7 @@ test('mistakes: every error is reported with file, path, message and hint', () =
       site({ environmentClients: [{ environment: 'production', cacheTags: 'Content-Length' }] }),
       'tenant.json',
       '$.environmentClients[0].cacheTags',
-      /means something else/,
+      /has another meaning/,
       /"Surrogate-Key"/,
     ],
     [
@@ -279,7 +279,7 @@ test('mistakes: every error is reported with file, path, message and hint', () =
       site({ environmentClients: [{ environment: 'production', cacheTags: 'CACHE-Control' }] }),
       'tenant.json',
       '$.environmentClients[0].cacheTags',
-      /means something else/,
+      /has another meaning/,
       /"Surrogate-Key"/,
     ],
     [
@@ -287,7 +287,7 @@ test('mistakes: every error is reported with file, path, message and hint', () =
       site({ environmentClients: [{ environment: 'production', cacheTags: 'X-Service-Version' }] }),
       'tenant.json',
       '$.environmentClients[0].cacheTags',
-      /means something else/,
+      /has another meaning/,
       /"Surrogate-Key"/,
     ],
     [
