@@ -9,12 +9,12 @@ RUN npm ci --no-audit --no-fund && npm pack --silent --pack-destination /tmp && 
 FROM ${BASE} AS modules
 WORKDIR /package
 COPY package.json package-lock.json .npmrc ./
-# The HTTP library has a program for every system and every version of Node. Only one of them can run here.
+# The HTTP library has a binary for every system and every version of Node. Only one of them is needed here.
 RUN npm ci --omit=dev --no-audit --no-fund --ignore-scripts \
   && find node_modules/uWebSockets.js -name '*.node' ! -name "uws_linux_$(node -p process.arch)_$(node -p process.versions.modules).node" -delete
 
 FROM ${BASE}
-# HEALTHCHECK asks on METRICS_PORT, which every process has. A front listens on PORT, too, and a worker on WORKER_PORT.
+# HEALTHCHECK uses METRICS_PORT, which every process has. A front also listens on PORT, and a worker on WORKER_PORT.
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000 METRICS_PORT=9100 WORKER_HOST=0.0.0.0 WORKER_PORT=4100 CONFIG_DIR=/config SNAPSHOT_DIR=/var/lib/millrace
 WORKDIR /srv/millrace
 COPY --from=modules /package/node_modules ./node_modules

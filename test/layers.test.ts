@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
-/** The rooms of `src` from the bottom up; a room may import from lower floors, and from itself. */
-const floors: readonly (readonly string[])[] = [
+/** The layers of `src` from the bottom up; a layer may import from lower levels, and from itself. */
+const levels: readonly (readonly string[])[] = [
   // Runs all the others.
   ['typescript'],
   // Runs in browsers, and uses the platform only through HTTP.
@@ -33,8 +33,8 @@ const floors: readonly (readonly string[])[] = [
   ['process'],
 ];
 
-/** Packages that only these rooms may use. */
-const packageRooms: Readonly<Record<string, readonly string[]>> = {
+/** Packages that only these layers may use. */
+const packageLayers: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['store'],
   bullmq: ['store'],
   standardwebhooks: ['webhooks'],
@@ -45,8 +45,8 @@ const packageRooms: Readonly<Record<string, readonly string[]>> = {
   htmlparser2: ['search'],
 };
 
-/** Rooms that read only their input: no files, no network, no clock, no randomness. */
-const pureRooms = new Set(['contract', 'schemas', 'search']);
+/** Layers that read only their input: no files, no network, no clock, no randomness. */
+const pureLayers = new Set(['contract', 'schemas', 'search']);
 /** Modules of Node without side effects; `node:module` loads a package when it is first needed. */
 const pureModules = new Set(['node:assert', 'node:buffer', 'node:crypto', 'node:module', 'node:util']);
 const impurePattern =
@@ -78,10 +78,10 @@ const topLevelEntries = [
 
 interface Import {
   readonly file: string;
-  readonly room: string;
+  readonly layer: string;
   readonly specifier: string;
   readonly isTypeOnly: boolean;
-  /** The room of `src` that an import leads to; null for packages and files outside. */
+  /** The layer of `src` that an import leads to; null for packages and files outside. */
   readonly target: string | null;
 }
 
@@ -94,7 +94,7 @@ function sourceFiles(): string[] {
     .map((file) => path.join('src', file));
 }
 
-function roomOf(file: string): string {
+function layerOf(file: string): string {
   return path.relative('src', file).split(path.sep)[0] ?? '';
 }
 
@@ -103,35 +103,35 @@ function importsOf(file: string): Import[] {
   return [...text.matchAll(importPattern)].map(([, type, fixed, dynamic]) => {
     const specifier = fixed ?? dynamic ?? '';
     const reached = specifier.startsWith('.') ? path.join(path.dirname(file), specifier) : null;
-    const target = reached?.startsWith(`src${path.sep}`) ? roomOf(reached) : null;
-    return { file, room: roomOf(file), specifier, isTypeOnly: type !== undefined, target };
+    const target = reached?.startsWith(`src${path.sep}`) ? layerOf(reached) : null;
+    return { file, layer: layerOf(file), specifier, isTypeOnly: type !== undefined, target };
   });
 }
 
 const imports = sourceFiles().flatMap(importsOf);
 
-function floorOf(room: string): number {
-  return floors.findIndex((rooms) => rooms.includes(room));
+function levelOf(layer: string): number {
+  return levels.findIndex((layers) => layers.includes(layer));
 }
 
 function reported(wrong: readonly Import[]): string[] {
   return wrong.map(({ file, specifier }) => `${file} imports ${specifier}`);
 }
 
-function mayImport({ room, target, isTypeOnly, specifier }: Import): boolean {
-  if (target === null || target === room) return true;
-  if (room === 'search' && target === 'schemas') return isTypeOnly;
+function mayImport({ layer, target, isTypeOnly, specifier }: Import): boolean {
+  if (target === null || target === layer) return true;
+  if (layer === 'search' && target === 'schemas') return isTypeOnly;
   // The console shares the types of answers, and of code only what names views.
-  if (room === 'console' && target === 'contract') return isTypeOnly || specifier.endsWith('/view-title.ts');
+  if (layer === 'console' && target === 'contract') return isTypeOnly || specifier.endsWith('/view-title.ts');
   // Others serve its files without knowing their content.
   if (target === 'console') return specifier.endsWith('/console/files.mjs');
-  return floorOf(target) < floorOf(room);
+  return levelOf(target) < levelOf(layer);
 }
 
-test('layers: every room of src has its floor', () => {
-  const rooms = readdirSync(path.join(root, 'src'));
+test('layers: every layer of src has its level', () => {
+  const layers = readdirSync(path.join(root, 'src'));
   assert.deepEqual(
-    rooms.filter((room) => floorOf(room) === -1),
+    layers.filter((layer) => levelOf(layer) === -1),
     [],
   );
   assert.ok(imports.length > 100, 'imports are found at all');
@@ -142,21 +142,21 @@ test('layers: imports lead downwards only', () => {
 });
 
 test('layers: only the store uses Redis, only http uWebSockets.js, only search FlexSearch', () => {
-  const wrong = imports.filter(({ specifier, room }) => {
-    const owners = packageRooms[specifier];
-    return owners !== undefined && !owners.includes(room);
+  const wrong = imports.filter(({ specifier, layer }) => {
+    const owners = packageLayers[specifier];
+    return owners !== undefined && !owners.includes(layer);
   });
   assert.deepEqual(reported(wrong), []);
 });
 
 test('layers: schemas and search are pure', () => {
   const wrong = imports.filter(
-    ({ room, specifier }) =>
-      pureRooms.has(room) && specifier.startsWith('node:') && !pureModules.has(specifier),
+    ({ layer, specifier }) =>
+      pureLayers.has(layer) && specifier.startsWith('node:') && !pureModules.has(specifier),
   );
   assert.deepEqual(reported(wrong), []);
   const impure = sourceFiles()
-    .filter((file) => pureRooms.has(roomOf(file)))
+    .filter((file) => pureLayers.has(layerOf(file)))
     .filter((file) => impurePattern.test(withoutComments(readFileSync(path.join(root, file), 'utf8'))));
   assert.deepEqual(impure, []);
 });
@@ -194,7 +194,7 @@ function findCycle(edges: ReadonlyMap<string, readonly string[]>): string[] {
   return [];
 }
 
-test('layers: the folders of a room import in one direction', () => {
+test('layers: the folders of a layer import in one direction', () => {
   assert.deepEqual(circlesOf(folderEdges()), []);
 });
 
@@ -208,15 +208,15 @@ test('layers: cycles of folders are found', () => {
   assert.deepEqual(circlesOf(edges), [['a', 'b', 'c']]);
 });
 
-/** Imports between the folders of each room. Files of the room itself may be above or below any folder. */
+/** Imports between the folders of each layer. Files of the layer itself may be above or below any folder. */
 function folderEdges(): Map<string, Set<string>> {
   const folderOf = (file: string) => path.relative('src', path.dirname(file));
   const edges = new Map<string, Set<string>>();
-  for (const { file, room, specifier, target } of imports) {
-    if (target !== room) continue;
+  for (const { file, layer, specifier, target } of imports) {
+    if (target !== layer) continue;
     const from = folderOf(file);
     const to = folderOf(path.join(path.dirname(file), specifier));
-    if (from === to || from === room || to === room) continue;
+    if (from === to || from === layer || to === layer) continue;
     edges.set(from, (edges.get(from) ?? new Set()).add(to));
   }
   return edges;
@@ -246,22 +246,22 @@ function reachedFrom(node: string, edges: ReadonlyMap<string, ReadonlySet<string
   return reached;
 }
 
-test('layers: the table of rooms in ARCHITECTURE.md has every room, and all folders of a room or none', () => {
+test('layers: the table of layers in ARCHITECTURE.md has every layer, and all folders of a layer or none', () => {
   const text = readFileSync(path.join(root, 'ARCHITECTURE.md'), 'utf8');
   const rows = new Map(
-    [...text.matchAll(/^\| `src\/([\w-]+)\/` \| (.*) \|$/gm)].map(([, room, has]) => [room, has]),
+    [...text.matchAll(/^\| `src\/([\w-]+)\/` \| (.*) \|$/gm)].map(([, layer, has]) => [layer, has]),
   );
   assert.deepEqual([...rows.keys()].sort(), readdirSync(path.join(root, 'src')).sort());
-  for (const [room = '', has = ''] of rows) {
+  for (const [layer = '', has = ''] of rows) {
     const named = [...has.matchAll(/`([\w-]+)\/`/g)].map(([, folder]) => folder);
-    const folders = readdirSync(path.join(root, 'src', room), { withFileTypes: true })
+    const folders = readdirSync(path.join(root, 'src', layer), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name);
     if (named.length > 1)
       assert.deepEqual(
         folders.filter((folder) => !named.includes(folder)),
         [],
-        room,
+        layer,
       );
   }
 });

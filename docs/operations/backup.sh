@@ -1,6 +1,6 @@
 #!/bin/sh
 # Writes a backup to BACKUP_DIR, then deletes those older than KEEP_DAYS. If the backup fails, nothing is deleted.
-# Run it in the folder of Millrace. It uses the store of REDIS_URL or REDIS_CLUSTER.
+# Run it in the folder of Millrace. It uses the store that the settings name, such as REDIS_URL.
 set -eu
 file="$BACKUP_DIR/millrace-$(date -u +%Y%m%dT%H%M%SZ).ndjson.gz"
 node src/cli/millrace.mjs backup "$file"

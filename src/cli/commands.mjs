@@ -39,9 +39,9 @@ const processEnds = '0 after SIGTERM or Ctrl-C; 1: the start failed, or it could
 
 export const commands = /** @type {const} @satisfies {Record<string, Command>} */ ({
   start: {
-    does: `Starts everything: a private Redis (unless REDIS_URL or REDIS_CLUSTER is set) and the processes of the Procfile. It installs
+    does: `Starts everything: a private Redis (unless the settings name another) and the processes of the Procfile. It installs
 missing dependencies first and makes the configuration in CONFIG_DIR active. If CONFIG_DIR is the repository's own, the first
-start also loads the demo tenant. Ctrl-C stops all of it.
+start also loads the demo tenant. Ctrl-C stops everything.
 
 Settings are environment variables, or lines in a .env file; docs/reference/settings.md lists all:
 
@@ -83,7 +83,7 @@ folder that contains the configuration folder. It reads the same settings as sta
     does: `Runs the whole test suite against a real Redis, or only the given files and folders. Options of Node's test runner are
 passed on to it.
 
---changed runs the tests that depend on what changed since the branch began, uncommitted and new files included: those that
+--changed runs the tests that depend on what changed since the branch began, including uncommitted and new files: those that
 import a changed file, start it or read it, directly or through others. If it cannot tell, as for package.json, it runs all
 tests. It prints what it runs and why. With =REF it compares with that branch or commit.`,
     words: { '[FILE …]': 'test files or folders (default: all)' },
@@ -190,7 +190,7 @@ count as differences.`,
     ends: '0: no differences, or all repaired; 1: differences remain; 130: stopped by Ctrl-C.',
   },
   diagnostics: {
-    does: `Lists what is valid but probably a mistake, with the place in the schema, the number of affected entities, and an example:
+    does: `Lists what is valid but probably a mistake, with its place in the schema, the number of affected entities, and an example:
 URLs and handles claimed by several views, views without the URL that their schema defines, unknown partial and schema
 aliases, references to missing views, values that do not fit their type, lookups with more matches than the limit, entity
 types without a schema, schemas without entities, and expressions that are null for every entity of a type.`,
@@ -254,9 +254,9 @@ deleted meanwhile may be included. API keys are included as hashes only.`,
     ends: '0: FILE is complete; 1: the backup failed, and there is no FILE; 130: stopped by Ctrl-C.',
   },
   restore: {
-    does: `Restores a file of npm run backup into an empty store, in which no entity was ever saved. The whole file is checked before
-anything is written. The workers build views, routes and index items, now or when they start. To finish an interrupted
-restore, run it again with the same file.`,
+    does: `Restores a backup into an empty store, in which no entity was ever saved. The whole file is checked before anything is
+written. The workers build views, routes and index items, now or when they start. To finish an interrupted restore, run it
+again with the same file.`,
     words: { FILE: 'the file to read' },
     options: {
       'config-out': {
@@ -286,31 +286,30 @@ If a link or an anchor is broken, it prints the file and line and writes nothing
     ends: '0: built; 1: a link is broken, or FOLDER is in use.',
   },
   web: {
-    does: `Runs one HTTP front on HOST and PORT. It uses the Redis of REDIS_URL or REDIS_CLUSTER, else that of a running npm start. It
-takes no options; settings are environment variables, listed in docs/reference/settings.md.`,
+    does: `Runs one HTTP front on HOST and PORT. It uses the Redis that the settings name, else that of a running npm start. It takes no
+options; settings are environment variables, listed in docs/reference/settings.md.`,
     options: {},
     example: 'REDIS_URL=redis://10.0.0.5:6379 HOST=0.0.0.0 npm run web',
     ends: processEnds,
   },
   worker: {
-    does: `Runs one partition worker, which builds views and keeps indexes in memory. It uses the Redis of REDIS_URL or REDIS_CLUSTER,
-else that of a running npm start. It takes no options; settings are environment variables, listed in
-docs/reference/settings.md.`,
+    does: `Runs one partition worker, which builds views and keeps indexes in memory. It uses the Redis that the settings name, else
+that of a running npm start. It takes no options; settings are environment variables, listed in docs/reference/settings.md.`,
     options: {},
     example: 'REDIS_URL=redis://10.0.0.5:6379 npm run worker',
     ends: processEnds,
   },
   jobs: {
-    does: `Runs one jobs process, which does rebuilds after configuration changes, purges and dry runs, and sends webhooks. It uses the
-Redis of REDIS_URL or REDIS_CLUSTER, else that of a running npm start. It takes no options; settings are environment
-variables, listed in docs/reference/settings.md.`,
+    does: `Runs one jobs process, which runs rebuilds after configuration changes, purges and dry runs, and sends webhooks. It uses the
+Redis that the settings name, else that of a running npm start. It takes no options; settings are environment variables,
+listed in docs/reference/settings.md.`,
     options: {},
     example: 'REDIS_URL=redis://10.0.0.5:6379 npm run jobs',
     ends: processEnds,
   },
   small: {
     does: `Runs one HTTP front, one partition worker and jobs in one process, for a machine with one core or little memory
-(docs/guide/capacity.md). It uses the Redis of REDIS_URL or REDIS_CLUSTER, else that of a running npm start. It takes no options;
+(docs/guide/capacity.md). It uses the Redis that the settings name, else that of a running npm start. It takes no options;
 settings are environment variables, listed in docs/reference/settings.md.`,
     options: {},
     example: 'REDIS_URL=redis://10.0.0.5:6379 HOST=0.0.0.0 npm run small',

@@ -1,7 +1,7 @@
 /**
- * `npm run coverage`: runs the tests of the rooms, and prints the coverage of `src`, including child processes. The exit code
+ * `npm run coverage`: runs the tests of the layers, and prints the coverage of `src`, including child processes. The exit code
  * is 1 if the coverage is too low or a test fails. The system tests are not counted, because code that only they cover has no
- * test in its room.
+ * test in its layer.
  */
 
 import { spawn } from 'node:child_process';
@@ -10,7 +10,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from './terminal/command-line.ts';
-import { roomTests, runTests } from './test/test-files.ts';
+import { layerTests, runTests } from './test/test-files.ts';
 
 const linesPercentMin = 90;
 const codePattern =
@@ -61,7 +61,7 @@ const coverageDir = path.join(root, 'coverage', 'v8');
 await runCommand(async () => {
   rmSync(coverageDir, { recursive: true, force: true });
   mkdirSync(coverageDir, { recursive: true });
-  const tests = await runTests(root, roomTests(root), coverageDir);
+  const tests = await runTests(root, layerTests(root), coverageDir);
   const coverage = await coverageReport(root, coverageDir);
   return tests === 0 && coverage === 0 ? 0 : 1;
 });

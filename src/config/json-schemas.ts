@@ -8,16 +8,16 @@ import { definitions, fullSchemaShape, isTriggered, partialSchemaShape } from '.
 import { tenantShape } from './tenant/tenant-shapes.ts';
 
 export const jsonSchemas: Readonly<Record<'tenant' | 'schema' | 'partial' | 'index', JsonSchema>> = {
-  tenant: fileOf('tenant.json of a tenant of Millrace', tenantShape),
-  schema: fileOf('Full schema of Millrace: makes a view of each entity that triggers it', fullSchemaShape, {
+  tenant: fileOf('tenant.json of a Millrace tenant', tenantShape),
+  schema: fileOf('Full schema of Millrace: builds a view for each entity that triggers it', fullSchemaShape, {
     ...isTriggered,
     definitions,
   }),
-  partial: fileOf('Partial schema of Millrace: a piece of a mapping that others use', partialSchemaShape, {
+  partial: fileOf('Partial schema of Millrace: part of a mapping for several schemas', partialSchemaShape, {
     definitions,
   }),
   index: fileOf(
-    'Index schema of Millrace: makes an item of an index of each entity that triggers it',
+    'Index schema of Millrace: builds an index item for each entity that triggers it',
     indexSchemaShape,
     { ...isTriggered, definitions },
   ),

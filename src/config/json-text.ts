@@ -88,7 +88,7 @@ class JsonReader {
     if (next === '{') return this.#object();
     if (next === '[') return this.#array();
     if (next === '"') return this.#string();
-    if (next === "'") this.#fail('single quotes', 'JSON texts stand in double quotes.');
+    if (next === "'") this.#fail('single quotes', 'JSON strings need double quotes.');
     if (next === '-' || (next !== undefined && next >= '0' && next <= '9')) return this.#number();
     const start = this.#at;
     const literal = literals.get(this.#skip(word));
@@ -185,7 +185,7 @@ class JsonReader {
       );
     }
     return this.#fail(
-      `${written} is no JSON number`,
+      `${written} is not a JSON number`,
       'Numbers look like 12, -0.5 or 1e3; otherwise write a string.',
     );
   }
@@ -212,7 +212,7 @@ class JsonReader {
     const next = this.#text[this.#at];
     if (next === undefined) return 'The value is missing.';
     if (next === '/') return 'JSON has no comments: remove it.';
-    if (next === ']' || next === '}' || next === ',') return 'Is there a comma too many?';
+    if (next === ']' || next === '}' || next === ',') return 'Is there an extra comma?';
     return 'Write a string in double quotes, a number, true, false, null, an array or an object.';
   }
 
@@ -220,14 +220,14 @@ class JsonReader {
     const next = this.#text[this.#at];
     if (next === undefined) return 'A bracket is not closed.';
     if (next === '/') return 'JSON has no comments: remove it.';
-    return 'Member names stand in double quotes.';
+    return 'Member names need double quotes.';
   }
 
   #reportDuplicate(name: string, at: number): void {
     if (this.duplicates.length >= duplicatesReportedMax) return;
     this.duplicates.push({
       path: memberPath(this.#path(), name),
-      message: `${quote(name)} is given twice ${this.#position(at)}`,
+      message: `${quote(name)} appears twice ${this.#position(at)}`,
       advice: 'Keep one of the two.',
     });
   }

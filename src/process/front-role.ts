@@ -176,14 +176,18 @@ function showFigures(
   metrics.gaugeOfPartitions('millrace_stream_backlog_entries', 'Stream entries waiting, by partition', () =>
     progress.backlogs(),
   );
-  for (const name of ['entries', 'bytes'] as const) {
-    metrics.gaugeOf(
-      `millrace_delivery_cache_${name}`,
-      `Delivery cache: ${name}`,
-      () => sumOf(name) + referencedViews[name],
-    );
+  for (const [name, help] of [
+    ['entries', 'Entries in the delivery cache'],
+    ['bytes', 'Bytes in the delivery cache'],
+  ] as const) {
+    metrics.gaugeOf(`millrace_delivery_cache_${name}`, help, () => sumOf(name) + referencedViews[name]);
   }
-  for (const name of ['hits', 'misses', 'evicted', 'invalidated'] as const) {
-    metrics.countOf(`millrace_delivery_cache_${name}_total`, `Delivery cache: ${name}`, () => sumOf(name));
+  for (const [name, help] of [
+    ['hits', 'Requests answered from the delivery cache'],
+    ['misses', 'Requests that the delivery cache could not answer'],
+    ['evicted', 'Entries evicted from the delivery cache to make room'],
+    ['invalidated', 'Entries removed from the delivery cache because they changed'],
+  ] as const) {
+    metrics.countOf(`millrace_delivery_cache_${name}_total`, help, () => sumOf(name));
   }
 }

@@ -1,4 +1,4 @@
-/** The interface of the query room for the HTTP front (docs/reference/indexes-and-queries.md). */
+/** The interface of the query layer for the HTTP front (docs/reference/indexes-and-queries.md). */
 import type { ClientPrincipal } from '../config/configuration.ts';
 import type { Json } from '../contract/json.ts';
 import type { MergedFacet } from '../search/merge-answers.ts';

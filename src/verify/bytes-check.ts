@@ -27,12 +27,12 @@ export function checkBytes(state: TurnState, output: Output, autoTypes: AutoType
       return [finding(subject, `differs: ${whereTheyDiffer(stored, bytes)}`, stored, bytes)];
     }
   }
-  if (former === undefined) return [finding(subject, 'is there, but its entity does not know of it')];
+  if (former === undefined) return [finding(subject, 'is stored, but its entity does not record it')];
   if (!isDigestOf(former.bytesDigest, expected)) {
-    return [finding(subject, 'is right, but its entity remembers other bytes', former.bytesDigest)];
+    return [finding(subject, 'is correct, but its entity records another digest', former.bytesDigest)];
   }
   if (former.schemaDigest === schemaDigest || isFormerDigest(former.schemaDigest)) return [];
-  return [finding(subject, 'was made by another version of its schema', former.schemaDigest, schemaDigest)];
+  return [finding(subject, 'was built by another version of its schema', former.schemaDigest, schemaDigest)];
 }
 
 /** For a failing build: the last output stays unchanged, and the record has the reason. */
@@ -40,7 +40,7 @@ function checkFailed(state: TurnState, { builder }: Output, { message }: BuildFa
   const former = state.former.get(outputKey(builder));
   if (former?.failure !== undefined) return [];
   const subject = outputSubject(state.turn, builder);
-  return [finding(subject, `cannot be made, but its entity does not know of it: ${message}`, null, message)];
+  return [finding(subject, `cannot be built, but its entity does not record it: ${message}`, null, message)];
 }
 
 /** Finds recorded outputs that no schema builds any more. */
@@ -54,11 +54,11 @@ export function checkNotMade({ turn, former }: TurnState, outputs: readonly Outp
   const state = String(turn.former.stamp);
   if (turn.entity !== null) {
     return left.map((subject) =>
-      finding(subject, 'no schema makes it any more, but it is still there', state),
+      finding(subject, 'no schema builds it any more, but it is still stored', state),
     );
   }
   const subjects = left.length > 0 ? left : [formatEntityId(turn)];
   return subjects.map((subject) =>
-    finding(subject, 'its entity is gone, but what was made of it is still there', state),
+    finding(subject, 'its entity was deleted, but this is still stored', state),
   );
 }

@@ -42,7 +42,7 @@ function checkRemembered(
     const before = remembered.get(claimKey(claim));
     remembered.delete(claimKey(claim));
     if (sameClaim(claim, before)) continue;
-    const message = before === undefined ? 'does not claim' : 'claims with other particulars';
+    const message = before === undefined ? 'does not claim' : 'claims with other details';
     findings.push(
       finding(
         subject,
@@ -62,7 +62,7 @@ function checkListed(state: TurnState, { builder }: Output, claims: readonly Pro
   return claims.flatMap((claim) => {
     const stored = state.listedClaim(builder.environmentId, builder.name, claim);
     if (stored !== undefined && sameClaim({ ...stored, field: claim.field }, claim)) return [];
-    const message = stored === undefined ? 'is not listed for' : 'is listed with other particulars for';
+    const message = stored === undefined ? 'is not listed for' : 'is listed with other details for';
     return [
       finding(
         outputSubject(turn, builder),

@@ -229,7 +229,7 @@ class EntityCheck {
   checkDirectory(inDirectory: ReadonlySet<Turn>): Finding[] {
     const { turn } = this.state;
     if (turn.entity === null || turn.former?.stamp !== turn.entity.stamp || inDirectory.has(turn)) return [];
-    return [finding(formatEntityId(turn), 'is missing in the directory of its type')];
+    return [finding(formatEntityId(turn), 'is missing from the directory of its type')];
   }
 
   checkSchedule(inSchedule: ReadonlySet<Turn>): Finding[] {
@@ -237,7 +237,7 @@ class EntityCheck {
     const { entity, former, state } = turn;
     const moment = momentAfter(entity?.times, state);
     if (moment === null || former?.stamp !== entity?.stamp || inSchedule.has(turn)) return [];
-    return [finding(formatEntityId(turn), 'is missing in the schedule', null, momentText(moment))];
+    return [finding(formatEntityId(turn), 'is missing from the schedule', null, momentText(moment))];
   }
 
   #checkProcessed(): Finding[] {

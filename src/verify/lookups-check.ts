@@ -37,7 +37,7 @@ export function checkEntries(state: TurnState, entries: ReturnType<typeof expect
   const findings =
     turn.former === null || remembered === expected
       ? []
-      : [finding(subject, 'remembers other lookup keys than it stands under', remembered, expected)];
+      : [finding(subject, 'has other lookup keys in its record than in the index', remembered, expected)];
   for (const { projection, ...entry } of entries) {
     const stored = state.read(entry);
     if (stored?.toString() === projection) continue;
@@ -68,7 +68,7 @@ export function checkDependents({ store, stored, turn, former }: TurnState, outp
   const findings =
     recorded === undefined || remembered === expected
       ? []
-      : [finding(subject, 'remembers other lookup keys than it reads', remembered, expected)];
+      : [finding(subject, 'has other lookup keys in its record than it reads', remembered, expected)];
   for (const [sourceId, lookupKey] of output.dependsOn) {
     const { dependents } = redisKeysOf(store, { tenant: turn.tenantAlias, sourceId, lookupKey });
     if (stored.hasMember(dependents, output.dependent)) continue;

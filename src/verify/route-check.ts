@@ -99,7 +99,7 @@ function checkOrder(
 ): Finding[] {
   const subject = subjectOf(target);
   if (!record.isContested) {
-    return competing.length === 0 ? [] : [finding(subject, 'has claims left that are not served any more')];
+    return competing.length === 0 ? [] : [finding(subject, 'has leftover claims that are no longer served')];
   }
   const claims = competing.flatMap(({ claim }) => claim ?? []);
   const isInOrder = competing.every(
@@ -123,14 +123,14 @@ function rankedOf({ host, kind, sinceStamp, view }: Claim): RankedClaim {
 function checkClash(target: RouteTarget, claims: readonly Claim[], counted: number): Finding[] {
   const expected = claims.length > 1 ? claims.length : 0;
   if (counted === expected) return [];
-  return [finding(subjectOf(target), `is counted as claimed by ${counted}, but ${expected} is right`)];
+  return [finding(subjectOf(target), `is counted as claimed by ${counted} instead of ${expected}`)];
 }
 
 /** Checks the count of redirects in the list of routes that are not served. */
 function checkHidden(target: RouteTarget, claims: readonly Claim[], counted: number): Finding[] {
   const expected = isUrlField(target.field) ? firstOfHosts(claims).length - servedClaims(claims).length : 0;
   if (counted === expected) return [];
-  return [finding(subjectOf(target), `has ${counted} hidden redirects counted, but ${expected} is right`)];
+  return [finding(subjectOf(target), `has ${counted} hidden redirects counted instead of ${expected}`)];
 }
 
 async function checkUrls(store: Store, target: RouteTarget, claims: readonly Claim[]): Promise<Finding[]> {
@@ -143,7 +143,7 @@ async function checkUrls(store: Store, target: RouteTarget, claims: readonly Cla
   const listed = await hasListed(store, key, urls);
   return urls.flatMap((url, index) => {
     const subject = `URL ${JSON.stringify(url)} of environment ${environmentId}`;
-    if (served.has(url) && !listed[index]) return [finding(subject, 'is missing in the list of routes')];
+    if (served.has(url) && !listed[index]) return [finding(subject, 'is missing from the list of routes')];
     if (!served.has(url) && listed[index])
       return [finding(subject, 'is in the list of routes, but is not served')];
     return [];

@@ -5,23 +5,23 @@ import { test } from 'node:test';
 import { sumOfWaiting } from '../../src/cli/start/wait-until-settled.ts';
 import { affectedTests, gitChanges, summaryOf } from '../../src/cli/test/affected-tests.ts';
 import { canShare, writeSharing } from '../../src/cli/test/shared-processes.ts';
-import { longest, namedFiles, roomTests, testFiles } from '../../src/cli/test/test-files.ts';
+import { layerTests, longest, namedFiles, testFiles } from '../../src/cli/test/test-files.ts';
 import { root as repository, run, runCommand, temporaryFolder } from './support/command.ts';
 
-test('suite: system tests are kept separate from those of the rooms', async (context) => {
+test('suite: system tests are kept separate from those of the layers', async (context) => {
   const root = await temporaryFolder(context);
-  const ofRooms = ['test/cli/start.test.ts', 'test/layers.test.ts', 'test/store/keys.test.ts'];
+  const ofLayers = ['test/cli/start.test.ts', 'test/layers.test.ts', 'test/store/keys.test.ts'];
   const ofSystem = [
     'test/cli/package.test.ts',
     'test/system/failures/crash.test.ts',
     'test/simulator/redis.test.ts',
   ];
-  for (const file of [...ofRooms, ...ofSystem, 'test/store/wait.ts']) {
+  for (const file of [...ofLayers, ...ofSystem, 'test/store/wait.ts']) {
     mkdirSync(path.join(root, path.dirname(file)), { recursive: true });
     writeFileSync(path.join(root, file), '');
   }
-  assert.deepEqual(roomTests(root).sort(), ofRooms);
-  assert.deepEqual(testFiles(root).sort(), [...ofRooms, ...ofSystem].sort());
+  assert.deepEqual(layerTests(root).sort(), ofLayers);
+  assert.deepEqual(testFiles(root).sort(), [...ofLayers, ...ofSystem].sort());
 });
 
 test('suite: a folder selects its tests, and a missing file is reported in one line', async (context) => {
@@ -44,7 +44,7 @@ test('suite: a folder selects its tests, and a missing file is reported in one l
   );
 });
 
-test('suite: files of the rooms share processes, except the slowest and those with hooks for each test', async (context) => {
+test('suite: files of the layers share processes, except the slowest and those with hooks for each test', async (context) => {
   const root = await temporaryFolder(context);
   for (const folder of ['test/lib', 'test/cli']) mkdirSync(path.join(root, folder), { recursive: true });
   const body = (name: string) => `import { test } from 'node:test'; test('${name}', () => {});`;

@@ -55,7 +55,7 @@ test('JSON text: accepts a string exactly if JSON.parse does, except duplicate n
       }
       const parsed = parseJsonText(text);
       if (parsed.ok) assert.deepEqual(parsed.json, expected);
-      else assert.match(parsed.issues[0]?.message ?? '', /given twice|beyond a 64-bit float/);
+      else assert.match(parsed.issues[0]?.message ?? '', /appears twice|beyond a 64-bit float/);
     }),
     { numRuns: runs(3000) },
   );
@@ -66,7 +66,7 @@ test('JSON text: reports line, column, path and what to change', () => {
     ['', /the file is empty \(line 1, column 1\)/, /\{\}/, '$'],
     ['{\n  "a": 1,\n}', /"," before "}" \(line 2, column 9\)/, /trailing comma/, '$'],
     ['{"a": [1 2]}', /"2" where "," or "]" should be \(line 1, column 10\)/, /comma missing/, '$.a'],
-    ['{"a": {"b": }}', /"}" where a value should be \(line 1, column 13\)/, /comma too many/, '$.a.b'],
+    ['{"a": {"b": }}', /"}" where a value should be \(line 1, column 13\)/, /extra comma/, '$.a.b'],
     ['{a: 1}', /"a" where a member name should be \(line 1, column 2\)/, /double quotes/, '$'],
     ["{'a': 1}", /"'" where a member name/, /double quotes/, '$'],
     ["['a']", /single quotes/, /double quotes/, '$[0]'],
@@ -75,7 +75,7 @@ test('JSON text: reports line, column, path and what to change', () => {
     ['["\t"]', /raw control character/, /\\t/, '$[0]'],
     ['["\\x"]', /unknown escape/, /\\uXXXX/, '$[0]'],
     ['[// no\n1]', /"\/" where a value should be/, /no comments/, '$[0]'],
-    ['[01]', /01 is no JSON number/, /look like/, '$[0]'],
+    ['[01]', /01 is not a JSON number/, /look like/, '$[0]'],
     ['[1e999]', /beyond a 64-bit float/, /smaller/, '$[0]'],
     ['[1', /the file ends where "," or "]"/, /not closed/, '$'],
     ['{} x', /"x" after the end/, /closing bracket/, '$'],
@@ -94,8 +94,8 @@ test('JSON text: reports every duplicate member name with its path, and the synt
   assert.deepEqual(
     issues.map(({ path, message }) => [path, message]),
     [
-      ['$.a', '"a" is given twice (line 2, column 2)'],
-      ['$.b.__proto__', '"__proto__" is given twice (line 2, column 32)'],
+      ['$.a', '"a" appears twice (line 2, column 2)'],
+      ['$.b.__proto__', '"__proto__" appears twice (line 2, column 32)'],
       ['$', 'broken JSON: "," before "}" (line 2, column 47)'],
     ],
   );

@@ -59,7 +59,7 @@ const pages: readonly (readonly [path: string, words: string])[] = [
   ['/content?find=nothing-has-this', 'No match: no entity'],
   ['/content?show=schedule', 'Jan 1, 2999'],
   [`/content/world/${scheduled.originId}`, 'waiting to be published'],
-  [viewsOfNothing[1], 'waits to be published at 2999'],
+  [viewsOfNothing[1], 'is waiting to be published at 2999'],
   [`/urls?url=${scheduled.url}`, 'will be published at 2999'],
   ['/view', 'Search for the URL of a page'],
   ['/urls', 'Search for a URL of your site'],

@@ -48,7 +48,7 @@ const harmful: Readonly<Record<string, readonly [lines: string, outcome: JsonObj
   ],
   asksForTooMany: [
     `for (let n = 0; n < 50_000; n += 1) context.lookup("originId eq 'x" + n + "'").toPromise(); return {};`,
-    /asks for more than 5000 lookups/,
+    /makes more than 5000 lookups/,
   ],
   loops: ['for (;;);', /processor time/],
   loopsInPattern: ['return { a: /^(a+)+$/.test("a".repeat(40) + "b") };', /processor time/],

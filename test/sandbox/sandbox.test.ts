@@ -78,11 +78,11 @@ test('sandbox: there is no clock and no randomness, and the message says so', as
     ['return { a: Date.now() };', /Date\.now\(\) is a clock/],
     ['return { a: new Date() };', /new Date\(\) without arguments is a clock/],
     ['return { a: Date() };', /Date\(\) is a clock/],
-    ['return { a: Math.random() };', /Math\.random\(\) is chance/],
+    ['return { a: Math.random() };', /Math\.random\(\) is a source of randomness/],
     ["return { a: new Intl.DateTimeFormat('en').format() };", /without a date is a clock/],
     ["return { a: new Intl.DateTimeFormat('en').formatToParts() };", /without a date is a clock/],
     ['return { a: performance.now() };', /performance is a clock/],
-    ['return { a: crypto.randomUUID() };', /crypto is chance/],
+    ['return { a: crypto.randomUUID() };', /crypto is a source of randomness/],
     ['setTimeout(() => {}, 1); return {};', /setTimeout is a timer, and schemas have no clock/],
     ...[
       'Date.apply(null, [])',

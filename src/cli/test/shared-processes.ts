@@ -5,8 +5,8 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { longest } from './test-files.ts';
 
-/** Rooms whose tests start no processes except Redis. */
-const sharingRooms = [
+/** Layers whose tests start no processes except Redis. */
+const sharingLayers = [
   'actors',
   'config',
   'contract',
@@ -35,7 +35,7 @@ const platformCount = 2;
 export function canShare(root: string, file: string): boolean {
   return (
     sharesPlatform(root, file) ||
-    (sharingRooms.some((room) => file.startsWith(`test/${room}/`)) &&
+    (sharingLayers.some((layer) => file.startsWith(`test/${layer}/`)) &&
       !longest.includes(file) &&
       !hookOfEachPattern.test(textOf(root, file)))
   );
@@ -110,7 +110,7 @@ const loaded = new Promise((resolve) => { onLoaded = resolve; });
 test('all files are loaded', () => loaded);
 `;
 
-/** Splits files into one group per process. Files of a room stay together, because they load the same code. */
+/** Splits files into one group per process. Files of a layer stay together, because they load the same code. */
 function split(files: readonly string[]): string[][] {
   const startOf = (group: number) => Math.ceil((group * files.length) / processCount);
   return Array.from({ length: processCount }, (_, group) =>

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { typeScriptWords } from '../../typescript/clone-or-package.mjs';
 import { CommandStop } from '../terminal/command-line.ts';
 
-/** System tests. They do not count for the coverage, because code that only they cover has no test in its room. */
+/** System tests. They do not count for the coverage, because code that only they cover has no test in its layer. */
 const systemTestPattern = /^test\/(?:system|hostile|cluster|simulator|cli\/package\.test\.ts$)/;
 /** The slowest files, the slowest first. A run of the suite prints them at its end. */
 export const longest: readonly string[] = [
@@ -65,8 +65,8 @@ export const longest: readonly string[] = [
   'test/cli/start.test.ts',
 ];
 
-/** The tests of the rooms, without those of the whole system. */
-export function roomTests(root: string): string[] {
+/** The tests of the layers, without those of the whole system. */
+export function layerTests(root: string): string[] {
   return testFiles(root).filter((file) => !systemTestPattern.test(file.split(path.sep).join('/')));
 }
 

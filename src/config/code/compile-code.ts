@@ -74,7 +74,7 @@ const kinds: Readonly<Record<SchemaPath['kind'], ProgramKind>> = {
 const importedFile = /\bfrom\s*['"](\.\.?\/[^'"\n]+)['"]/g;
 
 const sizeAdvice =
-  'Each schema has all that it imports for itself: import less, keep large tables in entities, or share code as a partial.';
+  'Each schema contains everything that it imports: import less, keep large tables in entities, or share code as a partial.';
 
 const timeAdvice = 'Make the files, what they import, or what their triggers do smaller or simpler.';
 
@@ -252,7 +252,7 @@ class Compilation {
     const findings: Findings = { issues: [], warnings: [] };
     const root = new Cursor(file, '$', null, findings);
     if (kind !== 'full' && !members.includes('properties')) {
-      root.issue('there is no function properties', 'Add properties(entity, context) { return { … }; }.');
+      root.issue('the function properties is missing', 'Add properties(entity, context) { return { … }; }.');
     }
     if (kind === 'index') {
       const at = new Cursor(file, '$.index', index ?? undefined, findings);

@@ -43,4 +43,4 @@ export class ModuleRefused extends Error {
 }
 
 /** The reason for the tenant file: imported text may appear in error messages and views. */
-export const holdsSecrets = 'holds secrets and cannot be imported';
+export const holdsSecrets = 'contains secrets and cannot be imported';

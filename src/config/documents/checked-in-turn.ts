@@ -21,7 +21,7 @@ export async function checkedInTurn<T>(steps: Steps<T>, budgetMs: number = confi
     spentMs += tookMs;
     if (spentMs > budgetMs) {
       throw new ProblemError(
-        problems.configurationInvalid([`its check takes more than ${budgetMs} ms: make it smaller`]),
+        problems.configurationInvalid([`checking it takes more than ${budgetMs} ms: make it smaller`]),
       );
     }
     await rest((tookMs * (1 - configurationTimeShare)) / configurationTimeShare);

@@ -210,5 +210,5 @@ function namesOf(folder: SchemaFolder): string {
 
 function folderAdvice(folder: SchemaFolder): string {
   if (folder !== 'schemas') return 'Move its files up: only the folder schemas may have folders.';
-  return `Folders in schemas are at most ${schemaFolderDepthMax} deep; their names have none of \\ : * ? " < > | and no dot in front.`;
+  return `Folders in schemas are at most ${schemaFolderDepthMax} deep; their names cannot contain \\ : * ? " < > | or begin with a dot.`;
 }

@@ -176,10 +176,7 @@ function assembled(
   }
   if (tenants.size === 0) {
     const root = new Cursor('tenants', '$', undefined, findings);
-    root.warning(
-      'there is no tenant',
-      'Nothing can be ingested or asked for: add tenants/<tenant>/tenant.json.',
-    );
+    root.warning('there is no tenant', 'Nothing can be saved or read: add tenants/<tenant>/tenant.json.');
   }
   const configuration: Configuration = {
     digest: configurationDigest(fingerprintsOf(texts, from)),
@@ -305,7 +302,7 @@ class AnyName extends Set<string> {
 function checkIndexAliases(indexes: ReadonlyMap<string, Cursor>): void {
   for (const [alias, root] of indexes) {
     if (!reservedIndexAliases.has(alias)) continue;
-    const advice = 'Rename the file: queries use this name for themselves.';
+    const advice = 'Rename the file: paths of the query interface use this name.';
     root.issue(`the index alias "${alias}" is reserved`, advice);
   }
 }
@@ -331,18 +328,16 @@ function warnOfUnused(read: TenantFile): void {
   for (const { source, keys, at } of read.sources) {
     if (keys.length === 0) at.warning('a source without API keys', 'Nothing can be ingested into it.');
     if (source.environments.length === 0)
-      at.warning('a source without environments', 'Its entities give no views.');
+      at.warning('a source without environments', 'No views are built from its entities.');
   }
   for (const { scopes, keys, at } of read.clients) {
     if (keys.length === 0)
-      at.warning('an environment client without API keys', 'Nobody can ask as this client.');
-    if (scopes.size === 0)
-      at.warning('an environment client without scopes', 'Its keys may ask for nothing.');
+      at.warning('an environment client without API keys', 'Nobody can use this client.');
+    if (scopes.size === 0) at.warning('an environment client without scopes', 'Its keys have no access.');
   }
   for (const { scopes, keys, at } of read.managementClients) {
-    if (keys.length === 0)
-      at.warning('a management client without API keys', 'Nobody can ask as this client.');
-    if (scopes.size === 0) at.warning('a management client without scopes', 'Its keys may do nothing.');
+    if (keys.length === 0) at.warning('a management client without API keys', 'Nobody can use this client.');
+    if (scopes.size === 0) at.warning('a management client without scopes', 'Its keys have no access.');
   }
 }
 

@@ -75,7 +75,7 @@ function addSchema(files: Map<string, Cursor>, { kind, alias }: SchemaPath, root
   }
   root.issue(
     `${quote(alias)} is the alias of two files of the kind ${kind}`,
-    `${first.file} has it too: rename or remove one of them. Folders are no part of an alias.`,
+    `${first.file} has it too: rename or remove one of them. Folders are not part of an alias.`,
   );
 }
 

@@ -107,7 +107,7 @@ export const settingsTable = {
     'DATA_DIR',
     path,
     '.data',
-    'files of the private Redis; one `npm start` at a time',
+    'files of the private Redis; only one `npm start` at a time can use them',
   ),
   snapshotDir: new Setting(
     'SNAPSHOT_DIR',
@@ -164,7 +164,7 @@ export const settingsTable = {
     'PARTITIONS',
     wholeNumber(1, partitionsMax),
     16,
-    'number of partitions; fixed when a store is first used, later any other value is rejected',
+    'number of partitions; fixed when a store is first used: later, any other value is rejected',
   ),
   headerPrefixes: new Setting<readonly string[], readonly string[]>(
     'HEADER_PREFIX',
@@ -218,13 +218,13 @@ export const settingsTable = {
     'BODIES_MB',
     mebibytes(1, bodiesMebibytesMax),
     bodiesInFlightBytes,
-    'request bodies that one front holds at a time; beyond this, requests get a 503. Default with less than 4.5 GiB of memory: 1/8 of the memory above 384 MiB, at least 16',
+    'MiB of request bodies that one front holds at a time; beyond this, requests get a 503. Default with less than 4.5 GiB of memory: 1/8 of the memory above 384 MiB, at least 16',
   ),
   unsentAnswersBytes: new Setting<number, number>(
     'ANSWERS_MB',
     mebibytes(1, answersMebibytesMax),
     unsentAnswersBytes,
-    'responses that one front holds for clients that have not read them, counted once per client; beyond this, responses over 64 KiB get a 503. Live answers can use as much again, those of one tenant half of what the others leave. Default with less than 4 GiB of memory: 1/16 of it',
+    'MiB of responses that one front holds for clients that have not read them, counted once per client; beyond this, responses over 64 KiB get a 503. Live answers can use as much again, and those of one tenant half of what the others leave. Default with less than 4 GiB of memory: 1/16 of it',
   ),
   bodyIdleMs: new Setting<number, number>(
     'BODY_IDLE_SECONDS',
@@ -278,7 +278,7 @@ export const settingsTable = {
     'WEBHOOK_ALLOW',
     allowedHosts,
     [],
-    'receivers of webhooks that can have an address that is not public: host names, addresses, CIDRs, separated by commas. Without it, webhooks never connect to such addresses',
+    'receivers that webhooks may reach although their address is not public. Without it, webhooks never connect to such addresses',
   ),
   publicUrl: new Setting<string, null>(
     'PUBLIC_URL',
@@ -303,7 +303,7 @@ export const settingsTable = {
     'DELIVERY_CACHE_MB',
     mebibytes(0, deliveryCacheMebibytesMax),
     deliveryCacheBytes,
-    'memory for the cache of delivery and query responses in each front, a quarter of it for the views of listed rows and an eighth for views that others refer to; 0: no cache. Default with less than 2 GiB of memory: 1/16 of it',
+    'MiB for the cache of delivery and query responses in each front, a quarter of it for the views of listed rows and an eighth for views that others refer to; 0: no cache. Default with less than 2 GiB of memory: 1/16 of it',
   ),
   console: new Setting<boolean, boolean>(
     'CONSOLE',

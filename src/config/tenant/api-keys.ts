@@ -38,12 +38,12 @@ export interface ConfiguredKey {
 }
 
 /** The message for a duplicate key. */
-export const keyGivenTwice = 'this API key is given twice';
+export const keyGivenTwice = 'this API key appears twice';
 
 /** The issue for a key that is already used elsewhere. */
 export function issueOfTakenKey({ at }: ConfiguredKey, first: KeyPlace): ConfigIssue {
   const where = first.file === at.file ? first.path : `${first.path} of ${first.file}`;
-  const advice = `${where} has it too: keys are unique over all tenants.`;
+  const advice = `${where} has it too: keys must be unique across all tenants.`;
   return { file: at.file, path: at.path, message: keyGivenTwice, advice };
 }
 

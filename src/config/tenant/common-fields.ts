@@ -77,7 +77,7 @@ export class EntriesByName<T> extends Map<string, T> {
     const first = this.#cursors.get(name);
     if (first !== undefined) {
       at.issue(
-        `${this.#kind} ${quote(name)} is given twice`,
+        `${this.#kind} ${quote(name)} appears twice`,
         `${first.path} has it too: rename or remove one of them.`,
       );
       return;

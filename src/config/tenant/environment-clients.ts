@@ -31,8 +31,8 @@ function readCacheControl(at: Cursor): string | null {
   const text = at.isAbsent ? null : at.nonEmptyString();
   if (text === null || (headerValue.test(text) && text.length <= cacheControlCharactersMax)) return text;
   at.issue(
-    'not the value of a Cache-Control header',
-    'Write it as in "public, s-maxage=31536000": visible ASCII characters with spaces between, in one line, ' +
+    'not a valid Cache-Control value',
+    'Write a value such as "public, s-maxage=31536000": visible ASCII characters and spaces, in one line, ' +
       `at most ${cacheControlCharactersMax}.`,
   );
   return null;
@@ -45,15 +45,15 @@ function readCacheTags(at: Cursor): CacheTagHeader | null {
   const lower = name.toLowerCase();
   if (!headerName.test(name) || name.length > configNameCharactersMax) {
     at.issue(
-      `${quote(name)} is not the name of a header`,
-      `Write the one that your cache reads, as "Cache-Tag", "Surrogate-Key" or "xkey"; at most ${configNameCharactersMax} characters.`,
+      `${quote(name)} is not a header name`,
+      `Write the one that your cache reads, such as "Cache-Tag", "Surrogate-Key" or "xkey"; at most ${configNameCharactersMax} characters.`,
     );
     return null;
   }
   if (taken.test(lower)) {
     at.issue(
-      `the header ${quote(name)} means something else`,
-      'Write the one that your cache reads tags from, as "Cache-Tag", "Surrogate-Key" or "xkey".',
+      `the header ${quote(name)} has another meaning`,
+      'Write the one that your cache reads tags from, such as "Cache-Tag", "Surrogate-Key" or "xkey".',
     );
     return null;
   }
@@ -95,7 +95,7 @@ export function readDomains(list: Cursor): Domains {
 
 function readHostnames(list: Cursor, taken: EntriesByName<true>): string[] {
   const items = list.items();
-  if (items.length === 0) list.issue('names no host', 'Write ["*"] for relative URLs and any host.');
+  if (items.length === 0) list.issue('lists no host', 'Write ["*"] for relative URLs and any host.');
   const hostnames = new Set<string>();
   for (const at of items) {
     const host = readHostname(at);
@@ -114,7 +114,7 @@ function readHostname(at: Cursor): string | null {
   if (host !== null) return host;
   at.issue(
     `${quote(text)} is not a hostname`,
-    'Write the name alone, as www.example.com: no scheme, port, path or wildcard.',
+    'Write only the name, such as www.example.com: no scheme, port, path or wildcard.',
   );
   return null;
 }
@@ -176,7 +176,10 @@ function readClientDomains(list: Cursor, domains: Domains): readonly Domain[] {
   const open = domains.openOf(chosen);
   if (open.length > 1) {
     const aliases = open.map((domain) => domain.alias).join(', ');
-    list.issue(`several domains with hostname "*": ${aliases}`, 'A client may have one of them: list which.');
+    list.issue(
+      `several domains with hostname "*": ${aliases}`,
+      'A client can have only one of them: list the domains of this client.',
+    );
   }
   return chosen.length > 0 ? chosen : [everyHost];
 }
@@ -192,8 +195,8 @@ function readScopes(list: Cursor): ReadonlySet<Scope> {
 }
 
 const originAdvice =
-  'Write scheme, host and, if it is not the default, the port, as https://www.example.com or http://localhost:*; ' +
-  '* stands for one whole label of the host or for the port. To allow every origin leave "origins" out.';
+  'Write the scheme, the host and any port other than the default, such as https://www.example.com or http://localhost:*; ' +
+  '* matches one whole label of the host, or any port. To allow every origin, leave "origins" out.';
 
 /** Without `origins`, a client allows all origins; with an empty list, none. */
 function readOrigins(list: Cursor): AllowedOrigins | null {

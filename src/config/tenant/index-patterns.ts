@@ -33,7 +33,8 @@ export class IndexPatterns {
 export const everyIndex = new IndexPatterns([], []);
 
 const aliasPattern = /^[\w*-]+$/;
-const advice = 'Write the alias of an index, as blog*, or group:type, as cms:*; * is any run of characters.';
+const advice =
+  'Write the alias of an index, such as blog*, or group:type, such as cms:*; * matches any characters.';
 
 /** Reads the list of patterns. Absent or empty: all indexes. Reports an issue for each invalid pattern. */
 export function readIndexPatterns(list: Cursor): IndexPatterns {
@@ -45,7 +46,7 @@ export function readIndexPatterns(list: Cursor): IndexPatterns {
     const colon = text.indexOf(':');
     const alias = colon < 0 ? text : text.slice(0, colon);
     if (!aliasPattern.test(alias) || colon === text.length - 1) {
-      at.issue(`${quote(text)} is no pattern of indexes`, advice);
+      at.issue(`${quote(text)} is not an index pattern`, advice);
     } else if (colon < 0) aliases.push(compilePattern(alias));
     else types.push({ group: compilePattern(alias), type: compilePattern(text.slice(colon + 1)) });
   }

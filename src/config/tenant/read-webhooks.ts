@@ -80,13 +80,13 @@ function readUrl(at: Cursor): string | null {
 }
 
 const secretPattern = /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-const secretAdvice = 'Write "whsec_" and random bytes in base64: `openssl rand -base64 32` gives some.';
+const secretAdvice = 'Write "whsec_" and random bytes in base64: `openssl rand -base64 32` creates some.';
 
 function readSecrets(at: Cursor, mayBeKept: boolean): string[] {
   const isList = Array.isArray(at.json);
   const items = isList ? at.items() : [at];
   if (isList && (items.length < 1 || items.length > 2)) {
-    at.issue(`has ${items.length} secrets`, 'Write one, or two while one replaces the other.');
+    at.issue(`has ${items.length} secrets`, 'Write one, or two while you rotate them.');
   }
   return items.flatMap((item) => {
     const text = item.nonEmptyString();
@@ -102,7 +102,7 @@ function readSecrets(at: Cursor, mayBeKept: boolean): string[] {
 }
 
 function refuseKept(at: Cursor): void {
-  at.issue('there is no secret that could be kept here', 'Write the value itself.');
+  at.issue('there is no stored value to keep', 'Write the value itself.');
 }
 
 function readSchemas(list: Cursor): ReadonlySet<string> | null {
@@ -157,7 +157,7 @@ function readHeaders(at: Cursor, mayBeKept: boolean): ReadonlyMap<string, string
 
 function readHeader(at: Cursor, name: string, mayBeKept: boolean): string | null {
   if (!headerName.test(name))
-    at.issue(`${quote(name)} is not the name of a header`, 'Write it as in "X-Api-Key".');
+    at.issue(`${quote(name)} is not a header name`, 'Write a name such as "X-Api-Key".');
   if (reservedHeader.test(name.toLowerCase())) {
     at.issue(`the header ${quote(name)} is set by the platform`, 'Remove it.');
   }
@@ -168,6 +168,6 @@ function readHeader(at: Cursor, name: string, mayBeKept: boolean): string | null
     return null;
   }
   if (headerValue.test(value)) return value;
-  at.issue('not the value of a header', 'Write visible ASCII characters with spaces between, in one line.');
+  at.issue('not a valid header value', 'Write visible ASCII characters and spaces, in one line.');
   return null;
 }

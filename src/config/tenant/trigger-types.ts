@@ -74,7 +74,7 @@ function warnOfRareIn(named: readonly NamedType[], group: string | null, compari
     const where = group === null ? '' : ` of source group ${quote(group)}`;
     first.at.warning(
       `no other schema${where} names the entity type ${quote(type)}`,
-      `Did you mean ${quote(nearest)}? Leave it if both are meant.`,
+      `Did you mean ${quote(nearest)}? Ignore this if both exist.`,
     );
   }
 }

@@ -63,7 +63,7 @@ function Feed() {
       </h2>
       <p class="buttons">
         <button type="button" aria-pressed={isPaused} onClick={() => setIsPaused(!isPaused)}>
-          {isPaused ? 'Go on' : 'Pause'}
+          {isPaused ? 'Resume' : 'Pause'}
         </button>
         <button type="button" disabled={changes.length === 0} onClick={() => setChanges([])}>
           Clear
@@ -71,7 +71,7 @@ function Feed() {
       </p>
       {error !== null && <ErrorBox error={error} />}
       {changes.length === 0 ? (
-        <Empty>No change since this page was opened. Save an entity, and what it changes appears here.</Empty>
+        <Empty>No changes since this page was opened. Save an entity to see what it changes.</Empty>
       ) : (
         <Table
           label="Changes, latest first"

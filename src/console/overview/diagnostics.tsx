@@ -49,7 +49,7 @@ function Progress({ diagnosis: { pages, state, stop, resume } }: { readonly diag
   if (state === 'whole') return null;
   const far = counted(pages, 'page');
   if (state === 'enough')
-    return <p class="quiet">Enough findings: the scan stopped after {far} of entities.</p>;
+    return <p class="quiet">The scan stopped after {far} of entities, because it has enough findings.</p>;
   const isLooking = state === 'looking';
   return (
     <p class="how-far">

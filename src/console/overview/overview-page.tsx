@@ -70,7 +70,7 @@ function Rebuilds({ rebuilds }: Pick<Status, 'rebuilds'>) {
     <section>
       <h2>Rebuilds</h2>
       {rebuilds.length === 0 ? (
-        <Empty>No rebuild is running. After a schema change you see its progress here.</Empty>
+        <Empty>No rebuild is running. The progress after a schema change appears here.</Empty>
       ) : (
         <ul class="rows">
           {rebuilds.map(({ what, done, total, etaSeconds }) => (

@@ -39,7 +39,7 @@ export function QueryPage() {
     <>
       <PageHead
         title="Query"
-        about="Build a query with the form, or write it as JSON. Both are the same query."
+        about="Build a query with the form, or write it as JSON. Each shows the changes of the other."
       />
       <div class="columns">
         <Builder

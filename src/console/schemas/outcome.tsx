@@ -27,7 +27,7 @@ export function Outcome({ schema, edited, entity, sourceGroup }: OutcomeProps) {
   const then = usePreview(
     entity === '' || edited === null ? null : { ...common, schema: { kind, language, text: edited, alias } },
   );
-  if (entity === '') return <Empty>Choose an entity by its originId. You find it under Content.</Empty>;
+  if (entity === '') return <Empty>Enter the originId of an entity. Content lists them.</Empty>;
   if (now.error !== null && now.error.status !== 422) return <ErrorBox error={now.error} />;
   if (now.preview === null && now.error === null) return <Loading />;
   if (edited === null) {

@@ -30,7 +30,7 @@ export function SchemasPage({ document }: { readonly document: string }) {
       <>
         <PageHead title={document} trail={trail} />
         <Empty>
-          The configuration has no such document. <a href={pageHref('schemas')}>See all of them</a>
+          The configuration has no such document. <a href={pageHref('schemas')}>See all documents</a>
         </Empty>
       </>
     );

@@ -11,7 +11,7 @@ const causeTexts: Readonly<Record<string, string>> = {
   configuration: 'the configuration changed',
   repair: 'a repair corrected it',
   restore: 'it was restored from a backup',
-  schedule: 'its entity was published at the set time',
+  schedule: 'its entity was published at its scheduled time',
 };
 
 export function Facts({ explained }: { readonly explained: ViewExplained }) {

@@ -41,7 +41,7 @@ export function MadeThen({ name, schema, viewId, entity, changed }: MadeThenProp
     <article class="panel consequence">
       <h3>
         {viewId === null ? `Index ${name}` : `View ${name}`}{' '}
-        {isSame && <State means="quiet">stays the same</State>}
+        {isSame && <State means="quiet">unchanged</State>}
       </h3>
       {error !== null && <ErrorBox error={error} />}
       {error === null && (now.preview === null || then.preview === null) && <Loading />}

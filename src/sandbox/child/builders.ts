@@ -115,7 +115,7 @@ function answerOf(run: Run, request: LookupRequest, withoutProperties: boolean):
   const found = run.answers[text];
   if (!Array.isArray(found)) {
     if (run.asks.size + run.answered >= lookupsPerBuildMax) {
-      throw new RangeError(`the schema asks for more than ${lookupsPerBuildMax} lookups`);
+      throw new RangeError(`the schema makes more than ${lookupsPerBuildMax} lookups`);
     }
     run.asks.set(text, { ...request });
     return new Promise(() => {});

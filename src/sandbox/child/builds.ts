@@ -98,7 +98,7 @@ async function execute(programs: Programs, call: SentCall, run: Run): Promise<Co
 
 async function settledOptions(given: unknown, run: Run): Promise<Json> {
   const { texts, holes } = await settledValue(given, run);
-  if (holes.length > 0) throw new TypeError('the options of a destination cannot hold references');
+  if (holes.length > 0) throw new TypeError('the options of a destination cannot contain references');
   return JSON.parse(texts.join(''));
 }
 

@@ -15,7 +15,7 @@ const clearerMessages: readonly (readonly [RegExp, string])[] = [
     'new Date() without arguments is a clock',
   ],
   [/^secure mode Calling %SharedDate% constructor as a function throws/, 'Date() is a clock'],
-  [/^secure mode %SharedMath%\.random\(\) throws/, 'Math.random() is chance'],
+  [/^secure mode %SharedMath%\.random\(\) throws/, 'Math.random() is a source of randomness'],
 ];
 
 /** Errors of using `process` and `Atomics`. They are undefined instead of throwing, so that feature tests work. */

@@ -63,14 +63,14 @@ const noTimer = `is a timer, and schemas have no clock: ${ofData}`;
 const withoutTimeAndChance: Readonly<Record<string, unknown>> = {
   performance: refusing('performance', noClock),
   Temporal: refusing('Temporal', `${noClock}. Use new Date(text)`),
-  crypto: refusing('crypto', `is chance, and schemas have none: ${ofData}`),
+  crypto: refusing('crypto', `is a source of randomness, and schemas have none: ${ofData}`),
   ...Object.fromEntries(['scheduler', 'AbortSignal'].map((name) => [name, refusing(name, noTimer)])),
   ...Object.fromEntries(
     ['setTimeout', 'setInterval', 'setImmediate', 'requestAnimationFrame', 'requestIdleCallback'].map(
       (name) => [name, refusingFunction(name, noTimer)],
     ),
   ),
-  fetch: refusingFunction('fetch', 'is the network, and schemas have none: use context.lookup'),
+  fetch: refusingFunction('fetch', 'needs the network, and schemas have none: use context.lookup'),
 };
 
 /** Globals that use memory outside the engine's limits, or that create code from strings. */
@@ -102,7 +102,7 @@ export function tenantCompartment(console: object): Compartment {
   const { globalThis: globals } = compartment;
   for (const name of withheld) delete globals[name];
   const refuse = (name: string) =>
-    Object.assign(refusingFunction(name, 'makes code from a string, which schemas cannot do'), {
+    Object.assign(refusingFunction(name, 'runs a string as code, which schemas cannot do'), {
       prototype: Function.prototype,
     });
   Object.assign(globals, withoutTimeAndChance, {

@@ -70,7 +70,9 @@ function writeValue(value: unknown, run: Run): CodeValue {
 /** The JSON text of a value without references. */
 function plainText(value: unknown, run: Run, what: string): string {
   const { texts, holes } = writeValue(value, run);
-  if (holes.length > 0) throw new UnfitValue(`${what} cannot hold a reference or a partial of a JSON schema`);
+  if (holes.length > 0) {
+    throw new UnfitValue(`${what} cannot contain a reference or a partial of a JSON schema`);
+  }
   return texts.join('');
 }
 

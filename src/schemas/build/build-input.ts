@@ -23,7 +23,7 @@ export interface BuildInput {
   text(value: Json): string | undefined;
 }
 
-/** Opaque to other rooms. */
+/** Opaque to other layers. */
 export interface PartialSchema {
   readonly alias: string;
   readonly digest: string;

@@ -41,7 +41,7 @@ export class Build {
     this.#stepsLeft -= steps;
     workBudget.units += steps * unitsPerStep;
     if (this.#stepsLeft >= 0) return true;
-    this.limitReached('$', `the view needs more than ${buildStepsMax} steps; what came later is left out`);
+    this.limitReached('$', `the view needs more than ${buildStepsMax} steps; the rest is left out`);
     return false;
   }
 

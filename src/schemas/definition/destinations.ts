@@ -34,7 +34,7 @@ function compileDestination(at: Cursor, scope: Scope, seen: Set<string>) {
   if (alias === null) return null;
   if (seen.has(alias)) {
     at.member('alias').issue(
-      `the destination ${quote(alias)} is given twice`,
+      `the destination ${quote(alias)} appears twice`,
       'Keep one of them, with the options of both.',
     );
   }

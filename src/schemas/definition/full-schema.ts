@@ -58,7 +58,7 @@ function checkAlias(at: Cursor, alias: string): void {
   const written = at.isAbsent ? alias : at.nonEmptyString();
   if (written === null || written === alias) return;
   at.warning(
-    `the partial is called ${quote(alias)} by its file, and ${quote(written)} in it`,
-    'The name of the file counts: rename the file, or remove this line.',
+    `the file name gives the partial the alias ${quote(alias)}, but "alias" is ${quote(written)}`,
+    'The file name is used: rename the file, or remove this line.',
   );
 }

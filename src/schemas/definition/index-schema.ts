@@ -75,7 +75,7 @@ function shorthandOfFields(
 /** Index items cannot have references, because they are not resolved for them. */
 function rejectReferences(properties: Cursor, needs: Needs, partials: Partials): void {
   const advice = 'Store the id or the value that you want to query instead.';
-  for (const place of needs.references) place.issue('an index item cannot hold a reference', advice);
+  for (const place of needs.references) place.issue('an index item cannot contain a reference', advice);
   const reachable = reachablePartials(needs, partials);
   // If an expression names a partial, the partial is only known at run time. Its references become null.
   if (needs.anyPartial || reachable.some((alias) => partials.get(alias)?.needs.anyPartial)) return;

@@ -109,7 +109,7 @@ function readKeep(at: Cursor): string {
     return '';
   }
   if (keepsNot.test(text) || !text.isWellFormed()) {
-    at.issue('keeps a space, a mark or a character that is not seen', keepAdvice);
+    at.issue('contains a space, a mark or an invisible character', keepAdvice);
     return '';
   }
   return [...new Set(text)].sort().join('');
@@ -117,7 +117,7 @@ function readKeep(at: Cursor): string {
 
 function isHtml(at: Cursor): boolean {
   if (at.isAbsent) return false;
-  if (at.json !== 'html') at.mustBe('"html"', 'Leave it out for plain texts.');
+  if (at.json !== 'html') at.mustBe('"html"', 'Leave it out for plain text.');
   return at.json === 'html';
 }
 
@@ -160,11 +160,11 @@ function readSynonym(at: Cursor): Synonym {
 }
 
 function readTexts(at: Cursor): string[] {
-  if (at.isAbsent) at.mustBe('a list of texts', advice);
-  const texts = at.items('a list of texts', advice);
-  if (Array.isArray(at.json) && texts.length === 0) at.issue('has no texts', advice);
+  if (at.isAbsent) at.mustBe('a list of strings', advice);
+  const texts = at.items('a list of strings', advice);
+  if (Array.isArray(at.json) && texts.length === 0) at.issue('has no strings', advice);
   if (texts.length > synonymTextsMax) {
-    at.issue(`${texts.length} texts; at most ${synonymTextsMax} are allowed`, 'Use several entries.');
+    at.issue(`${texts.length} strings; at most ${synonymTextsMax} are allowed`, 'Use several entries.');
     return [];
   }
   return texts.flatMap(readText);
@@ -176,7 +176,7 @@ function readText(at: Cursor): string[] {
   if (!/[\p{L}\p{M}\p{Nd}]/u.test(text.normalize('NFKC')))
     at.issue('has no words', 'Write one word or more.');
   if (countCodePoints(text) > searchCodePointsMax) {
-    at.issue(`has more than ${searchCodePointsMax} characters`, 'No search is longer.');
+    at.issue(`has more than ${searchCodePointsMax} characters`, 'A search cannot be longer.');
   }
   return [text];
 }

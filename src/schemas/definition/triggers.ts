@@ -1,6 +1,6 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 
-const advice = 'Write source groups with the entity types that they hand in: {"cms": ["article"]}.';
+const advice = 'Write source groups with their entity types: {"cms": ["article"]}.';
 
 export type Triggers = ReadonlyMap<string, ReadonlySet<string>>;
 

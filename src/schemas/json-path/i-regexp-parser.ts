@@ -44,7 +44,7 @@ function parseQuantifier(reader: Reader, node: PatternNode): PatternNode {
   const min = takeCount(reader);
   const max = reader.take(',') ? (reader.next === '}' ? Number.POSITIVE_INFINITY : takeCount(reader)) : min;
   reader.expect('}');
-  if (max < min) throw reader.expected('a range that rises');
+  if (max < min) throw reader.expected('an ascending range');
   return { kind: 'repeat', node, min, max };
 }
 
@@ -103,7 +103,7 @@ function parseClassMember(reader: Reader): TakesCodePoint {
   if (reader.next !== '-' || reader.text.charAt(reader.position + 1) === ']') return only(first);
   reader.position += 1;
   const last = parseClassCharacter(reader);
-  if (typeof last !== 'number' || last < first) throw reader.expected('a range that rises');
+  if (typeof last !== 'number' || last < first) throw reader.expected('an ascending range');
   return (codePoint) => codePoint >= first && codePoint <= last;
 }
 
@@ -124,7 +124,7 @@ function parseEscape(reader: Reader): TakesCodePoint {
   const category = /^[pP]\{(?:L[lmotu]?|M[cen]?|N[dlo]?|P[cdefios]?|Z[lps]?|S[ckmo]?|C[cfno]?)\}/.exec(
     reader.text.slice(reader.position, reader.position + 6),
   )?.[0];
-  if (category === undefined) throw reader.expected('a character that may be escaped');
+  if (category === undefined) throw reader.expected('a character that can be escaped');
   reader.position += category.length;
   return byExpression(`\\${category}`);
 }

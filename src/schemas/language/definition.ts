@@ -47,7 +47,7 @@ export function scalarDefinition(evaluate: (frame: Frame) => number | boolean | 
 const writeNull: Write = (_frame, body) => body.value('null');
 export const nullDefinition: Definition = { write: writeNull, mayRefer: false };
 
-/** A compiled partial. Other rooms only see a `PartialSchema`. */
+/** A compiled partial. Other layers only see a `PartialSchema`. */
 export class CompiledPartial implements PartialSchema {
   /** @param write writes the partial's object for a frame whose `root` is the input of the partial */
   constructor(

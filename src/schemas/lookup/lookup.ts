@@ -119,7 +119,7 @@ function readSource(at: Cursor): string | null {
   if (at.isAbsent) return null;
   const text = at.text('Name a source group.');
   if (text === null || !/[{}]/.test(text)) return text;
-  at.issue('the source group of a lookup cannot be an expression', 'Write its alias out.');
+  at.issue('the source group of a lookup cannot be an expression', 'Write its alias.');
   return null;
 }
 
@@ -130,7 +130,7 @@ function compileTop(at: Cursor, scope: Scope): ((frame: Frame) => number | null)
     at.expected('a number or an expression', 'Write 10.');
   const { constant, value } = compileField(at, scope);
   if (constant !== null && readCount(constant) === null) {
-    at.expected('a number, 0 or more', 'Write how many results to take at most: 10.');
+    at.expected('a number, 0 or more', 'Write the maximum number of results, such as 10.');
   }
   return (frame) => readCount(value(frame));
 }

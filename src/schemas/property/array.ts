@@ -87,7 +87,7 @@ function readVariable(at: Cursor): string {
   if (json === undefined) return 'item';
   if (typeof json === 'string' && variablePattern.test(json) && !isReservedName(json)) return json;
   const advice = 'Choose a name of letters, digits and _ that means nothing else in expressions.';
-  at.issue('this cannot be the name of a variable', advice);
+  at.issue('this is not a valid variable name', advice);
   return 'item';
 }
 
@@ -95,7 +95,7 @@ function compileInput(at: Cursor, context: DefinitionContext): ArrayInput {
   if (at.isAbsent) {
     at.issue(
       'this key is missing',
-      'Add what the array goes over: `{p.tags}`, {"$path": …} or {"$lookup": …}.',
+      'Add what the array iterates over: `{p.tags}`, {"$path": …} or {"$lookup": …}.',
     );
     return emptyInput;
   }

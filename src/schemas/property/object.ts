@@ -120,7 +120,7 @@ function writeMerged(members: readonly Member[], place: string): Write {
       }
       return chain(member.value(frame), (value) => {
         if (value !== null && !isJsonObject(value)) {
-          const message = 'the value of `*` is no object; it is left out';
+          const message = 'the value of `*` is not an object; it is left out';
           frame.build.report({ kind: 'valueDoesNotFit', place, message });
         }
         return chain(writeStar(value, own, mark, body), (next) => {
@@ -168,7 +168,7 @@ function compileDynamicValue(at: Cursor, scope: Scope): PathSelector['value'] {
   const star = at.member('*');
   const value = at.member('value');
   if (!star.isAbsent && !value.isAbsent)
-    value.issue('`*` says already which value is meant', 'Remove one of them.');
+    value.issue('`*` already says which value is meant', 'Remove one of them.');
   return compileSelector(star.isAbsent && !value.isAbsent ? value : star, scope);
 }
 

@@ -56,7 +56,7 @@ export function compileSchemaProperties(
 
 function compileDefinition(at: Cursor, context: DefinitionContext): Definition {
   if (at.depth > definitionDepthMax) {
-    at.issue('the schema is nested too deep', 'Move the inner part into a partial.');
+    at.issue('the schema is nested too deeply', 'Move the inner part into a partial.');
     return nullDefinition;
   }
   const { json } = at;

@@ -38,7 +38,7 @@ function aliasKey(at: Cursor): 'alias' | 'view' {
   const view = at.member('view');
   if (view.isAbsent) return 'alias';
   if (!at.member('alias').isAbsent) {
-    view.issue('`alias` says already which view is meant', 'Keep one of `alias`, `view`.');
+    view.issue('`alias` already says which view is meant', 'Keep one of `alias`, `view`.');
   }
   return 'view';
 }
@@ -49,7 +49,7 @@ function compileTarget(at: Cursor, scope: Scope): Resolve {
   if (key === undefined) at.issue('a reference needs `id` or `originId`', 'Add one: "id": "{item.id}".');
   for (const other of others) {
     at.member(other).issue(
-      `\`${key}\` says already which entity is meant`,
+      `\`${key}\` already says which entity is meant`,
       'Keep one of `id`, `gid`, `originId`.',
     );
   }

@@ -76,7 +76,7 @@ export function compileNumber(at: Cursor, context: DefinitionContext): Definitio
       frame.build.report({
         kind: 'valueDoesNotFit',
         place,
-        message: 'the value is no number; null stands in its place',
+        message: 'the value is not a number; null replaces it',
       });
     }
     return null;
@@ -97,7 +97,7 @@ function readPrecision(at: Cursor): number {
   const { json } = at;
   if (json === undefined) return 0;
   if (typeof json === 'number' && Number.isInteger(json) && json >= 0) return Math.min(json, precisionMax);
-  at.expected('a whole number, 0 or more', 'Write how many fractional digits to keep: 2.');
+  at.expected('a whole number, 0 or more', 'Write the number of decimal places, such as 2.');
   return 0;
 }
 
@@ -120,7 +120,7 @@ export function compileBoolean(at: Cursor, context: DefinitionContext): Definiti
     const given = value(frame);
     const boolean = parseBoolean(given) ?? (fallback === null ? null : parseBoolean(fallback(frame)));
     if (boolean === null && given !== null && fallback === null) {
-      const message = 'the value is neither true nor false; null stands in its place';
+      const message = 'the value is neither true nor false; null replaces it';
       frame.build.report({ kind: 'valueDoesNotFit', place, message });
     }
     return boolean;

@@ -56,7 +56,7 @@ export async function explainView(
     const { type } = entity;
     if (state !== 'published') return unpublishedText(entity, state);
     return tenant.schemasFor(source.sourceGroup, type).some((one) => one.alias === alias)
-      ? `The schema ${alias} has made no view of the entity ${JSON.stringify(originId)} yet`
+      ? `The schema ${alias} has not built a view of the entity ${JSON.stringify(originId)} yet`
       : `The schema ${alias} is not triggered by entities of the type ${JSON.stringify(type)}`;
   }
   const sandbox = new Sandbox();
@@ -108,8 +108,8 @@ export async function explainView(
 function unpublishedText({ originId, times }: StoredEntity, state: PublishState): string {
   const name = `The entity ${JSON.stringify(originId)}`;
   return state === 'waiting'
-    ? `${name} waits to be published at ${momentText(times?.publishAt)}`
-    : `${name} is no longer published since ${momentText(times?.unpublishAt)}`;
+    ? `${name} is waiting to be published at ${momentText(times?.publishAt)}`
+    : `${name} was unpublished at ${momentText(times?.unpublishAt)}`;
 }
 
 /** The view exists, so its entity is published and can only be waiting to be unpublished. */

@@ -43,7 +43,12 @@ function checkRemembered({ turn, former }: TurnState, { builder, result }: Outpu
   const remembered = JSON.stringify(recorded.references ?? []);
   if (remembered === expected) return [];
   return [
-    finding(outputSubject(turn, builder), 'remembers other references than it has', remembered, expected),
+    finding(
+      outputSubject(turn, builder),
+      'has other references in its record than in its view',
+      remembered,
+      expected,
+    ),
   ];
 }
 
@@ -53,7 +58,7 @@ function checkKnown(state: TurnState, output: Output): Finding[] {
     .map(({ target: { alias, originId } }) =>
       finding(
         outputSubject(state.turn, output.builder),
-        `refers to the view ${alias} of ${originId}, which does not know it`,
+        `refers to the view ${alias} of ${originId}, which does not list it`,
       ),
     );
 }

@@ -44,7 +44,7 @@ export class NullPaths {
         ...(parsed.kind === 'partials' ? {} : { schema: alias }),
         place: parsed.kind === 'partials' ? `partials/${alias} ${at.path}` : at.path,
         entityId: formatEntityId({ sourceId, originId }),
-        message: `\`${path}\` is null for every entity of the type ${what}: is the name right, and does anybody send it?`,
+        message: `\`${path}\` is null for every entity of the type ${what}: is the name correct, and does any source send it?`,
         count: counts.of(tenant, sourceId, type),
       };
     }

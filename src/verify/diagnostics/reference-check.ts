@@ -58,7 +58,7 @@ function tooManyReferences({ alias, property }: ReferenceProperty): Diagnostic {
     kind: 'limitReached',
     place: '$.properties',
     message:
-      `without a \`depth\` the view is not delivered: its answer has more than ${deliveryReferencesMax} references, ` +
+      `the view cannot be delivered without a \`depth\`: its response would have more than ${deliveryReferencesMax} references, ` +
       `most of them in the property \`${property}\` of the schema \`${alias}\``,
   };
 }
@@ -99,7 +99,7 @@ function missing(path: string, viewId: string): Diagnostic {
   return {
     kind: 'viewMissing',
     place: placeOf(path),
-    message: `the reference \`${shown(path)}\` leads to a view that is not there`,
+    message: `the reference \`${shown(path)}\` refers to a view that does not exist`,
     example: viewId,
   };
 }

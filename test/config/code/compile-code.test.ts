@@ -126,10 +126,10 @@ test('compile: a failure after an escaped string has its position in the source'
 
 test('compile: code that the sandbox really rejects is reported with line and column', async () => {
   const cases: [string, RegExp, string][] = [
-    ["return { a: eval('1') };", /eval makes code from a string/, '5:17'],
-    ["return { a: new eval('1') };", /eval makes code from a string/, '5:21'],
-    ["return { a: '<!--', b: import('./' + entity + '.ts') };", /must be written out/, '5:35'],
-    [`return require(\`./${placeholder('entity')}\`);`, /must be written out/, '5:20'],
+    ["return { a: eval('1') };", /eval runs a string as code/, '5:17'],
+    ["return { a: new eval('1') };", /eval runs a string as code/, '5:21'],
+    ["return { a: '<!--', b: import('./' + entity + '.ts') };", /must be a string in the code/, '5:35'],
+    [`return require(\`./${placeholder('entity')}\`);`, /must be a string in the code/, '5:20'],
     ['<!-- a comment', /HTML/, '5:5'],
     ['1\n--> a comment', /HTML/, '6:1'],
   ];

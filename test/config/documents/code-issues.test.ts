@@ -85,7 +85,7 @@ test('code issues: an error in code is reported with file, line and column', asy
     [
       'no default',
       { 'schemas/a.full.js': 'export const a = 1;' },
-      ['schemas/a.full.js $ there is no default export'],
+      ['schemas/a.full.js $ the default export is missing'],
     ],
     [
       'it throws',
@@ -142,7 +142,7 @@ test('code issues: an error in code is reported with file, line and column', asy
     [
       'outside',
       { 'schemas/a.full.js': `import a from '../../other/a.js';\n${sound}` },
-      ['schemas/a.full.js 1:15 "../../other/a.js" lies outside the tenant\'s folder'],
+      ['schemas/a.full.js 1:15 "../../other/a.js" is outside the tenant\'s folder'],
     ],
     [
       'not there',
@@ -227,7 +227,7 @@ test('code issues: programs that are too large together are rejected once, even 
       'tenants/site/schemas/s3.full.js with it the programs of tenant "site" have more than 8388608 characters',
     ],
   );
-  assert.match(issues[0]?.advice ?? '', /each schema has all that it imports/i);
+  assert.match(issues[0]?.advice ?? '', /each schema contains everything that it imports/i);
 });
 
 test('code issues: a link that leads out of the folder is not imported', async () => {
@@ -245,12 +245,14 @@ test('code issues: the tenant file is not imported, by any path', async () => {
   const tenant = { 'tenant.json': JSON.stringify({ ...siteTenant(), secret }) };
   for (const target of ['../tenant.json', '../tenant', './../schemas/../tenant.json']) {
     const lines = await reported({ ...tenant, 'schemas/a.full.js': importing(target) });
-    const refused = `schemas/a.full.js 1:18 "${target}" holds secrets and cannot be imported`;
+    const refused = `schemas/a.full.js 1:18 "${target}" contains secrets and cannot be imported`;
     assert.ok(lines.includes(refused), lines.join('\n'));
     assert.ok(!lines.join().includes(secret));
   }
   const ofLink = { ...tenant, 'lib/other.json': '1', 'schemas/a.full.js': importing('../lib/link.json') };
   const linked = await reported(ofLink, ['../tenant.json', 'lib/link.json']);
-  assert.ok(linked.some((line) => line.endsWith('"../lib/link.json" holds secrets and cannot be imported')));
+  assert.ok(
+    linked.some((line) => line.endsWith('"../lib/link.json" contains secrets and cannot be imported')),
+  );
   assert.ok(!linked.join().includes(secret));
 });

@@ -128,7 +128,7 @@ test('folder: unexpected files are issues with a hint, all at once', async (t) =
     ['tenants/site/schemas/a.b.json', /"a.b" is not an alias.*<alias>\.full\.json/],
     ['tenants/site/schemas/page.ful.json', /"page.ful" is not an alias/],
     ['tenants/site/schemas/one/two/three', /a folder that does not belong here.*at most 2 deep/],
-    ['tenants/site/schemas/one/wh?t', /a folder that does not belong here.*none of/],
+    ['tenants/site/schemas/one/wh?t', /a folder that does not belong here.*cannot contain/],
     ['tenants/site/partials/page.partial.json', /"page.partial" is not an alias: Name it <alias>\.json\./],
     ['tenants/site/partials/deeper', /a folder that does not belong here.*only the folder schemas/],
     ['tenants/site/indexes/large.json', /larger than/],

@@ -84,7 +84,7 @@ test('settings: every setting is listed with its default, in the notation of the
     unit: 'MiB',
     allowed: 'a whole number from 1 to 65536',
     meaning:
-      'request bodies that one front holds at a time; beyond this, requests get a 503. Default with less than 4.5 GiB of memory: 1/8 of the memory above 384 MiB, at least 16',
+      'MiB of request bodies that one front holds at a time; beyond this, requests get a 503. Default with less than 4.5 GiB of memory: 1/8 of the memory above 384 MiB, at least 16',
   });
   assert.equal(byName.get('QUERY_WAIT_SECONDS')?.default, '3');
   assert.equal(byName.get('REDIS_URL')?.default, '');

@@ -98,7 +98,7 @@ export default { triggers() { throw new Error(file.webhooks[0].secret); }, prope
     },
   });
   assert.equal(status, 422);
-  assert.match(json.errors.join(), /"\.\.\/tenant\.json" holds secrets and cannot be imported/);
+  assert.match(json.errors.join(), /"\.\.\/tenant\.json" contains secrets and cannot be imported/);
   assert.ok(!text.includes(hook.secret), text);
 });
 

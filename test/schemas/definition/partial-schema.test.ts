@@ -53,7 +53,7 @@ test('partial schema: a file can repeat its own alias; another one is a warning,
   };
   assert.deepEqual(warningsOf({ alias: 'card', properties: {} }), []);
   assert.deepEqual(warningsOf({ alias: 'Block-card', properties: {} }), [
-    '$.alias the partial is called "card" by its file, and "Block-card" in it',
+    '$.alias the file name gives the partial the alias "card", but "alias" is "Block-card"',
   ]);
   assert.deepEqual(warningsOf({ alias: 3, properties: {} }), ['$.alias']);
 });

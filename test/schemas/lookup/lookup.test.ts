@@ -92,7 +92,10 @@ test('lookup: errors in a lookup are reported with their path', () => {
   assert.match(issuesOf({ filter: "title eq 'x'" })[0] ?? '', /an entity has no field `title`/);
   assert.match(issuesOf({ filter: "type EQ 'x'" })[0] ?? '', /character 6: there is no operator `EQ`/);
   assert.match(issuesOf({ filter: "type eq 'x" })[0] ?? '', /character 9: unterminated string/);
-  assert.match(issuesOf({ filter: "type eq 'x' type" })[0] ?? '', /character 13: expected `and`, `or` or the end/);
+  assert.match(
+    issuesOf({ filter: "type eq 'x' type" })[0] ?? '',
+    /character 13: expected `and`, `or` or the end/,
+  );
   assert.match(issuesOf({ filter: 'type eq {title}' })[0] ?? '', /unknown name `title`/);
   assert.match(issuesOf({ filter: 'length(type) eq 1' })[0] ?? '', /there is no function `length`/);
   assert.match(issuesOf({ filter: `${'('.repeat(500)}type eq 'x'` })[0] ?? '', /nested deeper/);

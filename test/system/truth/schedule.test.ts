@@ -216,7 +216,7 @@ test('schedule: an entity is visible to management only, then to everyone, then 
   ]);
   const explained = await manage(client, `/explain/view?id=${encodeURIComponent(viewIdOf('timed'))}`);
   assert.equal(explained.status, 404);
-  assert.match(explained.json.message, new RegExp(`waits to be published at ${inAnHour}`));
+  assert.match(explained.json.message, new RegExp(`is waiting to be published at ${inAnHour}`));
   const { shows } = (await manage(client, `/explain/view?id=${encodeURIComponent(viewIdOf('first'))}`)).json;
   const shown = { viewId: viewIdOf('timed'), paths: ['next'], missing: true };
   assert.deepEqual(shows, [{ ...shown, scheduled: { at: inAnHour, becomes: 'published' } }]);

@@ -31,7 +31,7 @@ export interface Analysis {
 
 /** For an `import(…)` whose file is only known at run time. */
 export const variableImport = {
-  message: 'what is imported must be written out',
+  message: 'the path of an import must be a string in the code',
   advice: 'Use import … from "./file.ts".',
 };
 
@@ -72,7 +72,7 @@ export function analyse(tree: Program): Analysis {
   };
   const refuseEval = ({ callee }: CallExpression | NewExpression) => {
     if (callee.type !== 'Identifier' || callee.name !== 'eval') return;
-    refuseCode(callee.start, 'eval makes code from a string, which schemas cannot do', 'Write the code out.');
+    refuseCode(callee.start, 'eval runs a string as code, which schemas cannot do', 'Write the code out.');
   };
   ancestor(tree, {
     NewExpression: refuseEval,
@@ -102,7 +102,7 @@ export function analyse(tree: Program): Analysis {
     },
     MetaProperty(node) {
       if (node.meta.name !== 'import') return;
-      findings.push({ message: 'there is no import.meta in a schema', advice: 'Remove it.', at: node.start });
+      findings.push({ message: 'schemas have no import.meta', advice: 'Remove it.', at: node.start });
     },
   });
   for (const [name, member] of exportedFunctions(tree)) findings.push(...contextFindings(name, member));

@@ -92,7 +92,7 @@ function returning(
   }
   if (hasDefault) return { code, map: mapOf(map), files, tree };
   const advice = 'Write export default { triggers(context) { … }, properties(entity, context) { … } }.';
-  issues.push({ file, path: '$', message: 'there is no default export', advice });
+  issues.push({ file, path: '$', message: 'the default export is missing', advice });
   return null;
 }
 
@@ -146,7 +146,7 @@ function tenantFiles(tenantFolder: string, read: ReadModule, texts: Map<string, 
         }
         const target = posix.join(posix.dirname(importer), path);
         if (!target.startsWith(`${tenantFolder}/`)) {
-          return { errors: [{ text: `${quote(path)} lies outside the tenant's folder` }] };
+          return { errors: [{ text: `${quote(path)} is outside the tenant's folder` }] };
         }
         try {
           const found = await find(target);

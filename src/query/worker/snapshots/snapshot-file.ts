@@ -128,13 +128,13 @@ export async function openSnapshot(file: string): Promise<OpenSnapshot> {
   }
 }
 
-/** Increase it if the file format changes without a change of the code of `rooms`. */
+/** Increase it if the file format changes without a change of the code of `layers`. */
 const format = 2;
 /**
- * `src/search` and the rooms that it uses (checked by `test/layers.test.ts`): limits, for example, decide which words are
+ * `src/search` and the layers that it uses (checked by `test/layers.test.ts`): limits, for example, decide which words are
  * indexed.
  */
-const rooms = ['contract', 'lib', 'search'];
+const layers = ['contract', 'lib', 'search'];
 /** The code of a worker in the package, which has no TypeScript. */
 const builtWorker = 'dist/server/workers.partition.js';
 const repository = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -149,7 +149,7 @@ export function codeDigest(root: string = repository): string {
   const platform = JSON.stringify([format, process.versions, process.arch, packages]);
   const hash = createHash('sha256').update(platform);
   const files = isClone
-    ? rooms.flatMap((room) => filesIn(path.join(root, 'src', room)))
+    ? layers.flatMap((layer) => filesIn(path.join(root, 'src', layer)))
     : [path.join(root, builtWorker)];
   for (const file of files.sort()) hash.update(path.relative(root, file)).update(readFileSync(file));
   return hash.digest('hex');
