@@ -99,7 +99,7 @@ test('lookup: errors in a lookup are reported with their path', () => {
   assert.match(issuesOf({ filter: 'type eq {title}' })[0] ?? '', /unknown name `title`/);
   assert.match(issuesOf({ filter: 'length(type) eq 1' })[0] ?? '', /there is no function `length`/);
   assert.match(issuesOf({ filter: `${'('.repeat(500)}type eq 'x'` })[0] ?? '', /nested deeper/);
-  assert.match(issuesOf({ filter: 'properties.a/any(type: type eq 1)' })[0] ?? '', /means something else/);
+  assert.match(issuesOf({ filter: 'properties.a/any(type: type eq 1)' })[0] ?? '', /is already in use/);
   assert.deepEqual(issuesOf({ operator: 'is', sourceEntityProperty: 3, tops: 1 }), [
     '.tops unknown key "tops"',
     '.sourceEntityProperty must be a string, is a number',
