@@ -116,7 +116,8 @@ export class Writes {
       // Saving an unchanged entity has no effect, not even on its scheduled times.
       if (isRefused(before, entity, force) || isDeepStrictEqual(before, entity)) continue;
       if (sourceId === 'src-cms') ages?.save(before, entity);
-      known.set(entity.originId, entity);
+      // A copy, because a state that is saved again after another one goes through its times again.
+      known.set(entity.originId, { ...entity });
     }
   }
 
