@@ -154,7 +154,7 @@ await createClient({ url: 'http://127.0.0.1:9', key: 'x', retries: 0 }).byHandle
     });
     assert.equal(saved.status, 200);
     await until('a type without a schema is reported', () =>
-      /the type "page" of the source group "cms": .* \(the entity about\)/.test(dev.output),
+      /the type "page" of the source group "cms" triggers no schema .* \(the entity about\)/.test(dev.output),
     );
 
     await typesCompile(site, millrace);
