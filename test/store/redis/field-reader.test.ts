@@ -99,11 +99,12 @@ test('field reader: commands sent after reads run after them', async () => {
 test('field reader: a read without a reply times out, and later reads get their own replies', async (context) => {
   const wire = await SlowRedis.start(() => redis.port);
   const address = { kind: 'single', url: wire.url } as const;
-  const store = await openStore({ address, partitionCount: 4, commandTimeoutMs: 200 });
+  const opening = openStore({ address, partitionCount: 4, commandTimeoutMs: 1_000 });
   context.after(async () => {
-    await store.close();
+    await opening.then((opened) => opened.close()).catch(() => {});
     await wire.stop();
   });
+  const store = await opening;
   await store.client.hset('hash', { late: 'late', next: 'next' });
   wire.stall();
   await assert.rejects(readOne(store, 'hash', 'late'), StoreUnavailableError);
