@@ -3,6 +3,7 @@
  * members of objects; editors use everything.
  */
 import type { Json, JsonObject } from './json.ts';
+import { anyString } from './shape.ts';
 
 export type JsonSchema = JsonObject;
 
@@ -12,9 +13,7 @@ export type ObjectShape = JsonSchema & { readonly properties: Readonly<Record<st
 /** The schema of an integer in a range. */
 export type WholeNumberShape = JsonSchema & { readonly minimum: number; readonly maximum: number };
 
-export const anyString: JsonSchema = { type: 'string' };
 export const nonEmptyString: JsonSchema = { type: 'string', minLength: 1 };
-export const anyBoolean: JsonSchema = { type: 'boolean' };
 
 export const listOf = (items: JsonSchema, limits: JsonSchema = {}): JsonSchema => ({
   type: 'array',

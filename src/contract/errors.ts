@@ -211,8 +211,8 @@ const deliveryProblems = named({
     422,
     'The query string must be percent-encoded UTF-8. Encode every value with encodeURIComponent',
   ),
-  deliveryBodyInvalid: (mistakes: readonly string[]) =>
-    problem(422, `The body is not valid: ${mistakes.join('; ')}`),
+  deliveryBodyInvalid: (errors: readonly string[]) =>
+    problem(422, `The body is not valid: ${errors.join('; ')}`),
   depthInvalid: problem(422, `depth must be a whole number from 0 to ${deliveryDepthMax}`),
   tooManyReferences: (property: string, alias: string) =>
     problem(

@@ -76,14 +76,14 @@ type ObjectOf<S> = S extends { readonly properties: infer P }
 
 type RequiredOf<S> = S extends { readonly required: readonly (infer Required)[] } ? Required : never;
 
-export const text = { type: 'string' } as const satisfies Shape;
-export const texts = { type: 'array', items: text } as const satisfies Shape;
+export const anyString = { type: 'string' } as const satisfies Shape;
+export const strings = { type: 'array', items: anyString } as const satisfies Shape;
 export const count = { type: 'integer', minimum: 0 } as const satisfies Shape;
 export const integer = { type: 'integer' } as const satisfies Shape;
-export const flag = { type: 'boolean' } as const satisfies Shape;
+export const anyBoolean = { type: 'boolean' } as const satisfies Shape;
 export const time = { type: 'string', format: 'date-time' } as const satisfies Shape;
 export const timeOrNull = { type: ['string', 'null'], format: 'date-time' } as const satisfies Shape;
-export const textOrNull = { type: ['string', 'null'] } as const satisfies Shape;
+export const stringOrNull = { type: ['string', 'null'] } as const satisfies Shape;
 export const countOrNull = { type: ['integer', 'null'] } as const satisfies Shape;
 
 interface ObjectShape<P extends Readonly<Record<string, Shape>>, Optional> extends Shape {

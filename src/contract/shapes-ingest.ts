@@ -6,7 +6,7 @@ import {
   redirectsMax,
   urlCodePointsMax,
 } from './limits.ts';
-import { flag, list, object, type Shape, text, textOrNull, texts } from './shape.ts';
+import { anyBoolean, anyString, list, object, type Shape, stringOrNull, strings } from './shape.ts';
 
 export const originIdShape = {
   type: 'string',
@@ -173,15 +173,18 @@ export const bulkDeleteBodyShape = object({
 });
 
 export const acceptedShape = {
-  ...object({ status: { type: 'integer', examples: [200] }, message: text }),
+  ...object({ status: { type: 'integer', examples: [200] }, message: anyString }),
   component: 'Accepted',
 } as const satisfies Shape;
 
-const codeShape = { ...text, description: 'With 422: name of the error in the catalogue of errors' } as const;
+const codeShape = {
+  ...anyString,
+  description: 'With 422: name of the error in the catalogue of errors',
+} as const;
 
 const errorsByOriginIdShape = {
   type: 'object',
-  additionalProperties: texts,
+  additionalProperties: strings,
   description: 'originId, or entities[index] if it has no usable one -> errors',
 } as const satisfies Shape;
 
@@ -189,14 +192,14 @@ export const bulkAnswerShape = {
   ...object(
     {
       status: { type: 'integer', enum: [200, 422] },
-      changedSourceEntities: texts,
-      unchangedSourceEntities: texts,
+      changedSourceEntities: strings,
+      unchangedSourceEntities: strings,
       errors: errorsByOriginIdShape,
       ingestMetadata: object({
-        ingestVersion: { ...text, examples: ['v2'] },
-        ingestFormat: { ...text, examples: ['bulk'] },
-        systemInfo: textOrNull,
-        forceTypeOverwrite: flag,
+        ingestVersion: { ...anyString, examples: ['v2'] },
+        ingestFormat: { ...anyString, examples: ['bulk'] },
+        systemInfo: stringOrNull,
+        forceTypeOverwrite: anyBoolean,
       }),
       code: codeShape,
     },
@@ -209,8 +212,8 @@ export const bulkDeleteAnswerShape = {
   ...object(
     {
       status: { type: 'integer', enum: [200, 422] },
-      deletedSourceEntities: texts,
-      notFoundSourceEntities: texts,
+      deletedSourceEntities: strings,
+      notFoundSourceEntities: strings,
       errors: errorsByOriginIdShape,
       code: codeShape,
     },
@@ -222,9 +225,9 @@ export const bulkDeleteAnswerShape = {
 export const listedEntitiesShape = {
   ...object({
     status: { type: 'integer', enum: [200] },
-    originIds: texts,
+    originIds: strings,
     next: {
-      ...textOrNull,
+      ...stringOrNull,
       description: 'Send it as `after` to get the next page; null on the last page',
     },
   }),

@@ -2,15 +2,15 @@
 import { configNameCharactersMax } from './limits.ts';
 import { publishStates } from './publish-times.ts';
 import {
+  anyBoolean,
+  anyString,
   count,
   countOrNull,
-  flag,
   list,
   object,
   type Shape,
-  text,
-  textOrNull,
-  texts,
+  stringOrNull,
+  strings,
   time,
   timeOrNull,
   type ValueOf,
@@ -26,18 +26,18 @@ export type StatusAnswer = ValueOf<typeof statusAnswerShape>;
 
 export const statusAnswerShape = {
   ...object({
-    version: { ...text, description: 'Version of the platform that this front runs' },
+    version: { ...anyString, description: 'Version of the platform that this front runs' },
     processes: list(
       object(
         {
-          id: text,
+          id: anyString,
           role: { type: 'string', enum: ['web', 'worker', 'jobs'] },
-          host: text,
+          host: anyString,
           pid: { ...count, description: 'With `--small` all roles are one process, with one pid' },
-          version: { ...textOrNull, description: 'Version of the platform that it runs; null before 1.0' },
+          version: { ...stringOrNull, description: 'Version of the platform that it runs; null before 1.0' },
           generation: { ...count, description: 'Configuration generation that it uses' },
           partitions: list(count),
-          waitingFor: { ...texts, description: 'Empty when it is ready' },
+          waitingFor: { ...strings, description: 'Empty when it is ready' },
           requestsPerSecond: { type: 'number', description: 'For a front' },
           rates: {
             ...rates,
@@ -45,8 +45,8 @@ export const statusAnswerShape = {
           },
           shardCopies: {
             ...object({
-              group: { ...text, description: 'The partitions that it holds: `0/2` is the first half' },
-              ready: { ...texts, description: 'The groups for which it can answer queries' },
+              group: { ...anyString, description: 'The partitions that it holds: `0/2` is the first half' },
+              ready: { ...strings, description: 'The groups for which it can answer queries' },
             }),
             description: 'For a worker with shard copies',
           },
@@ -57,13 +57,13 @@ export const statusAnswerShape = {
     partitions: list(
       object({
         partition: count,
-        owner: { ...textOrNull, description: 'Id of a worker' },
+        owner: { ...stringOrNull, description: 'Id of a worker' },
         backlog: { ...count, description: 'Waiting stream entries' },
         lagMs: { ...count, description: 'Age of the oldest waiting entry' },
       }),
     ),
-    rebuilds: list(object({ what: text, done: count, total: count, etaSeconds: countOrNull })),
-    indexes: list(object({ index: text, environment: text, items: count })),
+    rebuilds: list(object({ what: anyString, done: count, total: count, etaSeconds: countOrNull })),
+    indexes: list(object({ index: anyString, environment: anyString, items: count })),
     redis: object({
       usedBytes: count,
       maxBytes: { ...countOrNull, description: 'Null: no limit' },
@@ -82,13 +82,13 @@ export type EntityAnswer = ValueOf<typeof entityAnswerShape>;
 export const entityAnswerShape = {
   ...object({
     entity: object({
-      originId: text,
-      id: text,
-      sourceGroup: text,
-      type: text,
-      url: textOrNull,
-      originParentId: textOrNull,
-      redirects: texts,
+      originId: anyString,
+      id: anyString,
+      sourceGroup: anyString,
+      type: anyString,
+      url: stringOrNull,
+      originParentId: stringOrNull,
+      redirects: strings,
       properties: { type: 'object', additionalProperties: true },
     }),
     publishAt: timeOrNull,
@@ -96,12 +96,12 @@ export const entityAnswerShape = {
     state: { type: 'string', enum: [...publishStates], description: 'Current state according to its time' },
     createdAt: time,
     updatedAt: time,
-    version: { ...text, description: 'For X-Service-Min-Version: a read with it shows this state' },
+    version: { ...anyString, description: 'For X-Service-Min-Version: a read with it shows this state' },
     made: list(
       object({
-        environment: text,
-        views: list(object({ id: text, alias: text, urls: texts, handles: texts })),
-        items: list(object({ index: text })),
+        environment: anyString,
+        views: list(object({ id: anyString, alias: anyString, urls: strings, handles: strings })),
+        items: list(object({ index: anyString })),
       }),
     ),
   }),
@@ -112,15 +112,15 @@ export type ExplainUrlAnswer = ValueOf<typeof explainUrlAnswerShape>;
 
 export const explainUrlAnswerShape = {
   ...object({
-    steps: list(object({ step: text, result: text })),
+    steps: list(object({ step: anyString, result: anyString })),
     claims: list(
       object({
-        viewId: text,
-        url: text,
+        viewId: anyString,
+        url: anyString,
         kind: { type: 'string', enum: ['page', 'redirect'] },
         since: time,
-        served: flag,
-        because: text,
+        served: anyBoolean,
+        because: anyString,
       }),
     ),
     answer: { type: 'integer', enum: [200, 301, 404] },
@@ -130,7 +130,7 @@ export const explainUrlAnswerShape = {
 
 const documentsShape = {
   type: 'object',
-  additionalProperties: text,
+  additionalProperties: anyString,
   description: 'Path in the folder of the tenant -> text: `tenant.json`, `schemas/page.json`',
 } as const satisfies Shape;
 
@@ -138,7 +138,7 @@ export type ConfigurationAnswer = ValueOf<typeof configurationAnswerShape>;
 
 export const configurationAnswerShape = {
   ...object({
-    digest: text,
+    digest: anyString,
     appliedAt: { type: ['string', 'null'], format: 'date-time' },
     documents: documentsShape,
   }),
@@ -150,7 +150,7 @@ export const configurationBodyShape = object({ documents: documentsShape });
 export type AppliedAnswer = ValueOf<typeof appliedAnswerShape>;
 
 export const appliedAnswerShape = {
-  ...object({ digest: text, job: { ...text, description: 'For GET /management/v1/jobs/{id}' } }),
+  ...object({ digest: anyString, job: { ...anyString, description: 'For GET /management/v1/jobs/{id}' } }),
   component: 'AppliedConfiguration',
 } as const satisfies Shape;
 
@@ -163,9 +163,9 @@ const diffShape = {
     handles: changesShape,
     items: changesShape,
     samples: object({
-      added: list(object({ id: text, after: {} })),
-      changed: list(object({ id: text, before: {}, after: {} })),
-      removed: list(object({ id: text, before: {} })),
+      added: list(object({ id: anyString, after: {} })),
+      changed: list(object({ id: anyString, before: {}, after: {} })),
+      removed: list(object({ id: anyString, before: {} })),
     }),
   }),
   description: 'For a completed dry run',
@@ -181,7 +181,7 @@ export const jobAnswerShape = {
       done: count,
       total: count,
       diff: diffShape,
-      failure: { ...text, description: 'Why a dry run failed' },
+      failure: { ...anyString, description: 'Why a dry run failed' },
     },
     ['diff', 'failure'],
   ),
@@ -192,32 +192,32 @@ export type TenantAnswer = ValueOf<typeof tenantAnswerShape>;
 
 export const tenantAnswerShape = {
   ...object({
-    alias: text,
-    environments: list(object({ id: text, alias: text })),
+    alias: anyString,
+    environments: list(object({ id: anyString, alias: anyString })),
     sourceGroups: list(
       object({
-        alias: text,
-        autoIndex: flag,
-        sources: list(object({ id: text, name: text, environments: texts })),
-        types: list(object({ type: text, entities: count })),
+        alias: anyString,
+        autoIndex: anyBoolean,
+        sources: list(object({ id: anyString, name: anyString, environments: strings })),
+        types: list(object({ type: anyString, entities: count })),
       }),
     ),
-    domains: list(object({ alias: text, hostnames: texts })),
+    domains: list(object({ alias: anyString, hostnames: strings })),
     schemas: list(
       object({
-        alias: text,
+        alias: anyString,
         kind: { type: 'string', enum: ['full', 'partial', 'index'] },
         language: { type: 'string', enum: ['json', 'js', 'ts'] },
         triggers: {
           type: 'object',
-          additionalProperties: texts,
+          additionalProperties: strings,
           description: 'Source group -> entity types',
         },
         views: { ...count, description: 'Total of all environments' },
       }),
     ),
-    indexes: list(object({ alias: text, items: count })),
-    clients: list(object({ name: text, environment: text, domains: texts, scopes: texts })),
+    indexes: list(object({ alias: anyString, items: count })),
+    clients: list(object({ name: anyString, environment: anyString, domains: strings, scopes: strings })),
   }),
   component: 'ManagedTenant',
 } as const satisfies Shape;
@@ -230,11 +230,11 @@ export const entitiesAnswerShape = {
       entities: list(
         object(
           {
-            originId: text,
-            type: text,
-            url: textOrNull,
+            originId: anyString,
+            type: anyString,
+            url: stringOrNull,
             updatedAt: time,
-            name: { ...textOrNull, description: 'With `details`: the title of one of its views' },
+            name: { ...stringOrNull, description: 'With `details`: the title of one of its views' },
             publishAt: { ...timeOrNull, description: 'With `details`' },
             unpublishAt: { ...timeOrNull, description: 'With `details`' },
             state: { type: 'string', enum: [...publishStates], description: 'With `details`' },
@@ -242,8 +242,8 @@ export const entitiesAnswerShape = {
           ['name', 'publishAt', 'unpublishAt', 'state'],
         ),
       ),
-      next: { ...textOrNull, description: 'For after; null on the last page' },
-      previous: { ...textOrNull, description: 'With `before`: for before; null on the first page' },
+      next: { ...stringOrNull, description: 'For after; null on the last page' },
+      previous: { ...stringOrNull, description: 'With `before`: for before; null on the first page' },
     },
     ['previous'],
   ),
@@ -258,29 +258,29 @@ export const scheduleAnswerShape = {
   ...object({
     scheduled: list(
       object({
-        sourceGroup: text,
-        environment: textOrNull,
-        originId: text,
-        type: text,
+        sourceGroup: anyString,
+        environment: stringOrNull,
+        originId: anyString,
+        type: anyString,
         at: time,
         becomes,
       }),
     ),
-    next: { ...textOrNull, description: 'For after; null on the last page' },
+    next: { ...stringOrNull, description: 'For after; null on the last page' },
   }),
   component: 'Schedule',
 } as const satisfies Shape;
 
 const diagnostic = object(
   {
-    kind: text,
-    tenant: text,
-    environment: text,
-    schema: text,
-    place: { ...text, description: 'JSON path in the schema' },
-    entityId: text,
-    viewId: text,
-    message: text,
+    kind: anyString,
+    tenant: anyString,
+    environment: anyString,
+    schema: anyString,
+    place: { ...anyString, description: 'JSON path in the schema' },
+    entityId: anyString,
+    viewId: anyString,
+    message: anyString,
     count: { ...count, description: 'Entities on the page with this finding' },
   },
   ['environment', 'schema', 'place', 'entityId', 'viewId'],
@@ -291,7 +291,7 @@ export type DiagnosticsAnswer = ValueOf<typeof diagnosticsAnswerShape>;
 export const diagnosticsAnswerShape = {
   ...object({
     diagnostics: list(diagnostic),
-    next: { ...textOrNull, description: 'For after; null when all entities have been checked' },
+    next: { ...stringOrNull, description: 'For after; null when all entities have been checked' },
   }),
   component: 'Diagnostics',
 } as const satisfies Shape;
@@ -311,7 +311,7 @@ export const previewBodyShape = {
           properties: {
             kind: { type: 'string', enum: ['full', 'index'] },
             language: { type: 'string', enum: ['json', 'js', 'ts'] },
-            text,
+            text: anyString,
             alias: {
               type: 'string',
               pattern: `^[A-Za-z0-9_-]{1,${configNameCharactersMax}}$`,
@@ -349,17 +349,20 @@ export const previewAnswerShape = {
     view: {
       description: 'Null for an index, and if the schema makes nothing. A reference is `{"$view": id}`',
     },
-    urls: texts,
-    handles: texts,
+    urls: strings,
+    handles: strings,
     item: { type: 'object', additionalProperties: true, description: 'For an index' },
     lookups: {
       type: 'array',
       items: {
         type: 'object',
         properties: {
-          place: text,
+          place: anyString,
           matched: { ...count, description: 'Entities that the condition matched, at most 1,000' },
-          cut: { ...flag, description: 'It matched more than 1,000, and `top` did not limit it to fewer' },
+          cut: {
+            ...anyBoolean,
+            description: 'It matched more than 1,000, and `top` did not limit it to fewer',
+          },
         },
         required: ['place', 'matched', 'cut'],
       },
@@ -368,13 +371,13 @@ export const previewAnswerShape = {
       type: 'array',
       items: {
         type: 'object',
-        properties: { path: text, viewId: text },
+        properties: { path: anyString, viewId: anyString },
         required: ['path', 'viewId'],
       },
       description: 'References to views that do not exist',
     },
     diagnostics: list(diagnostic),
-    console: { ...texts, description: 'Console output of the code; absent: none' },
+    console: { ...strings, description: 'Console output of the code; absent: none' },
     milliseconds: count,
   },
   required: ['view', 'urls', 'handles', 'lookups', 'missing', 'diagnostics', 'milliseconds'],
@@ -384,15 +387,15 @@ export type WebhookAnswer = ValueOf<typeof webhookAnswerShape>;
 
 export const webhookAnswerShape = {
   ...object({
-    alias: text,
-    environment: text,
-    url: text,
+    alias: anyString,
+    environment: anyString,
+    url: anyString,
     state: { type: 'string', enum: ['ok', 'retrying', 'refused', 'disabled'] },
     behind: { ...count, description: 'Entries of the change log after its position' },
     lastStatus: { ...countOrNull, description: 'Null: no response' },
     lastAttemptAt: { type: ['string', 'null'], format: 'date-time' },
     nextAttemptAt: { type: ['string', 'null'], format: 'date-time' },
-    offset: { ...text, description: 'An offset as for GET /changes/v1' },
+    offset: { ...anyString, description: 'An offset as for GET /changes/v1' },
   }),
   component: 'ManagedWebhook',
 } as const satisfies Shape;
@@ -412,12 +415,12 @@ export const webhookTestShape = {
 } as const satisfies Shape;
 
 export const webhookReplayShape = object({
-  since: { ...text, description: 'An offset, `beginning` or `now`' },
+  since: { ...anyString, description: 'An offset, `beginning` or `now`' },
 });
 
 const dependentsShape = object({
   total: count,
-  views: { ...texts, description: 'Ids of the first 100' },
+  views: { ...strings, description: 'Ids of the first 100' },
 });
 
 const buildCauses = ['ingest', 'lookup', 'configuration', 'repair', 'restore', 'schedule'] as const;
@@ -427,35 +430,40 @@ export type ExplainViewAnswer = ValueOf<typeof explainViewAnswerShape>;
 export const explainViewAnswerShape = {
   ...object(
     {
-      id: text,
-      alias: text,
-      environment: text,
-      entity: object({ id: text, originId: text, type: text, updatedAt: time }),
+      id: anyString,
+      alias: anyString,
+      environment: anyString,
+      entity: object({ id: anyString, originId: anyString, type: anyString, updatedAt: time }),
       view: { description: 'The view; a reference is `{"$view": viewId}`' },
       size: { ...count, description: 'Bytes of its JSON without referenced views' },
       urls: list(
         object(
-          { url: text, kind: { type: 'string', enum: ['page', 'redirect'] }, served: flag, beatenBy: text },
+          {
+            url: anyString,
+            kind: { type: 'string', enum: ['page', 'redirect'] },
+            served: anyBoolean,
+            beatenBy: anyString,
+          },
           ['beatenBy'],
         ),
       ),
-      handles: list(object({ handle: text, served: flag, beatenBy: text }, ['beatenBy'])),
+      handles: list(object({ handle: anyString, served: anyBoolean, beatenBy: anyString }, ['beatenBy'])),
       lookups: list(
         object({
-          place: text,
-          sourceGroup: text,
-          condition: text,
+          place: anyString,
+          sourceGroup: anyString,
+          condition: anyString,
           matched: { ...count, description: 'Entities that the condition matched, at most 1,000' },
           taken: { ...count, description: 'Entities left after `top`' },
-          cut: { ...flag, description: 'The limit of 1,000 was reached' },
+          cut: { ...anyBoolean, description: 'The limit of 1,000 was reached' },
         }),
       ),
       shows: list(
         object(
           {
-            viewId: text,
-            paths: texts,
-            missing: flag,
+            viewId: anyString,
+            paths: strings,
+            missing: anyBoolean,
             scheduled: {
               ...object({ at: time, becomes }),
               description: 'When its entity is published, where it waits for that',
@@ -466,14 +474,14 @@ export const explainViewAnswerShape = {
       ),
       shownBy: dependentsShape,
       lookedUpBy: dependentsShape,
-      indexItems: texts,
+      indexItems: strings,
       built: object({
         at: time,
         because: object(
           {
             kind: { type: 'string', enum: [...buildCauses] },
-            entityId: text,
-            version: text,
+            entityId: anyString,
+            version: anyString,
           },
           ['entityId', 'version'],
         ),
@@ -483,7 +491,7 @@ export const explainViewAnswerShape = {
         description: 'The next scheduled time of its entity, if any',
       },
       failure: {
-        ...object({ message: text, place: text }),
+        ...object({ message: anyString, place: anyString }),
         description: 'Why the schema fails for the current entity; the last view is kept',
       },
     },

@@ -1,5 +1,5 @@
 /** Error bodies of each interface (docs/reference/http.md "Error bodies"). */
-import { list, object, type Shape, text, textOrNull, texts } from './shape.ts';
+import { anyString, list, object, type Shape, stringOrNull, strings } from './shape.ts';
 
 const status: Shape = { type: 'integer' };
 const message: Shape = { type: 'string', description: 'What to change' };
@@ -26,17 +26,17 @@ function ofIngest(component: string, errors: Shape, description: string): Shape 
 }
 
 /** For endpoints that accept one entity. */
-export const ingestProblemShape = ofIngest('IngestProblem', text, 'Field -> error');
+export const ingestProblemShape = ofIngest('IngestProblem', anyString, 'Field -> error');
 
 /** For endpoints that accept many entities. */
-export const bulkIngestProblemShape = ofIngest('BulkIngestProblem', texts, 'originId or member -> errors');
+export const bulkIngestProblemShape = ofIngest('BulkIngestProblem', strings, 'originId or member -> errors');
 
 export const deliveryProblemShape: Shape = {
   ...object({ meta: object({ status }), message, code, requestId }, ['requestId']),
   component: 'DeliveryProblem',
 };
 
-const allErrors: Shape = { ...texts, description: 'All errors' };
+const allErrors: Shape = { ...strings, description: 'All errors' };
 
 export const managementProblemShape: Shape = {
   ...object({ status, message, errors: allErrors, code, requestId }, ['errors', 'requestId']),
@@ -44,11 +44,14 @@ export const managementProblemShape: Shape = {
 };
 
 export const queryRefusalShape: Shape = {
-  ...object({ error: text, code, requestId }, ['requestId']),
+  ...object({ error: anyString, code, requestId }, ['requestId']),
   component: 'QueryRefusal',
 };
 
-const queryProblemMembers = { message: { ...text, examples: ['Query is not valid'] }, errors: allErrors };
+const queryProblemMembers = {
+  message: { ...anyString, examples: ['Query is not valid'] },
+  errors: allErrors,
+};
 
 export const queryProblemShape: Shape = {
   ...object({ ...queryProblemMembers, status, code }),
@@ -67,10 +70,10 @@ export const namedQueryProblemShape: Shape = {
     {
       ...queryProblemMembers,
       status: { type: 'integer', enum: [400, 403, 404] },
-      name: textOrNull,
-      index: textOrNull,
-      sourceGroupAlias: textOrNull,
-      sourceEntityType: textOrNull,
+      name: stringOrNull,
+      index: stringOrNull,
+      sourceGroupAlias: stringOrNull,
+      sourceEntityType: stringOrNull,
     },
     ['index', 'sourceGroupAlias', 'sourceEntityType'],
   ),

@@ -20,14 +20,14 @@ import {
 } from './limits.ts';
 import { facetIntervals, filterOperators } from './query-names.ts';
 import {
-  flag,
+  anyBoolean,
+  anyString,
   integer,
   list,
   object,
   type Shape,
-  text,
-  textOrNull,
-  texts,
+  stringOrNull,
+  strings,
   time,
   type ValueOf,
 } from './shape.ts';
@@ -365,17 +365,17 @@ const statShape = { type: ['number', 'string', 'null'] } as const satisfies Shap
 const rowShape = {
   ...object(
     {
-      _originId: text,
-      _sourceGuid: text,
+      _originId: anyString,
+      _sourceGuid: anyString,
       _updatedAt: time,
       _score: { type: 'number' },
       _distance: {
         type: ['number', 'null'],
         description: 'Metres, if the query sorts by distance; null without a place',
       },
-      _highlights: { type: 'object', additionalProperties: { anyOf: [text, texts] } },
+      _highlights: { type: 'object', additionalProperties: { anyOf: [anyString, strings] } },
       _views: { type: 'object', additionalProperties: { anyOf: [viewShape, { type: 'null' }] } },
-      _viewIds: { ...texts, description: 'Ids of the views that exist' },
+      _viewIds: { ...strings, description: 'Ids of the views that exist' },
     },
     ['_score', '_distance', '_highlights', '_views', '_viewIds'],
   ),
@@ -387,12 +387,12 @@ const rowShape = {
 const facetAnswerShape = {
   ...object(
     {
-      name: text,
-      field: text,
+      name: anyString,
+      field: anyString,
       groups: list(
         object({ value: anyValue, from: rangeEndShape, to: rangeEndShape, count: integer }, ['from', 'to']),
       ),
-      isValid: flag,
+      isValid: anyBoolean,
       stats: {
         ...object({ min: statShape, max: statShape, sum: statShape, mean: statShape, count: integer }, [
           'sum',
@@ -410,7 +410,7 @@ const answerMembers = {
   totalResults: integer,
   results: list(rowShape),
   facets: list(facetAnswerShape),
-  nextPageToken: textOrNull,
+  nextPageToken: stringOrNull,
 } as const satisfies Record<string, Shape>;
 
 export const queryAnswerShape = {
@@ -422,8 +422,8 @@ export type QueryAnswer = ValueOf<typeof queryAnswerShape>;
 
 /** The response to several queries: the result or the errors of each. */
 function answersShape(component: string, labels: readonly string[]): Shape {
-  const named = Object.fromEntries(labels.map((label): [string, Shape] => [label, text]));
-  const result: Shape = { ...object({ ...answerMembers, ...named, name: textOrNull }), component };
+  const named = Object.fromEntries(labels.map((label): [string, Shape] => [label, anyString]));
+  const result: Shape = { ...object({ ...answerMembers, ...named, name: stringOrNull }), component };
   return list({ anyOf: [result, namedQueryProblemShape] });
 }
 

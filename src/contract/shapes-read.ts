@@ -1,14 +1,14 @@
 /** Requests and responses of the delivery, routes, changes and operations interfaces (docs/reference/http.md). */
 import { deliveryDepthMax, deliveryKeysMax } from './limits.ts';
 import {
-  flag,
+  anyBoolean,
+  anyString,
   integer,
   list,
   object,
   type Shape,
-  text,
-  textOrNull,
-  texts,
+  stringOrNull,
+  strings,
   time,
   type ValueOf,
 } from './shape.ts';
@@ -16,7 +16,7 @@ import { plainProblemShape } from './shapes-problems.ts';
 
 const keyListShape = {
   type: ['array', 'null'],
-  items: text,
+  items: anyString,
   maxItems: deliveryKeysMax,
 } as const satisfies Shape;
 
@@ -36,7 +36,7 @@ export const deliveryBodyShape = {
 } as const satisfies Shape;
 
 const listedReferencesShape = list({
-  ...object({ path: { ...text, examples: ['route.related[1].author'] }, viewId: text }),
+  ...object({ path: { ...anyString, examples: ['route.related[1].author'] }, viewId: anyString }),
   component: 'ListedReference',
 });
 
@@ -44,7 +44,7 @@ export const metaShape = {
   ...object(
     {
       status: { type: 'integer', enum: [200, 301, 404] },
-      redirect: { ...textOrNull, description: 'URL to redirect to if status is 301' },
+      redirect: { ...stringOrNull, description: 'URL to redirect to if status is 301' },
       missingViewReferences: listedReferencesShape,
       cutViewReferences: {
         ...listedReferencesShape,
@@ -82,8 +82,8 @@ export const deliveryKeysAnswerShape = {
 
 const routesShape = list({
   ...object({
-    url: text,
-    redirect: { ...textOrNull, description: 'Target of a redirect URL; null for a page' },
+    url: anyString,
+    redirect: { ...stringOrNull, description: 'Target of a redirect URL; null for a page' },
     updatedAt: time,
   }),
   component: 'Route',
@@ -93,10 +93,10 @@ export const routesV1AnswerShape = {
   ...object({
     total: integer,
     pageInfo: object({
-      hasNextPage: flag,
-      hasPreviousPage: flag,
-      startCursor: { ...textOrNull, description: 'Null on an empty page' },
-      endCursor: { ...textOrNull, description: 'Null on an empty page' },
+      hasNextPage: anyBoolean,
+      hasPreviousPage: anyBoolean,
+      startCursor: { ...stringOrNull, description: 'Null on an empty page' },
+      endCursor: { ...stringOrNull, description: 'Null on an empty page' },
     }),
     results: routesShape,
   }),
@@ -105,7 +105,7 @@ export const routesV1AnswerShape = {
 
 export const routesV2AnswerShape = {
   ...object({
-    continuationToken: { ...textOrNull, description: 'Null on the last page' },
+    continuationToken: { ...stringOrNull, description: 'Null on the last page' },
     results: routesShape,
   }),
   component: 'RoutesV2Page',
@@ -130,24 +130,29 @@ export const mcpProblemShape = {
 
 export const liveShape = object({
   status: integer,
-  version: { ...text, description: 'Version of the platform' },
+  version: { ...anyString, description: 'Version of the platform' },
 });
 
 export const notReadyShape = {
-  ...object({ status: { type: 'integer', enum: [503] }, waitingFor: texts, code: text, requestId: text }),
+  ...object({
+    status: { type: 'integer', enum: [503] },
+    waitingFor: strings,
+    code: anyString,
+    requestId: anyString,
+  }),
   component: 'NotReady',
 } as const satisfies Shape;
 
 export const readyShape = {
   anyOf: [
     {
-      ...object({ status: { type: 'integer', enum: [200] }, waitingFor: texts }),
+      ...object({ status: { type: 'integer', enum: [200] }, waitingFor: strings }),
       component: 'Readiness',
     },
     {
       ...object({
         status: { type: 'string', enum: ['degraded'] },
-        degraded: { ...texts, description: 'What is wrong' },
+        degraded: { ...strings, description: 'What is wrong' },
       }),
       component: 'Degraded',
     },
@@ -155,29 +160,29 @@ export const readyShape = {
 } as const satisfies Shape;
 
 const servedProperties = {
-  urls: { ...texts, description: 'URLs of the page' },
-  handles: texts,
-  redirects: { ...texts, description: 'URLs that redirect to it' },
+  urls: { ...strings, description: 'URLs of the page' },
+  handles: strings,
+  redirects: { ...strings, description: 'URLs that redirect to it' },
 } as const satisfies Record<string, Shape>;
 
 const changeShape = {
   ...object(
     {
-      id: { ...text, description: 'View id' },
-      alias: text,
-      sourceGroup: text,
-      originId: text,
-      type: { ...text, description: 'Type of the entity' },
+      id: { ...anyString, description: 'View id' },
+      alias: anyString,
+      sourceGroup: anyString,
+      originId: anyString,
+      type: { ...anyString, description: 'Type of the entity' },
       action: { type: 'string', enum: ['set', 'removed'] },
       ...servedProperties,
       left: {
         ...object(servedProperties),
         description: 'What it was served under and no longer is',
       },
-      tags: { ...texts, description: 'Cache tags of all responses that show it' },
-      version: { ...text, description: 'For the Min-Version header' },
+      tags: { ...strings, description: 'Cache tags of all responses that show it' },
+      version: { ...anyString, description: 'For the Min-Version header' },
       at: time,
-      shownOn: { ...texts, description: 'URLs, and handles, of views that refer to it, at any depth' },
+      shownOn: { ...strings, description: 'URLs, and handles, of views that refer to it, at any depth' },
       shownOnMore: { ...integer, description: 'Number of others; absent: none' },
     },
     ['shownOn', 'shownOnMore'],
@@ -188,8 +193,8 @@ const changeShape = {
 export const changesAnswerShape = {
   ...object({
     changes: list(changeShape),
-    offset: { ...text, description: 'For `since`' },
-    upToDate: { ...flag, description: 'There were no further changes' },
+    offset: { ...anyString, description: 'For `since`' },
+    upToDate: { ...anyBoolean, description: 'There were no further changes' },
   }),
   component: 'Changes',
 } as const satisfies Shape;

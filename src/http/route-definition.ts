@@ -1,6 +1,6 @@
 /** The columns of the route table. */
 import type { Json } from '../contract/json.ts';
-import { type Shape, text } from '../contract/shape.ts';
+import { anyString, type Shape } from '../contract/shape.ts';
 import type { Access } from './routing/access.ts';
 import type { ProblemStyle } from './routing/problem-answer.ts';
 
@@ -16,12 +16,12 @@ type MoreOnParameter = Partial<Pick<ParameterDefinition, 'required' | 'shape'>>;
 
 /** An optional string in the query string, unless `more` says otherwise. */
 export function inQuery(name: string, description: string, more: MoreOnParameter = {}): ParameterDefinition {
-  return { name, in: 'query', shape: text, description, ...more };
+  return { name, in: 'query', shape: anyString, description, ...more };
 }
 
 /** A string in the path, unless `more` says otherwise. */
 export function inPath(name: string, description: string, more: MoreOnParameter = {}): ParameterDefinition {
-  return { name, in: 'path', required: true, shape: text, description, ...more };
+  return { name, in: 'path', required: true, shape: anyString, description, ...more };
 }
 
 export interface HeaderDefinition {

@@ -3,7 +3,6 @@
  * `definition/index-fields.ts`.
  */
 import {
-  anyString,
   described,
   type JsonSchema,
   listOf,
@@ -14,6 +13,7 @@ import {
   oneOf,
   refTo,
 } from '../contract/document-shape.ts';
+import { anyString } from '../contract/shape.ts';
 
 export const expression = refTo('expression');
 export const properties = refTo('properties');

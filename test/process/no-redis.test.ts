@@ -29,7 +29,10 @@ describe('no Redis: a process ends with one line that says what is wrong and wha
       assert.equal(lines.length, 1, lines.join('\n'));
       const [line = ''] = lines;
       assert.match(line, new RegExp(`^${role}: Redis at redis://127\\.0\\.0\\.1:${port} does not respond`));
-      assert.match(line, /Start it, or correct REDIS_URL or REDIS_CLUSTER/);
+      assert.match(
+        line,
+        /Start it, or correct the setting that names it \(REDIS_URL, REDIS_CLUSTER or REDIS_SENTINEL\)/,
+      );
       assert.doesNotMatch(line, /secret|max retries/);
     });
 

@@ -80,7 +80,7 @@ function noAnswer(address: RedisAddress, error: unknown): CommandStop {
   const shown = /max retries per request/.test(reason) ? 'no connection' : reason;
   return new CommandStop(
     `${place} does not respond (${shown}). ` +
-      'Start it, or correct REDIS_URL or REDIS_CLUSTER; without them, npm start runs a private Redis.',
+      'Start it, or correct the setting that names it (REDIS_URL, REDIS_CLUSTER or REDIS_SENTINEL); without one, npm start runs a private Redis.',
   );
 }
 

@@ -1,7 +1,6 @@
 /** Shapes of `tenant.json` and its parts (docs/reference/configuration.md "tenant.json"). */
 
 import {
-  anyBoolean,
   described,
   type JsonSchema,
   listOf,
@@ -25,6 +24,7 @@ import {
   webhooksPerTenantMax,
   webhookUrlCharactersMax,
 } from '../../contract/limits.ts';
+import { anyBoolean } from '../../contract/shape.ts';
 import type { ManagementScope, Scope, WebhookFormat } from '../configuration.ts';
 import { idPattern } from '../document-path.ts';
 import { plainKeyPattern } from './api-keys.ts';

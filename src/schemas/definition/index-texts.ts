@@ -1,11 +1,12 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
-import { anyString, listOf, objectOf } from '../../contract/document-shape.ts';
+import { listOf, objectOf } from '../../contract/document-shape.ts';
 import {
   keptCharactersMax,
   searchCodePointsMax,
   synonymEntriesMax,
   synonymTextsMax,
 } from '../../contract/limits.ts';
+import { anyString } from '../../contract/shape.ts';
 import { countCodePoints } from '../../lib/code-points.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
 

@@ -32,8 +32,8 @@ interface FilterCheck {
 
 /**
  * The filter of a query, null for none (docs/reference/indexes-and-queries.md "Filters"). A group may contain conditions, and
- * groups of the other kind that contain conditions. An empty group is ignored. If errors are added to `errors`, the result
- * must not be used.
+ * groups of the other kind that contain conditions. An empty group is ignored. The result must not be
+ * used if there are errors.
  */
 export function checkFilter(filters: Json, table: FieldTable, errors: QueryErrors): FilterNode | null {
   if (filters === null) return null;
