@@ -28,7 +28,7 @@ const nextModules = {
 
 test('drafts and previews: the programs of the guide agree with the types of millrace/client', async (context) => {
   const folder = await temporaryFolder(context);
-  assert.deepEqual([...programs.keys()], [linkProgram, draftRoute, 'lib/content.ts']);
+  assert.deepEqual([...programs.keys()], [linkProgram, draftRoute, 'lib/content.ts', 'app/page.tsx']);
   const use =
     "import { content } from './lib/content.ts';\nexport const home = (await content()).byUrl('/', { minVersion: 'v' });\n";
   const files = { ...Object.fromEntries(programs), 'next.d.ts': nextTypes, 'use.ts': use };
@@ -37,9 +37,14 @@ test('drafts and previews: the programs of the guide agree with the types of mil
     writeFileSync(path.join(folder, file), text);
   }
   const compilerOptions = {
-    ...{ noEmit: true, strict: true, module: 'nodenext', target: 'es2022', allowImportingTsExtensions: true },
+    ...{ noEmit: true, strict: true, module: 'esnext', moduleResolution: 'bundler', target: 'es2022' },
     ...{ skipLibCheck: true, types: ['node'], typeRoots: [path.join(root, 'node_modules/@types')] },
-    paths: { 'millrace/client': [path.join(root, 'src/client/client.ts')] },
+    ...{ jsx: 'react-jsx', jsxImportSource: 'preact', allowImportingTsExtensions: true },
+    paths: {
+      '@/*': ['./*'],
+      'millrace/client': [path.join(root, 'src/client/client.ts')],
+      'preact/jsx-runtime': [path.join(root, 'node_modules/preact/jsx-runtime')],
+    },
   };
   writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}');
   writeFileSync(
