@@ -8,7 +8,8 @@ export interface Contender<T> {
 
 /**
  * Runs the rounds of the context. Each round starts with another contender. If there is no time for another one, the run ends
- * early and reports it. @returns the measurements of each contender, in the order of the rounds
+ * early and reports it.
+ * @returns the measurements of each contender, in the order of the rounds
  */
 export async function inRounds<T>(
   context: BenchContext,

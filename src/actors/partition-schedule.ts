@@ -64,7 +64,8 @@ export class Schedule {
 
   /**
    * The due entities of one source, at most `limit`; sources take turns. A source stays due until its entries are removed from
-   * Redis, because a turn may find that nothing has changed. @throws StoreUnavailableError
+   * Redis, because a turn may find that nothing has changed.
+   * @throws StoreUnavailableError
    */
   async takeDue(nowMs: number, limit: number): Promise<EntityWork[]> {
     for (const [name, source] of this.#sources) {

@@ -306,7 +306,10 @@ export class PartitionActor {
     return this.#intents;
   }
 
-  /** @param from first sequence whose changes no batch has seen before @param taken the rebuilds that it processes */
+  /**
+   * @param from first sequence whose changes no batch has seen before
+   * @param taken the rebuilds that it processes
+   */
   async #batch(
     works: readonly EntityWork[],
     from: number,

@@ -38,7 +38,10 @@ class Totals {
   readonly #errors = new Map<string, readonly string[]>();
   version: string | null = null;
 
-  /** @param originIds of the request @param first number of entities sent before it */
+  /**
+   * @param originIds of the request
+   * @param first number of entities sent before it
+   */
   add(
     { done = [], undone = [], errors = {}, version }: Outcome,
     originIds: ReadonlySet<string>,

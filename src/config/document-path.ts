@@ -26,7 +26,10 @@ const kindEndings: readonly Ending[] = [
   ]),
 ];
 
-/** @param folder one of the three, regardless of subfolders between it and the file @returns null for an invalid name */
+/**
+ * @param folder one of the three, regardless of subfolders between it and the file
+ * @returns null for an invalid name
+ */
 export function splitSchemaFileName(folder: SchemaFolder, name: string): SchemaFileName | null {
   const endings: readonly Ending[] = [
     ...(folder === 'schemas' ? kindEndings : []),

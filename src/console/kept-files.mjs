@@ -24,13 +24,20 @@ export async function keptFiles(folder, digest) {
   }
 }
 
-/** @param {string} folder @returns {Promise<ConsoleFile[]>} @throws Error if it cannot be read */
+/**
+ * @param {string} folder
+ * @returns {Promise<ConsoleFile[]>}
+ * @throws Error if it cannot be read
+ */
 export async function readFiles(folder) {
   const names = (await readdir(folder)).filter((name) => !/\.(?:gz|br)$/.test(name));
   return await Promise.all(names.map((name) => readForms(folder, name)));
 }
 
-/** @param {string} folder @param {readonly ConsoleFile[]} files */
+/**
+ * @param {string} folder
+ * @param {readonly ConsoleFile[]} files
+ */
 export async function writeFiles(folder, files) {
   for (const { name, plain, gzip, br } of files) {
     await writeFile(path.join(folder, name), plain);

@@ -46,7 +46,8 @@ export class Expansions {
 
   /**
    * Adds to the changes of a page where else their views are delivered. The page ends early if that is much work, but never at
-   * the position where it begins. @throws StoreUnavailableError
+   * the position where it begins.
+   * @throws StoreUnavailableError
    */
   async expanded(feed: Feed, page: FeedPage, from: Position): Promise<FeedPage> {
     const changes: FeedChange[] = [];

@@ -67,7 +67,8 @@ export class LiveFeed {
   }
 
   /**
-   * The position at which a reader starts; no removal after it has been dropped. @throws OffsetGoneError, StoreUnavailableError
+   * The position at which a reader starts; no removal after it has been dropped.
+   * @throws OffsetGoneError, StoreUnavailableError
    */
   start(since: Since): Promise<Position> {
     const { feed } = this;

@@ -50,7 +50,8 @@ const readingsMax = 3;
 
 /**
  * States in the given order; null for a view that does not exist and was not removed within the retention.
- * @param keptSince in microseconds; claims that were lost before are not reported. @throws StoreUnavailableError
+ * @param keptSince in microseconds; claims that were lost before are not reported
+ * @throws StoreUnavailableError
  */
 export async function readViewStates(
   store: Store,

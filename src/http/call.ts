@@ -37,7 +37,8 @@ export class Call {
     /** Null if the endpoint takes none. */
     readonly requestBody: CallBody | null,
     /**
-     * Counts keys of a body that are new to its tenant. @returns the problem if the request must be refused; otherwise null
+     * Counts keys of a body that are new to its tenant.
+     * @returns the problem if the request must be refused; otherwise null
      */
     readonly countNewKeys: (tenant: string, count: number) => Problem | null = () => null,
   ) {}
@@ -54,7 +55,8 @@ export class Call {
 
   /**
    * The value of a header, under the first prefix that has one; '' if it is absent. Also '' if the route does not declare it,
-   * because preflights and `/openapi.json` must list every header that is read. @param name lower-cased, without prefix
+   * because preflights and `/openapi.json` must list every header that is read.
+   * @param name lower-cased, without prefix
    */
   header(name: string): string {
     for (const full of this.head.declared.get(name) ?? []) {

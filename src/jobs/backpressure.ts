@@ -184,14 +184,18 @@ export class PacedPortions {
   }
 
   /**
-   * Reads the latest reports of the fronts. Must be called each second while no job requests portions. @throws
-   * StoreUnavailableError
+   * Reads the latest reports of the fronts. Must be called each second while no job requests portions.
+   * @throws StoreUnavailableError
    */
   update(): Promise<void> {
     return this.#updating.get();
   }
 
-  /** Waits until the next portion may begin. @returns its number of entities. @throws AbortError, StoreUnavailableError */
+  /**
+   * Waits until the next portion may begin.
+   * @returns its number of entities
+   * @throws AbortError, StoreUnavailableError
+   */
   async next(signal: AbortSignal): Promise<number> {
     for (;;) {
       await this.update();

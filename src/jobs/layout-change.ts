@@ -83,7 +83,8 @@ export class LayoutWatch {
 
   /**
    * Makes one step towards the wanted layouts, for a partition whose entities are all indexed under them.
-   * @returns true if lookups read the wanted layouts and no others are kept. @throws StoreUnavailableError
+   * @returns true if lookups read the wanted layouts and no others are kept
+   * @throws StoreUnavailableError
    */
   async advance(generation: number, partition: number, changes: readonly LayoutChange[]): Promise<boolean> {
     const { store } = this;
@@ -102,7 +103,8 @@ export class LayoutWatch {
 
   /**
    * Makes one step towards the forms of URLs that the configuration requires.
-   * @returns true if all new claims are written in them. Earlier claims are still to be moved. @throws StoreUnavailableError
+   * @returns true if all new claims are written in them. Earlier claims are still to be moved.
+   * @throws StoreUnavailableError
    */
   async advanceUrlForms({ current, generation }: ActiveConfiguration): Promise<boolean> {
     const { layouts, isAppliedByAll } = await this.#observation.get();

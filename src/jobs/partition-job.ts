@@ -48,7 +48,11 @@ export class PartitionJob<Task extends PartitionTask, Progress extends object> {
     return this.#progress;
   }
 
-  /** Waits until the next portion may begin. @returns its number of entities. @throws AbortError, StoreUnavailableError */
+  /**
+   * Waits until the next portion may begin.
+   * @returns its number of entities
+   * @throws AbortError, StoreUnavailableError
+   */
   nextPortion(): Promise<number> {
     return this.context.pace.next(this.signal);
   }
@@ -73,8 +77,8 @@ export class PartitionJob<Task extends PartitionTask, Progress extends object> {
   }
 
   /**
-   * Does work for which each worker has one slot. Jobs that wait for other jobs must not hold a slot. @throws
-   * StoreUnavailableError
+   * Does work for which each worker has one slot. Jobs that wait for other jobs must not hold a slot.
+   * @throws StoreUnavailableError
    */
   async inSlot<T>(work: () => Promise<T>): Promise<T> {
     const { store, slots } = this.context;
@@ -95,7 +99,10 @@ export class PartitionJob<Task extends PartitionTask, Progress extends object> {
 export class OwnerSlots {
   readonly #users = new Map<string, { readonly turns: Semaphore; count: number }>();
 
-  /** @param owner null for partitions without an owner, which share one slot. @returns see `Semaphore` */
+  /**
+   * @param owner null for partitions without an owner, which share one slot
+   * @returns see `Semaphore`
+   */
   async take(owner: string | null): Promise<() => void> {
     const key = owner ?? '';
     const user = this.#users.get(key) ?? { turns: new Semaphore(1), count: 0 };
@@ -138,8 +145,8 @@ export class RebuildWaits {
   }
 
   /**
-   * Waits until the partition is nearly idle, so that new changes do not wait long. @param last invalidations that must be
-   * processed before
+   * Waits until the partition is nearly idle, so that new changes do not wait long.
+   * @param last invalidations that must be processed before
    * @param waitingMax number of rebuilds that may wait in it, so that its owner never runs out of work
    */
   async untilRoom(last: Invalidations, waitingMax: number): Promise<void> {

@@ -25,7 +25,10 @@ import {
 } from '../store/configuration/published-configuration.ts';
 import type { Store } from '../store/store.ts';
 
-/** @param current configuration of this process: tenants that are equal in it are not read. @throws StoreUnavailableError */
+/**
+ * @param current configuration of this process: tenants that are equal in it are not read
+ * @throws StoreUnavailableError
+ */
 export async function publishRuntimeLookups(store: Store, current: Configuration | null): Promise<void> {
   const requested = [...(await readRuntimeLookups(store))];
   if (requested.length === 0) return;

@@ -86,7 +86,10 @@ export interface RebuildState {
   }[];
 }
 
-/** @param tenant tenant whose records are counted; null for all tenants. @throws StoreUnavailableError */
+/**
+ * @param tenant tenant whose records are counted; null for all tenants
+ * @throws StoreUnavailableError
+ */
 export async function rebuildState(
   store: Store,
   queue: RebuildJobs,

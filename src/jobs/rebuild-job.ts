@@ -77,8 +77,8 @@ class Rebuild {
   }
 
   /**
-   * Indexes every entity under the lookup layouts that the configuration requires. @returns the layouts that lookups do not
-   * read yet
+   * Indexes every entity under the lookup layouts that the configuration requires.
+   * @returns the layouts that lookups do not read yet
    */
   async #fill(): Promise<LayoutChange[]> {
     await this.#waitForWorkers();

@@ -36,7 +36,8 @@ export class Turns {
 
   /**
    * Waits for a turn. The caller must end it.
-   * @param of the owner of the work. @throws the refusal if the owner has too many waiting turns
+   * @param of the owner of the work
+   * @throws the refusal if the owner has too many waiting turns
    */
   async turn(of: unknown): Promise<EndOfTurn> {
     const owner = this.#owners.get(of) ?? { running: 0, waiting: [] };

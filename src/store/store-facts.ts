@@ -54,8 +54,8 @@ export async function keepsEverything(client: Redis, confirmReplicas: number): P
 }
 
 /**
- * Reads the facts, and writes them only at first use, because a store in a full Redis must still open. @returns count and
- * secret
+ * Reads the facts, and writes them only at first use, because a store in a full Redis must still open.
+ * @returns count and secret
  */
 export async function fixFacts(
   client: RedisClient,

@@ -19,12 +19,18 @@ const folderUrl = new URL('../../dist/server/', import.meta.url);
 /** The folder of the package's JavaScript, written by `npm pack` (`cli/pack/dist.mjs`). */
 export const builtFolder = fileURLToPath(folderUrl);
 
-/** @param {string} file path below the root, such as `src/cli/start.ts` @returns {string} such as `src.cli.start` */
+/**
+ * @param {string} file path below the root, such as `src/cli/start.ts`
+ * @returns {string} such as `src.cli.start`
+ */
 export function builtName(file) {
   return file.replace(/\.ts$/, '').replaceAll('/', '.');
 }
 
-/** @param {string} file path below the root @returns {string} the URL of its JavaScript */
+/**
+ * @param {string} file path below the root
+ * @returns {string} the URL of its JavaScript
+ */
 export function builtUrl(file) {
   return new URL(`${builtName(file)}.js`, folderUrl).href;
 }

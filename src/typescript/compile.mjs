@@ -61,7 +61,12 @@ export class Compiler {
     this.madeBy = JSON.stringify([version, bundleOptions, this.#tsconfigRaw]);
   }
 
-  /** Compiles one file. @param file path @returns {Promise<Compiled>} @throws Error with the location of a syntax error */
+  /**
+   * Compiles one file.
+   * @param file path
+   * @returns {Promise<Compiled>}
+   * @throws Error with the location of a syntax error
+   */
   async compile(file) {
     const text = await readFile(file, 'utf8');
     const { code } = await this.#run(({ transform }) =>
@@ -72,7 +77,9 @@ export class Compiler {
 
   /**
    * Bundles a file with all of our files that it imports into one module. Packages are not included.
-   * @param file path @returns {Promise<Compiled>} @throws Error with the location of a syntax error
+   * @param file path
+   * @returns {Promise<Compiled>}
+   * @throws Error with the location of a syntax error
    */
   async bundle(file) {
     const folder = path.dirname(file);
@@ -90,7 +97,12 @@ export class Compiler {
     return { code: outputFiles[0].text, madeOf };
   }
 
-  /** A module for a CommonJS file. @param file path @returns {Promise<Compiled>} @throws Error if it is not CommonJS */
+  /**
+   * A module for a CommonJS file.
+   * @param file path
+   * @returns {Promise<Compiled>}
+   * @throws Error if it is not CommonJS
+   */
   async wrap(file) {
     return packageModule(file);
   }

@@ -13,7 +13,10 @@ export class CompiledFiles {
   #folder;
   #compiler;
 
-  /** @param folder created when something is cached @param compiler from `compile.mjs` */
+  /**
+   * @param folder created when something is cached
+   * @param compiler from `compile.mjs`
+   */
   constructor(folder, compiler) {
     this.#folder = folder;
     this.#compiler = compiler;
@@ -22,7 +25,8 @@ export class CompiledFiles {
   /**
    * The JavaScript of a file, from the cache or compiled now.
    * @param {'compile' | 'bundle' | 'wrap'} how a TypeScript file alone, or with all that it imports; or a CommonJS file
-   * @param file path @returns text or bytes
+   * @param file path
+   * @returns text or bytes
    */
   async read(how, file) {
     const keptFile = path.join(this.#folder, `${digestOf([how, file])}.js`);

@@ -18,7 +18,10 @@ interface SourcePartition {
   readonly tag: string;
 }
 
-/** @param tenant null for all. @throws StoreUnavailableError */
+/**
+ * @param tenant null for all
+ * @throws StoreUnavailableError
+ */
 export async function sourcePartitions(
   store: Store,
   configuration: Configuration,

@@ -20,7 +20,11 @@ import { isKnown } from './suspect-check.ts';
 /** Number of lookup keys that are read together. There may be as many as property values, and most are small. */
 const keysPerPortion = 32;
 
-/** Portions of suspect targets. @param tenant null for all. @throws StoreUnavailableError */
+/**
+ * Portions of suspect targets.
+ * @param tenant null for all
+ * @throws StoreUnavailableError
+ */
 export async function* orphans(store: Store, tenant: string | null): AsyncGenerator<Target[]> {
   for await (const keys of scanStoredKeys(store)) {
     const asked = keys.filter((key) => tenant === null || key.tenant === tenant);

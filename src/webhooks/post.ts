@@ -49,7 +49,8 @@ const responseReadMs = 1_000;
 
 /**
  * Sends a POST. It follows no redirects and discards the response body.
- * @param signal aborts it. @throws AddressRefusedError, NoResponseError
+ * @param signal aborts it
+ * @throws AddressRefusedError, NoResponseError
  */
 export function post(
   { url, headers, body }: Post,
@@ -142,7 +143,8 @@ function guardedLookup(guard: AddressGuard, host: string) {
 
 /**
  * The delay before the next attempt, in ms.
- * @param failures consecutive failed attempts, at least 1. @param retryAfter header of the last response
+ * @param failures consecutive failed attempts, at least 1
+ * @param retryAfter header of the last response
  * @param chance random number from 0 to 1, for jitter
  */
 export function retryDelay(

@@ -55,7 +55,8 @@ function statusOf(
 
 /**
  * The position of a webhook's next changes. A new webhook begins at the time when it was configured; one with an invalid offset
- * begins with a full copy. @throws StoreUnavailableError
+ * begins with a full copy.
+ * @throws StoreUnavailableError
  */
 export async function positionOf(feed: Feed, { offset, begunAt }: WebhookState): Promise<Position> {
   if (offset !== undefined) return feed.positionOf(offset) ?? (await feed.beginning());

@@ -5,8 +5,8 @@ import type { Store } from '../../src/store/store.ts';
 type Send = Redis['sendCommand'];
 
 /**
- * Runs an action before the next command of a store that names a key is sent to Redis. @param store must be used only by the
- * reader
+ * Runs an action before the next command of a store that names a key is sent to Redis.
+ * @param store must be used only by the reader
  */
 export function beforeCommand({ client }: Store, key: string, act: () => Promise<unknown>): void {
   const send: Send = client.sendCommand.bind(client);

@@ -18,8 +18,9 @@ export class Nginx {
   ) {}
 
   /**
-   * Starts nginx, which the caller stops. It has one worker, which processes one request at a time. @param siteAt returns the
-   * documented lines for `http { }`, with `address` (host and port) to listen on and paths in `folder`
+   * Starts nginx, which the caller stops. It has one worker, which processes one request at a time.
+   * @param siteAt returns the documented lines for `http { }`, with `address` (host and port) to listen on and paths in
+   * `folder`
    */
   static async start(siteAt: (address: string, folder: string) => string): Promise<Nginx> {
     const folder = await mkdtemp(path.join(tmpdir(), 'millrace-nginx-'));

@@ -24,7 +24,10 @@ const endings: Readonly<Record<string, readonly string[]>> = {
   summary: ['', '_sum', '_count'],
 };
 
-/** @returns families by name. @throws AssertionError that names the line */
+/**
+ * @returns families by name
+ * @throws AssertionError that names the line
+ */
 export function parsePrometheusText(text: string): Map<string, MetricFamily> {
   assert.ok(text.endsWith('\n'), 'the last line ends with a line feed');
   const families = new Map<string, { type: string; help: string; samples: Sample[] }>();

@@ -67,8 +67,10 @@ function stateBefore(end: Buffer, digest: bigint): bigint {
 }
 
 /**
- * A string with a digest: the start, a counter, 8 chosen characters, the end. @param digest as `digestOf` returns it @param end
- * fewer than 4 bytes @param allowed matches 8 acceptable characters
+ * A string with a digest: the start, a counter, 8 chosen characters, the end.
+ * @param digest as `digestOf` returns it
+ * @param end fewer than 4 bytes
+ * @param allowed matches 8 acceptable characters
  */
 export function textWithDigest(
   digest: Buffer,

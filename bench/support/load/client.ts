@@ -55,7 +55,11 @@ export class Client {
     return response.headers.get('x-service-version') ?? '';
   }
 
-  /** As `save`, with minimal work in Node. @param connection from `saveConnection` @param request created by it */
+  /**
+   * As `save`, with minimal work in Node.
+   * @param connection from `saveConnection`
+   * @param request created by it
+   */
   async saveOn(connection: RawConnection, request: Buffer): Promise<string> {
     const { status, version, body } = await connection.send(request);
     requireSaved(status, body);

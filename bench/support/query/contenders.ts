@@ -148,8 +148,8 @@ export async function startPeers(
 const slowestQueryMs = 1_000;
 
 /**
- * Sends every query once and records the kinds that were answered as expected. @returns messages about those that were not, or
- * were too slow
+ * Sends every query once and records the kinds that were answered as expected.
+ * @returns messages about those that were not, or were too slow
  */
 export async function checkAnswers(
   context: BenchContext,

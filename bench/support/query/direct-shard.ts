@@ -28,7 +28,10 @@ export class DirectShard {
   private readonly shard: Shard;
   private readonly queries: readonly CheckedQuery[];
 
-  /** @param timed the queries to measure @throws Error when a total is not the expected one */
+  /**
+   * @param timed the queries to measure
+   * @throws Error when a total is not the expected one
+   */
   constructor(
     items: readonly Item[],
     timed: readonly BenchQuery[],

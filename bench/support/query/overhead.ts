@@ -31,8 +31,8 @@ export async function measureProcesses(
 }
 
 /**
- * The overhead of front and worker per query besides its search. @param direct the same searches in process, one after the
- * other
+ * The overhead of front and worker per query besides its search.
+ * @param direct the same searches in process, one after the other
  */
 export function overheadOf(loads: readonly CostedLoad[], direct: readonly CostedLoad[]): Spread {
   return spreadOf(

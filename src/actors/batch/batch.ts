@@ -83,7 +83,8 @@ export async function processBatch(
 
 /**
  * Like `processBatch`, but skips entities whose turns fail because of a bug. Such an entity must not block the others of its
- * partition. @throws FencedError, StoreUnavailableError
+ * partition.
+ * @throws FencedError, StoreUnavailableError
  */
 export async function processFaultless(
   context: BatchContext,
@@ -98,7 +99,10 @@ export async function processFaultless(
   }
 }
 
-/** @param batchError error of the whole batch @returns works that do not fail on their own */
+/**
+ * @param batchError error of the whole batch
+ * @returns works that do not fail on their own
+ */
 async function faultlessWorks(
   context: BatchContext,
   works: readonly EntityWork[],

@@ -18,8 +18,10 @@ export interface BuiltTurns {
 }
 
 /**
- * Builds the outputs of turns. @param typesOf decides or reads the types of auto-indexed fields. @param lookupsMs time limit
- * for lookups, after which outputs are deferred. @throws FencedError, StoreUnavailableError
+ * Builds the outputs of turns.
+ * @param typesOf decides or reads the types of auto-indexed fields
+ * @param lookupsMs time limit for lookups, after which outputs are deferred
+ * @throws FencedError, StoreUnavailableError
  */
 export async function buildTurns(
   turns: readonly Turn[],

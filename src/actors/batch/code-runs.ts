@@ -57,8 +57,8 @@ export class CodeRuns implements CodeSandbox {
   readonly #forgetRoom: () => void;
 
   /**
-   * @param onAnswer called when a waiting output may have all its replies, or room @param onError called when the sandbox
-   * fails
+   * @param onAnswer called when a waiting output may have all its replies, or room
+   * @param onError called when the sandbox fails
    */
   constructor(
     private readonly source: CodeSource,

@@ -41,8 +41,9 @@ function keysIn(entries: readonly IndexEntries[] | undefined, layoutId: string):
 }
 
 /**
- * Publishes the changes of a batch. @returns the last invalidations that it sent, and actions deferred because code was
- * too slow. @throws FencedError, StoreUnavailableError
+ * Publishes the changes of a batch.
+ * @returns the last invalidations that it sent, and actions deferred because code was too slow
+ * @throws FencedError, StoreUnavailableError
  */
 export async function publishTurns(
   store: Store,
@@ -226,8 +227,8 @@ export class DownstreamInvalidations {
 
   /**
    * @param dependents with the entity whose change invalidates each; null if unknown
-   * @param inBatch `<source>:<origin>` of entities that this batch builds later anyway. @throws FencedError,
-   * StoreUnavailableError
+   * @param inBatch `<source>:<origin>` of entities that this batch builds later anyway
+   * @throws FencedError, StoreUnavailableError
    */
   async send(
     tenant: string,

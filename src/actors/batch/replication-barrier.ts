@@ -49,7 +49,10 @@ export class ReplicationBarrier {
     if (!isKept) throw new FencedError('a failover may have taken back what was done here');
   }
 
-  /** @returns false if effects may be lost, so the batch must be repeated. @throws StoreUnavailableError */
+  /**
+   * @returns false if effects may be lost, so the batch must be repeated
+   * @throws StoreUnavailableError
+   */
   confirmOutside(): Promise<boolean> {
     const reached = [...this.histories].filter(([tag]) => this.#reached.has(tag));
     return withRetries(() => this.store.replication.confirm(new Map(reached)));

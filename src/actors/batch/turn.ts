@@ -90,7 +90,11 @@ const noActions: ReadonlySet<string> = new Set();
 const noEntries: readonly IndexEntries[] = [];
 const noMoments: readonly number[] = [];
 
-/** Loads the turns of a batch. @param nowMs time on Redis' clock. @throws StoreUnavailableError */
+/**
+ * Loads the turns of a batch.
+ * @param nowMs time on Redis' clock
+ * @throws StoreUnavailableError
+ */
 export async function loadTurns(
   store: Store,
   tag: string,

@@ -27,7 +27,8 @@ const noHistory: History = {};
 const noClaims: readonly FormerClaim[] = [];
 
 /**
- * @param claims current claims of the view. @param isReported true if its entry in the change log is renewed
+ * @param claims current claims of the view
+ * @param isReported true if its entry in the change log is renewed
  * @param returning claims of the view before it was removed, if it comes back
  */
 export function historyOf(
@@ -134,7 +135,10 @@ function becauseOf(turn: Turn, entity: EntityRef): Cause {
 /** Claims from before the removal, for outputs that build a view again. */
 export type ReturningViews = ReadonlyMap<Output, readonly FormerClaim[]>;
 
-/** @param removedViews those of the partition of all outputs. @throws StoreUnavailableError */
+/**
+ * @param removedViews those of the partition of all outputs
+ * @throws StoreUnavailableError
+ */
 export async function readReturningViews(
   removedViews: RemovedViews,
   outputs: readonly Output[],

@@ -55,7 +55,10 @@ export class OwnedPartitions {
     return covered;
   }
 
-  /** @param unrenewed a lease that its owner has stopped renewing, although Redis still counts it as valid. @throws StoreUnavailableError */
+  /**
+   * @param unrenewed a lease that its owner has stopped renewing, although Redis still counts it as valid
+   * @throws StoreUnavailableError
+   */
   async take(partition: number, unrenewed?: RenewalMark): Promise<void> {
     const { actors, workerId, leaseMs, ends, keeper, news } = this.context;
     const askedMs = performance.now();

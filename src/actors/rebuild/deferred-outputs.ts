@@ -148,8 +148,10 @@ export class DeferredOutputs {
   }
 
   /**
-   * Records the outputs that a batch built and deferred. @param from sequence in the stream from which the batch may be the
-   * first to see changes @param taken outputs that it was to build @param writes of its commit
+   * Records the outputs that a batch built and deferred.
+   * @param from sequence in the stream from which the batch may be the first to see changes
+   * @param taken outputs that it was to build
+   * @param writes of its commit
    */
   settle(
     turns: readonly Turn[],

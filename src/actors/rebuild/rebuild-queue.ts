@@ -78,7 +78,8 @@ export class RebuildQueue {
 
   /**
    * Takes dependents of one tenant whose rest is over, for about `budgetMs` of expected work. They leave the queue: the
-   * caller's next commit contains their rebuilds. @param mayTake returns true for tenants that may have a turn
+   * caller's next commit contains their rebuilds.
+   * @param mayTake returns true for tenants that may have a turn
    */
   take(nowMs: number, budgetMs: number, mayTake: (tenant: string) => boolean = () => true): Waiting[] {
     for (const [tenant, dependents] of this.#waiting) {

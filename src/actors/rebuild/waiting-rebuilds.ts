@@ -94,8 +94,8 @@ export class PendingRebuilds {
   }
 
   /**
-   * Records the outputs that a batch built and deferred, in the writes of its commit. @param from sequence in the stream from
-   * which the batch may be the first to see changes
+   * Records the outputs that a batch built and deferred, in the writes of its commit.
+   * @param from sequence in the stream from which the batch may be the first to see changes
    */
   settle({ turns, changes }: SettledBatch, from: number, { rebuilds, areDeferred }: TakenRebuilds): void {
     this.#deferred.settle(turns, changes.deferred, from, rebuilds, changes.writes);

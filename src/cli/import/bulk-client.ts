@@ -81,7 +81,11 @@ export class BulkClient {
     return await this.#exchange({ method: 'DELETE', ...(await packedFor(this.#endpoint, body)) });
   }
 
-  /** As `send`, for a page of the originIds of the source. @param query with its `?` @param minVersion null for any version */
+  /**
+   * As `send`, for a page of the originIds of the source.
+   * @param query with its `?`
+   * @param minVersion null for any version
+   */
   async list(query: string, minVersion: string | null): Promise<BulkAnswer> {
     const headers = minVersion === null ? {} : { 'X-Service-Min-Version': minVersion };
     return await this.#exchange({ method: 'GET', path: `/ingest/entities${query}`, bytes: null, headers });

@@ -134,7 +134,11 @@ function planText(file: string, originIds: readonly string[], { types }: PruneOp
   return `${has}: ${shown}${more}`;
 }
 
-/** Deletes the entities. @returns the number of deleted ones @throws CommandStop, PlatformUnavailableError */
+/**
+ * Deletes the entities.
+ * @returns the number of deleted ones
+ * @throws CommandStop, PlatformUnavailableError
+ */
 async function prune(client: BulkClient, originIds: readonly string[]): Promise<number> {
   let count = 0;
   for (const portion of portions(originIds, bulkEntitiesMax)) {

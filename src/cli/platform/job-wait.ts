@@ -48,8 +48,8 @@ export async function waitForProcesses(
 }
 
 /**
- * Waits until the rebuild for a generation is done. @throws CommandStop if a job failed or an obstacle lasts; the reason of the
- * signal
+ * Waits until the rebuild for a generation is done.
+ * @throws CommandStop if a job failed or an obstacle lasts; the reason of the signal
  */
 export async function waitForRebuild(
   store: Store,

@@ -79,7 +79,8 @@ export function testFiles(root: string): string[] {
 }
 
 /**
- * The arguments, with folders replaced by their tests. @param words files, folders, and options of node's test runner
+ * The arguments, with folders replaced by their tests.
+ * @param words files, folders, and options of node's test runner
  * @throws CommandStop if a file does not exist
  */
 export function namedFiles(root: string, words: readonly string[]): string[] {

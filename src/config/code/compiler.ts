@@ -35,7 +35,10 @@ export class Compiler {
   /** @param idleMs how long an idle process is kept */
   constructor(private readonly idleMs = compilerIdleMs) {}
 
-  /** @returns also the processor time that it took, in ms. @throws ProblemError if too many files of a tenant wait */
+  /**
+   * @returns also the processor time that it took, in ms
+   * @throws ProblemError if too many files of a tenant wait
+   */
   async compile(request: CompileRequest): Promise<CompiledFile & { cpuMs: number }> {
     const endTurn = await this.#turns.turn(request.tenant);
     if (this.#idle !== null) clearTimeout(this.#idle);

@@ -134,7 +134,10 @@ export class CodeScope {
   }
 }
 
-/** @param ancestors of a declaration, ending with the declaration @param isVar the name has function scope */
+/**
+ * @param ancestors of a declaration, ending with the declaration
+ * @param isVar the name has function scope
+ */
 function scopeOf(ancestors: readonly AnyNode[], isVar: boolean): Range {
   const around = ancestors.slice(0, -1).reverse();
   const isScope = ({ type }: AnyNode) =>

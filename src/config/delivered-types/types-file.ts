@@ -122,7 +122,10 @@ function templateType(parts: readonly (string | null)[]): Type {
     : namedType(JSON.stringify(parts.join('')));
 }
 
-/** @param documents valid documents of all tenants @param alias of the tenant */
+/**
+ * @param documents valid documents of all tenants
+ * @param alias of the tenant
+ */
 export function typesFile(documents: ConfigDocuments, alias: string): string {
   const files = runSync(parseDocuments(documents, { issues: [], warnings: [] })).get(alias);
   return files === undefined ? '' : new TypesOfTenant(alias, files, documents).text();

@@ -34,8 +34,8 @@ export async function readDocuments(configDir: string): Promise<ReadDocuments> {
 }
 
 /**
- * The text of a file that a schema imports; null if there is none. @throws ModuleRefused if it is a link out of the tenant's
- * folder or to the tenant file, too large, or not UTF-8
+ * The text of a file that a schema imports; null if there is none.
+ * @throws ModuleRefused if it is a link out of the tenant's folder or to the tenant file, too large, or not UTF-8
  */
 export async function readModule(configDir: string, path: string): Promise<string | null> {
   const tenantFolder = path.split('/').slice(0, 2).join('/');

@@ -36,7 +36,10 @@ export function withParameters(path: string, parameters: Parameters): string {
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** @param path after `/management/v1` @throws RequestError */
+/**
+ * @param path after `/management/v1`
+ * @throws RequestError
+ */
 export async function request<T>(path: string, options: RequestOptions = {}): Promise<T> {
   const response = await send(path, options);
   return (await response.json()) as T;

@@ -47,7 +47,8 @@ export function neighbours(view: Neighbours): string[] {
 }
 
 /**
- * The graph from the explanations of the view and its neighbours. @param of the explanation of a neighbour; null if unknown
+ * The graph from the explanations of the view and its neighbours.
+ * @param of the explanation of a neighbour; null if unknown
  */
 export function grown(view: Neighbours, of: (id: string) => Neighbours | null): GraphData {
   const graph = new Growing(view.id);

@@ -40,7 +40,8 @@ export function parsed(text: string): Resumable<Json> {
 
 /**
  * Like `JSON.parse`; may pause at each `yield`.
- * @param text as written by `JSON.stringify` without spaces. @throws SyntaxError
+ * @param text as written by `JSON.stringify` without spaces
+ * @throws SyntaxError
  */
 export function* parseInParts(text: string): Generator<undefined, Json, undefined> {
   return yield* new PartsParser(text).whole();

@@ -110,7 +110,8 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
 
   /**
    * Returns the answer that is cached or being computed, or computes a new one and caches it if a repeated request is likely.
-   * The answer is at least as new as the last change that this front had received at the call. @throws what `compute` throws
+   * The answer is at least as new as the last change that this front had received at the call.
+   * @throws what `compute` throws
    */
   async answerTo(key: AnswerKey, compute: () => Promise<ComputedAnswer<A>>): Promise<A> {
     if (key.kind === 'query' && !(this.isOn && this.#seenOnce.note(key.text))) {
@@ -129,7 +130,8 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
   /**
    * Returns the cached answers, and computes all missing ones in one call. They are cached too, unless something that they read
    * has changed meanwhile.
-   * @param compute receives the indexes of the missing keys; returns one answer for each. @throws what `compute` throws
+   * @param compute receives the indexes of the missing keys; returns one answer for each
+   * @throws what `compute` throws
    */
   async answersTo(
     keys: readonly AnswerKey[],

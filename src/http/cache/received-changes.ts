@@ -20,8 +20,8 @@ export class ReceivedChanges {
   }
 
   /**
-   * Must be called when a computation begins; `end` must follow. @returns the number of changes received so far, for
-   * `hasChangedSince`
+   * Must be called when a computation begins; `end` must follow.
+   * @returns the number of changes received so far, for `hasChangedSince`
    */
   begin(): number {
     this.#computing += 1;

@@ -104,8 +104,8 @@ async function nextChanges(live: LiveFeed, from: Position): Promise<SerializedPa
 }
 
 /**
- * Waits for the next changes. An empty page after `longPollMs`, or when the client disconnects. @param latest the empty page so
- * far
+ * Waits for the next changes. An empty page after `longPollMs`, or when the client disconnects.
+ * @param latest the empty page so far
  */
 function firstChanges(
   feeds: LiveFeeds,

@@ -35,8 +35,8 @@ const privateCachingLines = headLines([privateCaching]);
 const keysForm: DeliveryForm = { withRoute: false, references: plainReferences };
 
 /**
- * `GET /v2` and `GET /v1`. @throws ProblemError 422, `answerTooLarge`, `tooManyReferences`, `versionNotReached`;
- * StoreUnavailableError
+ * `GET /v2` and `GET /v1`.
+ * @throws ProblemError 422, `answerTooLarge`, `tooManyReferences`, `versionNotReached`; StoreUnavailableError
  */
 export function deliverByQuery(services: Services, kind: keyof typeof forms): Handler {
   return (call) => {

@@ -83,7 +83,8 @@ export class Rendering {
 
   /**
    * Adds a view and resolves its references, at any depth.
-   * @param path path of the view in the answer: `route`. @throws ProblemError `answerTooLarge`, `tooManyReferences`
+   * @param path path of the view in the answer: `route`
+   * @throws ProblemError `answerTooLarge`, `tooManyReferences`
    */
   view(view: LoadedView, path: string): void {
     if (this.#writeLeaf(view)) return;

@@ -69,7 +69,8 @@ const everyHost = '*';
 /**
  * The claim that answers a request for a URL on a host. A page comes before a redirect, then an absolute claim before a
  * relative one, then the latest.
- * @param claims in the order of the store: pages before redirects, the latest first. @param host null for a relative URL
+ * @param claims in the order of the store: pages before redirects, the latest first
+ * @param host null for a relative URL
  */
 export function servedClaim(
   claims: readonly Claim[],
@@ -90,7 +91,8 @@ export function servedClaim(
  * The claim that is served; a promise if the records of the paths are not enough. A claim with the query string of the request
  * takes precedence.
  * @param fields for each form that claims may have, one for each path that can answer
- * @param records claims of the fields. @throws StoreUnavailableError
+ * @param records claims of the fields
+ * @throws StoreUnavailableError
  */
 export function claimOnUrl(
   store: Store,

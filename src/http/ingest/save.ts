@@ -107,7 +107,8 @@ function listOf(text: string): string[] {
 }
 
 /**
- * A part that does not begin like a URL is most likely the rest of a URL with a comma. @throws ProblemError `entityInvalid`
+ * A part that does not begin like a URL is most likely the rest of a URL with a comma.
+ * @throws ProblemError `entityInvalid`
  */
 function redirectsOf(text: string): string[] {
   const redirects = listOf(text);

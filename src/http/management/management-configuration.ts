@@ -137,7 +137,10 @@ async function replace(
   return { digest, job: rebuildJobId(generation) };
 }
 
-/** @returns the documents, with each secret that is `kept` replaced by its former value. @throws ProblemError 422 */
+/**
+ * @returns the documents, with each secret that is `kept` replaced by its former value
+ * @throws ProblemError 422
+ */
 function withSecretsOf(before: ConfigDocuments, own: ConfigDocuments): ConfigDocuments {
   const file = 'tenant.json';
   const text = own.get(file);
@@ -238,7 +241,10 @@ function loadedStored(
   return checkedInTurn(loadingStored(tenants, former), Number.POSITIVE_INFINITY);
 }
 
-/** @param documents active documents of the tenant. @throws ProblemError 409 with the losses */
+/**
+ * @param documents active documents of the tenant
+ * @throws ProblemError 409 with the losses
+ */
 async function refuseLosses(
   store: Store,
   documents: ConfigDocuments,

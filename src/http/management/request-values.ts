@@ -16,7 +16,9 @@ import { notJsonText, parseJson } from '../json-body.ts';
 import { requestedText } from '../routes/route-parts.ts';
 
 /**
- * The JSON of a body. @param refusal makes the problem for an invalid body, from the position and reason. @throws ProblemError
+ * The JSON of a body.
+ * @param refusal makes the problem for an invalid body, from the position and reason
+ * @throws ProblemError
  */
 export function bodyJson(bytes: Uint8Array, refusal: (reason: string) => Problem): Json {
   const body = parseJson(bytes);

@@ -76,7 +76,8 @@ export class Exchanges {
 
   /**
    * Begins an exchange. Must be called within the call that delivers the request.
-   * @param body the handler may still wait for it. @param waiting notified when the client disconnects; null for none
+   * @param body the handler may still wait for it
+   * @param waiting notified when the client disconnects; null for none
    */
   begin(
     res: HttpResponse,

@@ -5,8 +5,8 @@ export interface UnpackedSink {
   /** Receives decompressed bytes, which it may keep. It may call `stop`. */
   piece(bytes: Uint8Array): void;
   /**
-   * Called once, when everything is decompressed or nothing more can be. @param isSound true if the data was complete, with
-   * nothing after it
+   * Called once, when everything is decompressed or nothing more can be.
+   * @param isSound true if the data was complete, with nothing after it
    */
   end(isSound: boolean): void;
 }

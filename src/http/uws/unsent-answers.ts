@@ -162,7 +162,10 @@ export class SlowReaderCheck {
     this.#behindMsMax = slowReaderMs + msPerByte * stepBytes;
   }
 
-  /** @param taken bytes that the client has read at `nowMs`. @returns whether it is too far behind */
+  /**
+   * @param taken bytes that the client has read at `nowMs`
+   * @returns whether it is too far behind
+   */
   isTooSlow(nowMs: number, taken: number): boolean {
     const passedMs = nowMs - this.atMs;
     this.#behindMs = Math.max(0, this.#behindMs + passedMs - msPerByte * (taken - this.taken));

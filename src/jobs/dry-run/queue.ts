@@ -77,7 +77,8 @@ export interface DryRunState {
 
 /**
  * Null for an unknown or expired dry run.
- * @param tenant tenant of the dry run; null for one of all tenants. @throws StoreUnavailableError
+ * @param tenant tenant of the dry run; null for one of all tenants
+ * @throws StoreUnavailableError
  */
 export async function dryRunState(
   queue: DryRunJobs,
@@ -99,8 +100,9 @@ export async function dryRunState(
 
 /**
  * Starts a dry run in the jobs process.
- * @param documents of the compared tenant, or of all, with hashed keys. @returns the token of the dry run. @throws
- * StoreUnavailableError
+ * @param documents of the compared tenant, or of all, with hashed keys
+ * @returns the token of the dry run
+ * @throws StoreUnavailableError
  */
 export async function beginDryRun(
   store: Store,

@@ -58,8 +58,8 @@ export class TimeSlices {
   #isTurnBegun = false;
 
   /**
-   * Runs the work immediately if this turn has time and no other work waits, otherwise later, in order. @throws what `work`
-   * throws
+   * Runs the work immediately if this turn has time and no other work waits, otherwise later, in order.
+   * @throws what `work` throws
    */
   run<T>(work: () => T): Promise<T> {
     return new Promise((resolve, reject) => {

@@ -46,7 +46,10 @@ export interface MergedRows {
 /** Asks the workers a further question about the index. */
 type AskWorkers = (question: ShardQuestion) => Promise<MessageBody[]>;
 
-/** @param bodies from `encodeAnswer` @throws RefusedQueryError */
+/**
+ * @param bodies from `encodeAnswer`
+ * @throws RefusedQueryError
+ */
 export async function decodedAnswers(bodies: readonly MessageBody[]): Promise<FoundAnswer[]> {
   boundFacets(bodies.map(facetsLength));
   const slice = new Slice(querySliceMs);

@@ -35,8 +35,8 @@ export type QueryAnswer =
   | { readonly kind: 'refused'; readonly why: string };
 
 /**
- * The JSON result of a worker that has the whole index; null if there is none, or if it refused. @param at index of the query
- * in its request
+ * The JSON result of a worker that has the whole index; null if there is none, or if it refused.
+ * @param at index of the query in its request
  */
 export function wholeAnswer([only, ...others]: readonly GatheredReply[], at: number): QueryAnswer | null {
   const text = others.length === 0 ? decodeWholeAnswer(only?.answers[at] ?? null) : null;

@@ -35,7 +35,10 @@ export class WorkerHealth {
     this.#timer ??= setInterval(() => this.#tick(), tickMs);
   }
 
-  /** @param isReply false if the request was lost. @param isGone true if the connection broke, or could not be opened */
+  /**
+   * @param isReply false if the request was lost
+   * @param isGone true if the connection broke, or could not be opened
+   */
   ended(
     workerId: string,
     { isReply, isGone }: { readonly isReply: boolean; readonly isGone: boolean },

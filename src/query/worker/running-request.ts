@@ -57,7 +57,10 @@ export class RunningRequest {
     return this.#work !== null;
   }
 
-  /** @param nowMs on the clock of `performance.now()` @returns true if its deadline is over, or its front has disconnected */
+  /**
+   * @param nowMs on the clock of `performance.now()`
+   * @returns true if its deadline is over, or its front has disconnected
+   */
   isGone(nowMs: number): boolean {
     return this.inbound.isGone || this.inbound.deadlineMs < nowMs;
   }
@@ -132,7 +135,10 @@ export class Evaluation {
   #checkedMs = 0;
   #endsMs = 0;
 
-  /** @param answerers of the queries, in order @param budgetMs processor time of each query */
+  /**
+   * @param answerers of the queries, in order
+   * @param budgetMs processor time of each query
+   */
   constructor(
     private readonly answerers: readonly (() => Steps<MessageBody>)[],
     private readonly budgetMs: number,

@@ -179,7 +179,8 @@ export class ShardSet implements ItemSink {
   /**
    * Fills the shard of an index from a snapshot. It is used when items of the index are loaded, so no partition may be open
    * yet.
-   * @param fields fields of the snapshot, in its order @returns number of items
+   * @param fields fields of the snapshot, in its order
+   * @returns number of items
    * @throws SnapshotDamagedError; nothing is changed then
    */
   async restore(

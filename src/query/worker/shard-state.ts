@@ -28,7 +28,8 @@ export class ShardState {
   }
 
   /**
-   * State for the partitions that a worker owns. @param covers those that are loaded and have a valid lease, with their epochs
+   * State for the partitions that a worker owns.
+   * @param covers those that are loaded and have a valid lease, with their epochs
    */
   static ofOwned(shards: ShardSet, covers: Coverage, partitionCount: number): ShardState {
     const applied = new Map<number, number>();

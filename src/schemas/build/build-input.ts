@@ -16,7 +16,8 @@ export interface BuildInput {
   partial(alias: string): PartialSchema | undefined;
   /**
    * Reply of the sandbox to a call; undefined if it is not known yet.
-   * @param key identifies the call within the build @param call creates the call if it has to be made
+   * @param key identifies the call within the build
+   * @param call creates the call if it has to be made
    */
   code(key: string, call: () => CodeCall): CodeReply | undefined;
   /** JSON text of a list or an object that may be large; undefined if it is not known yet. */

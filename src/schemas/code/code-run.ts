@@ -58,7 +58,8 @@ export class CodeRunner {
   /**
    * The result of the code for `input`. Null while a lookup or the code has not replied, or if it failed; the build records
    * which.
-   * @param input JSON text; null while it is not known @param name identifies the run within the build
+   * @param input JSON text; null while it is not known
+   * @param name identifies the run within the build
    */
   run(
     build: Build,

@@ -5,9 +5,10 @@ const advice = 'Write source groups with their entity types: {"cms": ["article"]
 export type Triggers = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * Reads which entities trigger a schema (docs/reference/configuration.md "Triggers"): `triggers`, a map of source group alias
- * -> array of entity types, and `sourceEntityTypes`, an array of types of any source group. One of them is required.
- * @param root of the schema file @param sourceGroups aliases of all source groups of the tenant
+ * Reads which entities trigger a schema (docs/reference/configuration.md "Triggers"): `triggers` maps source group aliases to
+ * arrays of entity types, and `sourceEntityTypes` is an array of types of any source group. One of them is required.
+ * @param root of the schema file
+ * @param sourceGroups aliases of all source groups of the tenant
  */
 export function readTriggers(root: Cursor, sourceGroups: readonly string[]): Triggers {
   const ofAnyGroup = root.member('sourceEntityTypes');

@@ -151,7 +151,8 @@ export interface PlaceInFile {
 
 /**
  * Wraps each path of an expression while a schema is compiled, to observe its values.
- * @param at place of the expression in its file @param path as written: `p.title`
+ * @param at place of the expression in its file
+ * @param path as written: `p.title`
  */
 export type PathObserver = (at: PlaceInFile, path: string, evaluate: Evaluate) => Evaluate;
 

@@ -87,7 +87,8 @@ export class Shard {
 
   /**
    * Restores the parts of a shard with the same fields in the same order. This shard must be empty. It must not be queried
-   * until all items are confirmed, put or taken (`hasUnproven`). @throws SnapshotDamagedError; then the shard must be discarded
+   * until all items are confirmed, put or taken (`hasUnproven`).
+   * @throws SnapshotDamagedError; then the shard must be discarded
    */
   async restore(from: PartReader): Promise<void> {
     const { docs, fields } = this.#tables;

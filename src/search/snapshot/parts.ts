@@ -10,8 +10,8 @@ export type Parts = Generator<Part, void, undefined>;
 /** Reads parts in order. */
 export interface PartReader {
   /**
-   * @param make creates a zeroed array of this length @throws SnapshotDamagedError if the next part has another type or is
-   * damaged
+   * @param make creates a zeroed array of this length
+   * @throws SnapshotDamagedError if the next part has another type or is damaged
    */
   numbers<A extends Part>(make: (length: number) => A): Promise<A>;
 }

@@ -158,7 +158,10 @@ export class KeptOrder {
     return this.#docs?.bytes ?? 0;
   }
 
-  /** @param values of the column, by doc; NaN for none @returns null if the caller should scan */
+  /**
+   * @param values of the column, by doc; NaN for none
+   * @returns null if the caller should scan
+   */
   *asked(values: Float64Array): Steps<SortedDocs | null> {
     if (this.#docs !== null) return this.#docs;
     if (this.#scans < scansPerSort) {

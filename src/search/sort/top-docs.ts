@@ -35,7 +35,10 @@ export function* topDocs(
   return yield* heap.drain();
 }
 
-/** @param from number of docs offered before @returns number of docs offered so far */
+/**
+ * @param from number of docs offered before
+ * @returns number of docs offered so far
+ */
 function offerSome(
   ranking: Ranking,
   heap: TopHeap,

@@ -15,7 +15,10 @@ export class TopHeap {
   readonly #keys: Float64Array;
   #size = 0;
 
-  /** @param capacity number of items to keep @param compare compares items with equal keys */
+  /**
+   * @param capacity number of items to keep
+   * @param compare compares items with equal keys
+   */
   constructor(capacity: number, compare: (a: number, b: number) => number) {
     this.#compare = compare;
     this.#items = new Int32Array(capacity);

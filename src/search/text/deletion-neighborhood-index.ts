@@ -212,7 +212,11 @@ const buckets = new Int32Array(leftOut.length);
 /** Recently returned ids of a call of `read`, by their lowest bits. A term near a word is usually in several of its buckets. */
 const recent = new Int32Array(512);
 
-/** Writes the buckets of a text to `buckets`, without duplicates. @param bound edits, 1 or 2 @returns their number */
+/**
+ * Writes the buckets of a text to `buckets`, without duplicates.
+ * @param bound edits, 1 or 2
+ * @returns their number
+ */
 function readBuckets(text: string, bound: number, bucketMask: number): number {
   readPrefix(text);
   let count = 0;

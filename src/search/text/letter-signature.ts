@@ -54,7 +54,10 @@ export class LetterSignatureFilter {
   readonly #leftByFirst: number;
   readonly #leftBySecond: number;
 
-  /** @param bound edits, 0 to 2 @param isPrefix only a prefix of the term must be near */
+  /**
+   * @param bound edits, 0 to 2
+   * @param isPrefix only a prefix of the term must be near
+   */
   constructor(word: string, bound: number, isPrefix: boolean) {
     const signature = letterSignatureOf(word);
     const length = signature & lengthMax;

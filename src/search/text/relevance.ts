@@ -33,7 +33,10 @@ export const stemFactor = 10;
 /** Tiers of the terms that match a word: exact and equivalent terms, one edit, two edits. */
 export const tierCount = 3;
 
-/** @param items in the index @param matching items with the word */
+/**
+ * @param items in the index
+ * @param matching items with the word
+ */
 export function idf(items: number, matching: number): number {
   return Math.log(1 + (items - matching + 0.5) / (matching + 0.5));
 }
@@ -43,7 +46,11 @@ export function averageLengths(fields: readonly FieldStats[]): number[] {
   return fields.map(({ words, items }) => (items === 0 ? 0 : words / items));
 }
 
-/** Frequency of terms relative to the text length. @param length words in the text @param average from `averageLengths` */
+/**
+ * Frequency of terms relative to the text length.
+ * @param length words in the text
+ * @param average from `averageLengths`
+ */
 export function weightedFrequency(weight: number, factors: number, length: number, average: number): number {
   const relative = average === 0 ? 1 : length / average;
   return (weight * (factors / factorUnit)) / (1 - lengthShare + lengthShare * relative);
@@ -51,7 +58,8 @@ export function weightedFrequency(weight: number, factors: number, length: numbe
 
 /**
  * The score of a word in an item.
- * @param x sum of `weightedFrequency` over the fields @param isClose the item matches in the tier of the word
+ * @param x sum of `weightedFrequency` over the fields
+ * @param isClose the item matches in the tier of the word
  */
 export function wordScore(wordIdf: number, x: number, isClose: boolean): number {
   const counted = isClose ? x : laterShare * x;

@@ -62,7 +62,8 @@ export class LogReader {
   ) {}
 
   /**
-   * @param limit maximum number of entries from the log, and from the traces, of each partition. @throws StoreUnavailableError
+   * @param limit maximum number of entries from the log, and from the traces, of each partition
+   * @throws StoreUnavailableError
    */
   async read(positions: readonly LogPosition[], limit: number): Promise<LogPortion[]> {
     return await Promise.all(positions.map((position) => this.#readPartition(position, limit)));
@@ -142,8 +143,9 @@ function endOf(list: readonly Buffer[], limit: number): number {
 }
 
 /**
- * Number of entries after a position; a view may have several. @param sequences of all partitions. @throws
- * StoreUnavailableError
+ * Number of entries after a position; a view may have several.
+ * @param sequences of all partitions
+ * @throws StoreUnavailableError
  */
 export async function countChangesAfter(
   store: Store,

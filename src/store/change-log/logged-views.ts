@@ -30,7 +30,10 @@ export interface LoggedView extends EntityRef {
   readonly alias: string;
 }
 
-/** @param names `logName` by number @returns null if the number is unknown */
+/**
+ * @param names `logName` by number
+ * @returns null if the number is unknown
+ */
 export function loggedView(member: string, names: ReadonlyMap<number, string>): LoggedView | null {
   const colon = member.indexOf(':');
   const name = names.get(Number(member.slice(0, colon)));

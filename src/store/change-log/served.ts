@@ -19,7 +19,10 @@ export interface ClaimOfView extends FormerClaim {
 
 export type ServiceState = 'served' | 'left' | 'never';
 
-/** @param keptSince in microseconds; claims that ended before count as never served. @throws StoreUnavailableError */
+/**
+ * @param keptSince in microseconds; claims that ended before count as never served
+ * @throws StoreUnavailableError
+ */
 export async function readService(
   store: Store,
   scope: EnvironmentScope,

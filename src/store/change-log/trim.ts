@@ -13,7 +13,10 @@ import { logField, scopeOfLogField } from './logged-views.ts';
 const trimScript = new OwnerScript<number>('change-log/trim', 5, ['calls']);
 const forgottenPerCall = 500;
 
-/** @param retentionMs how long traces are kept. @throws FencedError, StoreUnavailableError */
+/**
+ * @param retentionMs how long traces are kept
+ * @throws FencedError, StoreUnavailableError
+ */
 export async function trimTraces(store: Store, lease: Lease, retentionMs: number): Promise<void> {
   const { tag, epoch } = lease;
   for (const field of await answerOf(store.client.hkeys(keys.logs(tag)))) {
@@ -56,7 +59,10 @@ export async function forgetLogs(store: Store, isGone: (scope: EnvironmentScope)
   }
 }
 
-/** @returns false if it still has views, so nothing was removed. @throws StoreUnavailableError */
+/**
+ * @returns false if it still has views, so nothing was removed
+ * @throws StoreUnavailableError
+ */
 async function forgetLog(store: Store, tag: string, scope: EnvironmentScope): Promise<boolean> {
   const { tenant, environmentId } = scope;
   const scriptKeys = [

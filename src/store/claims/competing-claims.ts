@@ -194,7 +194,8 @@ function rangeOfHost(field: string, host: string): RankRange {
 const portsMax = 65_536;
 
 /**
- * The first claims of hosts with these names and any port, on a contested field, sorted by rank. @throws StoreUnavailableError
+ * The first claims of hosts with these names and any port, on a contested field, sorted by rank.
+ * @throws StoreUnavailableError
  */
 export async function readFirstOfHostnames(
   store: Store,

@@ -43,7 +43,8 @@ export interface RoutePage {
 
 /**
  * Served routes sorted by URL in code-point order. Pages are located by the preceding URL and not by number, so added and
- * removed routes neither skip nor repeat others. @throws StoreUnavailableError
+ * removed routes neither skip nor repeat others.
+ * @throws StoreUnavailableError
  */
 export async function listRoutes(
   store: Store,

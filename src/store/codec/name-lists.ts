@@ -104,7 +104,8 @@ export interface NamesPlace {
 /**
  * The name lists of records, in the given order; null for a record with its own names. Undefined for a record that was removed
  * with its list since it was read: a purge removes the lists of a source after its last record.
- * @param digests null for a record with its own names. @throws StoreUnavailableError
+ * @param digests null for a record with its own names
+ * @throws StoreUnavailableError
  */
 export async function readNames(
   store: Store,

@@ -120,7 +120,8 @@ export class ActiveConfiguration {
 
   /**
    * Like `refresh`, but with a read that begins after the call. A running read may have begun before the change that the caller
-   * knows of. @throws StoreUnavailableError
+   * knows of.
+   * @throws StoreUnavailableError
    */
   async catchUp(): Promise<void> {
     await this.#refreshing?.catch(() => {});

@@ -137,7 +137,8 @@ export async function declareWhole(store: Store, configuration: Configuration): 
 
 /**
  * Notes that all entities of a source in a partition are indexed in the layout that a generation requires. After the last
- * partition, lookups read that layout. @throws StoreUnavailableError
+ * partition, lookups read that layout.
+ * @throws StoreUnavailableError
  */
 export async function noteFilled(
   store: Store,

@@ -42,7 +42,8 @@ export class ConfigurationRefusedError extends Error {
 
 /**
  * Makes documents the active configuration and notifies every process. Callers have validated them.
- * @param configuration loaded from the documents. @returns its generation
+ * @param configuration loaded from the documents
+ * @returns its generation
  * @throws ConfigurationRefusedError, StoreUnavailableError
  */
 export async function publishConfiguration(
@@ -118,8 +119,8 @@ function documentsField(tenant: string, fingerprint: string): string {
 type ListedTenant = [tenant: string, fingerprint: string, digest: string, appliedAtMs: number];
 
 /**
- * The list entry of a tenant; `appliedAtMs` is unchanged if the written documents are the same. @throws
- * ConfigurationRefusedError
+ * The list entry of a tenant; `appliedAtMs` is unchanged if the written documents are the same.
+ * @throws ConfigurationRefusedError
  */
 function listedTenant(
   tenant: string,
@@ -204,7 +205,8 @@ export async function readTenants(store: Store): Promise<PublishedTenants | null
 
 /**
  * The documents of some tenants by name. Null if one of them has changed, because another configuration has become active since
- * it was read. @throws StoreUnavailableError
+ * it was read.
+ * @throws StoreUnavailableError
  */
 export async function readDocuments(
   store: Store,
@@ -254,7 +256,8 @@ export async function readPublished(store: Store): Promise<PublishedConfiguratio
 }
 
 /**
- * A full Redis also rejects documents that are already active, although nothing would change. @returns the active generation.
+ * A full Redis also rejects documents that are already active, although nothing would change.
+ * @returns the active generation
  * @throws `error` if other documents are active, or Redis is not full
  */
 async function unlessActive(store: Store, digest: string, error: unknown): Promise<number> {

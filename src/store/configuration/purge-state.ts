@@ -25,7 +25,8 @@ export interface Purge {
 /**
  * Begins a purge, or returns the running one, whatever its sources.
  * @param generation configuration without the sources
- * @returns its token; null if another configuration has become active. @throws StoreUnavailableError
+ * @returns its token; null if another configuration has become active
+ * @throws StoreUnavailableError
  */
 export async function beginPurge(
   store: Store,
@@ -52,7 +53,8 @@ export async function readPurge(store: Store): Promise<Purge | null> {
 }
 
 /**
- * Notes that a purge has finished a partition. @returns true if all partitions are finished; the caller then ends the purge.
+ * Notes that a purge has finished a partition.
+ * @returns true if all partitions are finished; the caller then ends the purge
  * @throws StoreUnavailableError
  */
 export async function notePurged(store: Store, token: string, partition: number): Promise<boolean> {

@@ -93,7 +93,8 @@ export async function stepUrlForms(
 
 /**
  * Notes that all claims of a tenant in a partition have the written form. After the last partition, readers need not look for
- * the other form. @throws StoreUnavailableError
+ * the other form.
+ * @throws StoreUnavailableError
  */
 export async function noteMoved(
   store: Store,

@@ -33,7 +33,10 @@ export function intentOwner(name: string): { tenant: string; sourceId: string; o
   return { tenant, sourceId, originId: originId.join('|') };
 }
 
-/** @param notes by field of `keys.intents`. @throws FencedError, StoreUnavailableError */
+/**
+ * @param notes by field of `keys.intents`
+ * @throws FencedError, StoreUnavailableError
+ */
 export async function noteIntents(
   store: Store,
   lease: Lease,

@@ -115,7 +115,8 @@ const nullLength = 4;
 /**
  * The time of change of an item, if its fields have this JSON text. It compares bytes without parsing, so it only works for
  * texts from `JSON.stringify`.
- * @param fieldsText in UTF-8 @returns null if the fields differ, or may differ
+ * @param fieldsText in UTF-8
+ * @returns null if the fields differ, or may differ
  */
 export function updatedAtIfSame({ stored, names }: EncodedItem, fieldsText: Buffer): number | null {
   if (names !== null) return areFields(stored, names, fieldsText) ? timeOf(stored) : null;

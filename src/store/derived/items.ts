@@ -70,7 +70,8 @@ export async function decodeItems(encoded: readonly EncodedItem[]): Promise<Stor
 
 /**
  * Items of an index in a partition, in portions of about `portionBytes`. Items that exist during the whole scan are returned at
- * least once. @throws StoreUnavailableError
+ * least once.
+ * @throws StoreUnavailableError
  */
 export async function* scanItems(
   store: Store,

@@ -24,7 +24,8 @@ export interface CandidatePortion {
 /**
  * All entries of the keys, in portions, so that a whole type of entities blocks neither Redis nor the reader. An entry may be
  * returned several times, in particular if it has several of the keys. For an entry that changes meanwhile, either state may be
- * returned, because the dependent is registered and will be invalidated. @throws StoreUnavailableError
+ * returned, because the dependent is registered and will be invalidated.
+ * @throws StoreUnavailableError
  */
 export async function* candidatePortions(
   store: Store,

@@ -67,7 +67,8 @@ export interface Touched<Key extends LookupKey> {
 
 /**
  * Publishes index writes, then yields the members that depend on the touched keys, in portions. The writes of a key are done
- * before its dependents are read. @throws FencedError, StoreUnavailableError
+ * before its dependents are read.
+ * @throws FencedError, StoreUnavailableError
  */
 export async function* touchKeys<Key extends LookupKey>(
   store: Store,

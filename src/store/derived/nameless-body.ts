@@ -47,7 +47,10 @@ export function namesDigestOfBody(stored: Buffer): Buffer | null {
   return stored[0] === nameless ? stored.subarray(1, bodyAt) : null;
 }
 
-/** @returns the body as from `encodeBody`. @param names that it omits */
+/**
+ * @returns the body as from `encodeBody`
+ * @param names that it omits
+ */
 export function withNames(stored: Buffer, names: readonly string[]): Buffer {
   const keys = keysOf(names);
   let length = stored.length - bodyAt;

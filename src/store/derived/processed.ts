@@ -30,7 +30,8 @@ export async function readProcessed(
 
 /**
  * Adds the names that the records leave out. A record without its list is useless (null): the next processing of its entity
- * creates both again. @throws StoreUnavailableError
+ * creates both again.
+ * @throws StoreUnavailableError
  */
 async function withNames(
   store: Store,
@@ -54,7 +55,8 @@ export function sourceField(tenant: string, sourceId: string): string {
 }
 
 /**
- * All sources whose entities were ever processed in a partition, even if no longer configured. @throws StoreUnavailableError
+ * All sources whose entities were ever processed in a partition, even if no longer configured.
+ * @throws StoreUnavailableError
  */
 export async function processedSources(
   store: Store,

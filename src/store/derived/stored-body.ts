@@ -64,8 +64,8 @@ const numberBytesMax = 5;
 const plainHead = Buffer.of(plainText);
 
 /**
- * Encodes a built view; in steps if it has very many references. Equal bodies give equal bytes. @param sourceId of the view
- * itself
+ * Encodes a built view; in steps if it has very many references. Equal bodies give equal bytes.
+ * @param sourceId of the view itself
  */
 export function encodeBody(body: ViewBody, sourceId: string): Resumable<Buffer> {
   const steps = encodeInSteps(body, sourceId);
@@ -206,7 +206,10 @@ export function bytesApart(stored: Buffer): number | null {
   return stored[0] === apart ? stored.readUInt32LE(1) : null;
 }
 
-/** @param stored from `encodeBody`. @param sourceId of the view itself */
+/**
+ * @param stored from `encodeBody`
+ * @param sourceId of the view itself
+ */
 export function decodeBody(stored: Buffer, sourceId: string): StoredBody {
   if (stored[0] === plainText) return { texts: [stored.subarray(1)], references: [] };
   const { lengths, textBytes, names, textsAt } = decodeHead(stored);

@@ -95,7 +95,8 @@ function viewTag(scope: EnvironmentScope, view: View): string {
 
 /**
  * Narrow: one URL on all hosts, in any spelling, or one handle. Ignores the case of URLs for every tenant, so that a response
- * can be purged after `urls.caseInsensitive` has changed. @param field a `claimField`
+ * can be purged after `urls.caseInsensitive` has changed.
+ * @param field a `claimField`
  */
 function claimTag(scope: EnvironmentScope, field: string): string {
   const isUrl = isUrlField(field);

@@ -82,7 +82,8 @@ async function readBodyIn(
 
 /**
  * A view as stored; null if there is none or it is larger than `bytesMax`.
- * @param bytesMax applies to large views, which are stored separately. @throws StoreUnavailableError
+ * @param bytesMax applies to large views, which are stored separately
+ * @throws StoreUnavailableError
  */
 export async function readView(
   store: Store,

@@ -17,7 +17,10 @@ import type { Store } from '../store.ts';
 /** Documents that no jobs process picks up expire after this. */
 const documentsSeconds = 24 * 3600;
 
-/** @param documents documents of one or all tenants, with hashed keys. @throws StoreUnavailableError */
+/**
+ * @param documents documents of one or all tenants, with hashed keys
+ * @throws StoreUnavailableError
+ */
 export async function putDryRun(store: Store, token: string, documents: ConfigDocuments): Promise<void> {
   const key = keys.dryRun(token);
   const call = store.client.multi();

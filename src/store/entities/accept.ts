@@ -52,8 +52,8 @@ export interface AcceptRequest {
 }
 
 /**
- * Stores entities in order, atomically for each partition. When it returns, all changes are stored and announced. @throws
- * StoreUnavailableError; then some partitions may have stored their entities; the same request can be repeated
+ * Stores entities in order, atomically for each partition. When it returns, all changes are stored and announced.
+ * @throws StoreUnavailableError; then some partitions may have stored their entities; the same request can be repeated
  */
 export async function acceptEntities(
   store: Store,

@@ -90,8 +90,9 @@ export class AutoFields {
   }
 
   /**
-   * All fields in Redis; null for an unknown entity type. Fields are only ever added or retyped, so
-   * unchanged counts mean an unchanged map and the fields need not be sent again. @throws StoreUnavailableError
+   * All fields in Redis; null for an unknown entity type. Fields are only ever added or retyped, so unchanged counts mean an
+   * unchanged map and the fields need not be sent again.
+   * @throws StoreUnavailableError
    */
   async read(tenant: string, sourceId: string, type: string): Promise<ReadonlyMap<string, FieldType> | null> {
     const name = nameOf(tenant, sourceId, type);
@@ -117,8 +118,8 @@ export class AutoFields {
   }
 
   /**
-   * Returns the `types` that do not exist and cannot be created because their source has no room. @throws
-   * StoreUnavailableError
+   * Returns the `types` that do not exist and cannot be created because their source has no room.
+   * @throws StoreUnavailableError
    */
   async typesWithoutRoom(
     tenant: string,
@@ -154,7 +155,8 @@ export class AutoFields {
 
   /**
    * Deletes the types of a source that is no longer configured, if they are in the partition with the tag.
-   * @returns number of entity types and fields. @throws StoreUnavailableError
+   * @returns number of entity types and fields
+   * @throws StoreUnavailableError
    */
   async forgetDecided(tag: string, tenant: string, sourceId: string): Promise<number> {
     if (tag !== this.#tag(tenant, sourceId)) return 0;

@@ -93,7 +93,8 @@ export interface SchedulePlace extends ScheduledMoment {
 
 /**
  * The next scheduled entries of several sources of a tenant, sorted by time, then by originId and source.
- * @param after return entries after this position; null: from the beginning. @throws StoreUnavailableError
+ * @param after return entries after this position; null: from the beginning
+ * @throws StoreUnavailableError
  */
 export async function listScheduled(
   store: Store,

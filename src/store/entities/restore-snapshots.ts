@@ -47,7 +47,8 @@ export async function releaseHold(store: Store, token: string): Promise<void> {
 
 /**
  * Restores entities of one source; workers build their views, routes and items. Keeps existing entities with the same or a
- * later stamp. @throws FencedError if the store is not reserved for this restore; StoreUnavailableError
+ * later stamp.
+ * @throws FencedError if the store is not reserved for this restore; StoreUnavailableError
  */
 export async function restoreSnapshots(
   store: Store,

@@ -18,7 +18,8 @@ const bytesPerPortion = 8 * 1024 * 1024;
 
 /**
  * Yields the entities of a source in a partition, in portions. As with HSCAN, entities that exist during the whole scan appear
- * at least once, possibly twice. @throws StoreUnavailableError
+ * at least once, possibly twice.
+ * @throws StoreUnavailableError
  */
 export async function* scanSnapshots(
   store: Store,

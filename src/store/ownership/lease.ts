@@ -95,7 +95,8 @@ export async function releaseLease(store: Store, lease: Lease): Promise<void> {
 /**
  * Makes all partitions refuse writes from older owners of this partition. A new owner calls it before it starts to work, so
  * that a paused worker cannot write after losing its lease.
- * @returns false if a newer owner has already fenced, or if a failover may have ended the lease. @throws StoreUnavailableError
+ * @returns false if a newer owner has already fenced, or if a failover may have ended the lease
+ * @throws StoreUnavailableError
  */
 export async function fenceOlderOwners(store: Store, lease: Lease): Promise<boolean> {
   const { tags } = store.partitions;

@@ -40,7 +40,10 @@ interface Waiting {
 
 const callsOf = new WeakMap<Store, CommitCalls>();
 
-/** @returns number of the commit. @throws FencedError, StoreUnavailableError */
+/**
+ * @returns number of the commit
+ * @throws FencedError, StoreUnavailableError
+ */
 export function sendCommit(store: Store, commit: PreparedCommit): Promise<number> {
   const calls = callsOf.get(store) ?? new CommitCalls(store);
   callsOf.set(store, calls);

@@ -136,7 +136,8 @@ export interface AlongsideCommit {
 /**
  * @param after number of the owner's last commit. With it, a call that is sent twice takes effect once. Also, an owner is
  * refused if the store went back to an earlier state (failover, restore) and has lost its commits.
- * @returns number of the commit. @throws FencedError, StoreUnavailableError
+ * @returns number of the commit
+ * @throws FencedError, StoreUnavailableError
  */
 export async function commit(
   store: Store,

@@ -15,7 +15,8 @@ export const outsideCaller: Caller = { partition: -1, epoch: 0 };
 /**
  * Requests a rebuild of views and items of a partition's entities.
  * @param causes for each dependent, the entity whose change invalidates it; absent: unknown
- * @returns sequence of the invalidation. @throws FencedError, StoreUnavailableError
+ * @returns sequence of the invalidation
+ * @throws FencedError, StoreUnavailableError
  */
 export function invalidate(
   store: Store,

@@ -17,7 +17,8 @@ const standstillMs = 20_000;
 
 /**
  * Waits until all changes announced before the call are visible, including the rebuilds they caused.
- * @returns false if `signal` aborted. @throws StandstillError, StoreUnavailableError
+ * @returns false if `signal` aborted
+ * @throws StandstillError, StoreUnavailableError
  */
 export async function waitUntilSettled(store: Store, signal?: AbortSignal): Promise<boolean> {
   let states = await readPartitionStates(store);

@@ -62,7 +62,8 @@ export class Registry {
 
   /**
    * The metrics of all other processes; those that do not reply in time are left out.
-   * @param except id of the calling process. @throws StoreUnavailableError
+   * @param except id of the calling process
+   * @throws StoreUnavailableError
    */
   async metrics(except: string): Promise<MetricsText[]> {
     const missing = new Set((await this.live()).map(({ id }) => id).filter((id) => id !== except));

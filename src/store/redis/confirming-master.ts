@@ -46,8 +46,8 @@ export class ConfirmingMaster {
   }
 
   /**
-   * Returns the history of a tag of this master, once everything done before the call is on the replicas. @throws
-   * StoreUnavailableError
+   * Returns the history of a tag of this master, once everything done before the call is on the replicas.
+   * @throws StoreUnavailableError
    */
   confirmed(tag: string): Promise<string> {
     return new Promise((resolve, reject) => {

@@ -15,7 +15,8 @@ export class FencedError extends Error {
 }
 
 /**
- * Awaits a reply of Redis and converts errors of the client library. @throws FencedError, StoreFullError, StoreUnavailableError
+ * Awaits a reply of Redis and converts errors of the client library.
+ * @throws FencedError, StoreFullError, StoreUnavailableError
  */
 export async function answerOf<T>(asked: Promise<T>): Promise<T> {
   try {

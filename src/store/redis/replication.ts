@@ -35,7 +35,8 @@ export interface Replication {
   confirm(histories: Histories): Promise<boolean>;
   /**
    * Number of required replicas of the masters of these tags that do not confirm: they are gone, hang or lag. Takes as long as
-   * a confirmation. @throws StoreUnavailableError if a master does not respond
+   * a confirmation.
+   * @throws StoreUnavailableError if a master does not respond
    */
   missing(tags: readonly string[]): Promise<number>;
   close(): void;

@@ -28,7 +28,11 @@ export interface ScannedPortion {
 /** A field and its value, or a member of a sorted set and its score. */
 export type ScannedPair = readonly [name: Buffer, value: Buffer];
 
-/** Yields all portions of a scan. @param read reads the portion at a scan position. @throws what `read` throws */
+/**
+ * Yields all portions of a scan.
+ * @param read reads the portion at a scan position
+ * @throws what `read` throws
+ */
 export async function* portionsFrom<Portion extends { readonly next: ScanPlace | null }>(
   read: (place: ScanPlace | null) => Promise<Portion>,
 ): AsyncGenerator<Portion> {
@@ -42,7 +46,9 @@ export async function* portionsFrom<Portion extends { readonly next: ScanPlace |
 
 /**
  * Some fields of a hash, about `count`. Fields that exist during the whole scan are in at least one of its portions, possibly
- * in several. @param place null: from the beginning. @throws StoreUnavailableError
+ * in several.
+ * @param place null: from the beginning
+ * @throws StoreUnavailableError
  */
 export async function hashPortion(
   store: Store,

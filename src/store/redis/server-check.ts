@@ -11,8 +11,9 @@ export class UnfitRedisError extends Error {
 }
 
 /**
- * Checks the server, or every master of a cluster. Only uses INFO, because hosted Redis often refuses CONFIG. @param setting
- * the setting with the address of the server, for the message. @throws UnfitRedisError, and what the client throws
+ * Checks the server, or every master of a cluster. Only uses INFO, because hosted Redis often refuses CONFIG.
+ * @param setting the setting with the address of the server, for the message
+ * @throws UnfitRedisError, and what the client throws
  */
 export async function checkServers(client: RedisClient, setting: string): Promise<void> {
   const nodes = client instanceof Redis ? [client] : client.nodes('master');

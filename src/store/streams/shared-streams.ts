@@ -210,7 +210,8 @@ class SharedStreams implements StreamSource {
 
 /**
  * Each start of a Redis and each promotion of a replica begins a new history. A replica that is not yet promoted has the
- * history of its master but may lack its end. @throws StoreUnavailableError for a replica
+ * history of its master but may lack its end.
+ * @throws StoreUnavailableError for a replica
  */
 async function historyOf(client: RedisClient): Promise<string> {
   const facts = String(await sendRaw(client, 'INFO', ['replication']));

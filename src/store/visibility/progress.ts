@@ -15,7 +15,10 @@ import { type HighWaterMark, UnseenWrites, type Version, type VersionVector } fr
 export class Conditions {
   readonly #open = new Set<() => void>();
 
-  /** @param isMet must be cheap, and may keep state. @returns false if it was not met in time */
+  /**
+   * @param isMet must be cheap, and may keep state
+   * @returns false if it was not met in time
+   */
   wait(isMet: () => boolean, timeoutMs: number): Promise<boolean> {
     if (isMet()) return Promise.resolve(true);
     return new Promise((resolve) => {
@@ -42,8 +45,9 @@ export class Conditions {
 export type ChangeListener = (partition: number, digests: readonly string[] | null) => void;
 
 /**
- * Called when a partition has made progress. @param last sequence of its last stream entry if the state was read again,
- * otherwise null. Entries after it were lost, as when Redis restarts without its last writes
+ * Called when a partition has made progress.
+ * @param last sequence of its last stream entry if the state was read again, otherwise null. Entries after it were lost, as
+ * when Redis restarts without its last writes
  */
 export type PlaceListener = (partition: number, checkpoint: number, last: number | null) => void;
 
@@ -163,7 +167,8 @@ export class Progress {
 
   /**
    * A condition that drops completed parts. The rebuilds of a write are known when it is processed, so later writes are not
-   * waited for. @param writes entries to wait for; will be emptied
+   * waited for.
+   * @param writes entries to wait for; will be emptied
    */
   #becomesVisible(tenant: string, writes: Map<number, number>): () => boolean {
     const invalidations = new Map<number, number>();

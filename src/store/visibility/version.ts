@@ -85,7 +85,8 @@ export type HighWaterMark = ReadonlyMap<number, number>;
 
 /**
  * The high-water mark of fields that have been read. On a single Redis, a commit changes claims of any partition and announces
- * them in its own, so all partitions are needed. @throws StoreUnavailableError
+ * them in its own, so all partitions are needed.
+ * @throws StoreUnavailableError
  */
 export async function readHighWaterMark(
   { fields, partitions, address }: Pick<Store, 'fields' | 'partitions' | 'address'>,

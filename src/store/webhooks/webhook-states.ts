@@ -98,7 +98,10 @@ export async function changeWebhookState(
 
 const noteScript = new Script<Buffer>('webhooks/note-traces', 1);
 
-/** @param entityIds from `formatEntityId`. @throws StoreUnavailableError */
+/**
+ * @param entityIds from `formatEntityId`
+ * @throws StoreUnavailableError
+ */
 export async function noteTraces(
   store: Store,
   tenant: string,

@@ -54,7 +54,10 @@ export interface EntityChanges {
   readonly moves: readonly (ClaimMove & { readonly contest: Contest })[];
 }
 
-/** @param diff the diff so far. @throws ScanTooLongError, StoreUnavailableError */
+/**
+ * @param diff the diff so far
+ * @throws ScanTooLongError, StoreUnavailableError
+ */
 export async function entityChanges(
   context: DryRunContext,
   place: EntityPlace,

@@ -12,7 +12,10 @@ export interface ServedNow {
   readonly handles: number;
 }
 
-/** @param handleClaims number of claims on handles of all views. @throws StoreUnavailableError */
+/**
+ * @param handleClaims number of claims on handles of all views
+ * @throws StoreUnavailableError
+ */
 export async function servedNow(
   store: Store,
   tenants: readonly Tenant[],

@@ -28,7 +28,11 @@ import { IndexedCandidates, ReadOnlyLookups } from '../../verify/read-only-looku
 import { referenceId, viewJson } from '../view-json.ts';
 import { type Explained, type ExplainRequest, lookedUpBy, shownBy } from './who-depends.ts';
 
-/** See the reference for the members. @returns a string with the reason if there is no view. @throws StoreUnavailableError */
+/**
+ * See the reference for the members.
+ * @returns a string with the reason if there is no view
+ * @throws StoreUnavailableError
+ */
 export async function explainView(
   store: Store,
   request: ExplainRequest,

@@ -31,7 +31,9 @@ const noFormerClaims: FormerClaims = {
 
 /**
  * The waiting claims among the next schedule entries of an environment, up to a limit. The claims of code are only known at run
- * time, so its views count with the URL of the entity. @param fields claim fields of the URL. @throws StoreUnavailableError
+ * time, so its views count with the URL of the entity.
+ * @param fields claim fields of the URL
+ * @throws StoreUnavailableError
  */
 export async function waitingClaims(
   store: Store,

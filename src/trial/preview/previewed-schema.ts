@@ -54,7 +54,8 @@ function autoIndex({ sourceGroups }: Tenant, label: string): PreviewedSchema | n
 
 /**
  * The tenant with the text added to its schemas.
- * @param documents of all tenants, or only of this one. @throws SchemaTextError
+ * @param documents of all tenants, or only of this one
+ * @throws SchemaTextError
  */
 export async function withSchemaText(
   documents: ConfigDocuments,
@@ -123,7 +124,8 @@ async function compiled(documents: ConfigDocuments, path: string): Promise<Confi
 
 /**
  * Mistakes in stored documents are tolerated, because these were valid when they were published.
- * @throws SchemaTextError @throws ProblemError 422 if the check takes too long
+ * @throws SchemaTextError
+ * @throws ProblemError 422 if the check takes too long
  */
 async function loaded(documents: ConfigDocuments, path: string): Promise<Configuration> {
   const strict = await checkedInTurn(loadingSteps(documents, 'folder'));

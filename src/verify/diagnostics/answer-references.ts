@@ -33,7 +33,8 @@ export class AnswerReferences {
 
   /**
    * If the response would exceed the maximum number of references, the property with most of them; null if the view can be
-   * delivered. @throws StoreUnavailableError
+   * delivered.
+   * @throws StoreUnavailableError
    */
   async excess(root: CountedView): Promise<ReferenceProperty | null> {
     if (root.references.length === 0) return null;

@@ -19,7 +19,10 @@ export interface DiagnoseOptions extends DiagnosisOptions {
   readonly nullPaths?: NullPaths;
 }
 
-/** @returns number of checked entities. @throws StoreUnavailableError */
+/**
+ * @returns number of checked entities
+ * @throws StoreUnavailableError
+ */
 export async function diagnose(options: DiagnoseOptions): Promise<number> {
   return await withDiagnosis(options, (diagnosis) => diagnoseAll(options, diagnosis));
 }

@@ -72,7 +72,8 @@ export class EntityDiagnosis {
 
   /**
    * Checks some entities, except for competing claims.
-   * @returns the turns of the entities. @throws StoreUnavailableError
+   * @returns the turns of the entities
+   * @throws StoreUnavailableError
    */
   async lookAt(
     { tenant, sourceId, partition }: DiagnosedPlace,

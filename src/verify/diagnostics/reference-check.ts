@@ -19,7 +19,10 @@ export interface ReferenceFinding {
   readonly diagnostic: Diagnostic;
 }
 
-/** @param outputs of one tenant @throws StoreUnavailableError */
+/**
+ * @param outputs of one tenant
+ * @throws StoreUnavailableError
+ */
 export async function checkReferences(store: Store, outputs: readonly Output[]): Promise<ReferenceFinding[]> {
   const found = await Promise.all(outputs.map((output) => checkOutput(store, output)));
   return [...found.flat(), ...(await checkAnswers(store, outputs))];

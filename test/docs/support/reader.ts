@@ -47,8 +47,8 @@ export interface PageReader {
 }
 
 /**
- * Runs all blocks of a page that starts its own site, and stops the site. @returns the number of blocks below the one that
- * starts the site
+ * Runs all blocks of a page that starts its own site, and stops the site.
+ * @returns the number of blocks below the one that starts the site
  */
 export async function followPage(
   context: TestContext,

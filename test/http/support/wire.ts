@@ -10,8 +10,9 @@ export interface Exchange {
 const patienceMs = 20_000;
 
 /**
- * Sends pieces with pauses, then reads until that many answers are complete or the server closes. @param pieces text to send,
- * or milliseconds to wait @param answers how many to wait for; Infinity waits only for the close
+ * Sends pieces with pauses, then reads until that many answers are complete or the server closes.
+ * @param pieces text to send, or milliseconds to wait
+ * @param answers how many to wait for; Infinity waits only for the close
  */
 export async function exchange(
   port: number,

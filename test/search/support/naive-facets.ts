@@ -10,7 +10,10 @@ export interface NaiveFacet {
   readonly stats?: Json;
 }
 
-/** @param rows the items of each row's field @param byValue all groups by value, in order */
+/**
+ * @param rows the items of each row's field
+ * @param byValue all groups by value, in order
+ */
 export function naiveFacet(
   facet: JsonObject,
   type: string,

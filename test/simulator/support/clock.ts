@@ -98,8 +98,8 @@ export class VirtualClock {
   }
 
   /**
-   * Runs events until the promise is settled. @throws what it throws; Error if no events are left, or it takes longer than
-   * `limitMs`
+   * Runs events until the promise is settled.
+   * @throws what it throws; Error if no events are left, or it takes longer than `limitMs`
    */
   async run<T>(promise: Promise<T>, limitMs: number): Promise<T> {
     const endMs = this.#nowMs + limitMs;

@@ -35,8 +35,9 @@ const readers: Readonly<Record<string, PortionReader>> = {
 };
 
 /**
- * Scans a whole hash. @param meanwhile called before each portion with its number @returns the fields seen, and the number of
- * portions
+ * Scans a whole hash.
+ * @param meanwhile called before each portion with its number
+ * @returns the fields seen, and the number of portions
  */
 async function scanned(
   read: PortionReader,

@@ -23,8 +23,9 @@ export const webhookSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 export const receiverEnvironment = { WEBHOOK_ALLOW: '127.0.0.0/8' };
 
 /**
- * A webhook of a tenant that sends each change immediately, to the path of its alias. @param port of the receiver @param more
- * members that replace the defaults
+ * A webhook of a tenant that sends each change immediately, to the path of its alias.
+ * @param port of the receiver
+ * @param more members that replace the defaults
  */
 export function webhookTo(port: number, alias: string, more: JsonObject = {}): JsonObject {
   return {

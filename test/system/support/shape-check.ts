@@ -27,7 +27,8 @@ const known = new Set([
 
 /**
  * The errors of a value, each with its position.
- * @param document the document that `$ref` refers to @throws Error for a keyword that is not checked here
+ * @param document the document that `$ref` refers to
+ * @throws Error for a keyword that is not checked here
  */
 export function shapeErrors(document: JsonObject, schema: JsonObject, value: Json, place = '$'): string[] {
   for (const keyword of Object.keys(schema)) {

@@ -30,7 +30,10 @@ const language = { ecmaVersion: 2022, sourceType: 'module' } as const;
 /** Keeps esbuild from following source maps of the sources: the last such comment in a file counts, and this one is empty. */
 const noSourceMap = '\n//# sourceMappingURL=data:application/json,{"version":3,"sources":[],"mappings":""}';
 
-/** @param file path of the schema, relative to CONFIG_DIR @param issues receives every mistake, with line and column */
+/**
+ * @param file path of the schema, relative to CONFIG_DIR
+ * @param issues receives every mistake, with line and column
+ */
 export async function bundle(file: string, read: ReadModule, issues: ConfigIssue[]): Promise<Bundle | null> {
   const tenantFolder = file.split('/').slice(0, 2).join('/');
   const texts = new Map<string, string>();

@@ -7,7 +7,10 @@ import { type Analysis, analyse } from './analysis.ts';
 import { type Bundle, bundle } from './bundle.ts';
 import { escapeForSandbox } from './sandbox-text.ts';
 
-/** @param file path of the schema, relative to CONFIG_DIR. @throws RangeError if it is nested too deeply */
+/**
+ * @param file path of the schema, relative to CONFIG_DIR
+ * @throws RangeError if it is nested too deeply
+ */
 export async function compileFile(file: string, read: ReadModule): Promise<CompiledFile> {
   const issues: ConfigIssue[] = [];
   const bundled = await bundle(file, read, issues);

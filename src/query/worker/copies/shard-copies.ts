@@ -138,8 +138,8 @@ export class ShardCopies implements AnsweringShards {
   }
 
   /**
-   * Determines this worker's group among the live workers, and loads and drops copies accordingly. @throws
-   * StoreUnavailableError
+   * Determines this worker's group among the live workers, and loads and drops copies accordingly.
+   * @throws StoreUnavailableError
    */
   async #poll(): Promise<void> {
     const { workerId, copies } = this.options;

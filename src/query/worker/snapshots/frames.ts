@@ -66,7 +66,11 @@ export class FrameReader {
     return bytes;
   }
 
-  /** Reads the next frame into an array, from its beginning. @returns its length @throws SnapshotDamagedError */
+  /**
+   * Reads the next frame into an array, from its beginning.
+   * @returns its length
+   * @throws SnapshotDamagedError
+   */
   async nextInto(bytes: Uint8Array): Promise<number> {
     const length = await this.#nextLength();
     if (length > bytes.byteLength) throw new SnapshotDamagedError('a frame is too long');

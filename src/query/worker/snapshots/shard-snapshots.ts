@@ -196,7 +196,10 @@ export class ShardSnapshots {
     }
   }
 
-  /** @returns number of items; null when the file is outdated @throws SnapshotDamagedError; I/O errors */
+  /**
+   * @returns number of items; null when the file is outdated
+   * @throws SnapshotDamagedError; I/O errors
+   */
   async #read(
     shards: ShardSet,
     name: string,

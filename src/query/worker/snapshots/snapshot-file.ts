@@ -74,7 +74,9 @@ export function unfinished(file: string): string {
 
 /**
  * Writes a snapshot part by part, under a temporary name until it is complete. Without fsync: the digests detect what a power
- * failure has damaged. @param isStale true once the shard has changed, or there is no more time @returns whether it was written
+ * failure has damaged.
+ * @param isStale true once the shard has changed, or there is no more time
+ * @returns whether it was written
  * @throws I/O errors
  */
 export async function writeSnapshot(

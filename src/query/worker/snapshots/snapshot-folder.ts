@@ -70,7 +70,8 @@ export class SnapshotFolder {
   /**
    * Takes over the files of one dead worker, because they have the items of the same partitions. Removes unusable files:
    * unfinished ones, those of other indexes, and those unused for days. `keep` must be called afterwards.
-   * @returns index -> path of its file @throws I/O errors
+   * @returns index -> path of its file
+   * @throws I/O errors
    */
   async takeOver(indexes: readonly string[]): Promise<Map<string, string>> {
     const wanted = new Map(indexes.map((index) => [shortDigest(index), index]));

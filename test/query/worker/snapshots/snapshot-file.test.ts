@@ -58,8 +58,8 @@ async function restored(): Promise<Shard> {
 }
 
 /**
- * What a load does: each current item is confirmed or put, and items that were not found are removed. @returns how many were
- * confirmed
+ * What a load does: each current item is confirmed or put, and items that were not found are removed.
+ * @returns how many were confirmed
  */
 function load(shard: Shard, items: Iterable<IndexItem>): number {
   let confirmed = 0;

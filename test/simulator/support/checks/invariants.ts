@@ -78,7 +78,11 @@ export class StoreCheck {
     this.#announcements = new Announcements(keyspace, partitions.tags, isLikeCluster);
   }
 
-  /** Must be called while nothing runs. @param site the last published one @throws AssertionError */
+  /**
+   * Must be called while nothing runs.
+   * @param site the last published one
+   * @throws AssertionError
+   */
   async check(site: Site): Promise<void> {
     const { keyspace, writes } = this;
     const changed = new Set<string>(this.#site === site ? writes.changed : writes.worlds.keys());

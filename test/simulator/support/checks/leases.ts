@@ -23,7 +23,10 @@ export class LeaseCheck {
     this.#known.delete(tag);
   }
 
-  /** @param words of `scripts/partitions/lease.lua` @throws AssertionError */
+  /**
+   * @param words of `scripts/partitions/lease.lua`
+   * @throws AssertionError
+   */
   afterLease(tag: string, words: readonly string[], reply: Reply): void {
     const [action, worker = '', leaseMs, epoch] = words;
     const nowMs = Math.floor(this.nowMs());

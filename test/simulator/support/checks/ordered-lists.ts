@@ -6,7 +6,10 @@ import { sourceIds, type World } from '../../../actors/support/world.ts';
 import { leafMax, longText } from '../lua/small-leaves.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
-/** @param worlds entities by tenant @throws AssertionError */
+/**
+ * @param worlds entities by tenant
+ * @throws AssertionError
+ */
 export function checkLists(
   keyspace: Keyspace,
   partitions: Partitions,

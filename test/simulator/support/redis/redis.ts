@@ -94,7 +94,8 @@ export class SimulatedRedis {
 
   /**
    * @param connection number of the client's connection
-   * @param answer called immediately, or when a blocking read ends. @returns cancels a blocking command
+   * @param answer called immediately, or when a blocking read ends
+   * @returns cancels a blocking command
    */
   execute(words: readonly string[], connection: number, answer: (reply: Reply) => void): (() => void) | null {
     this.commandsRun += 1;

@@ -7,7 +7,10 @@ import type { ConfigFiles } from '../processes/system.ts';
 
 const configFolder = fileURLToPath(new URL('../../../../config/', import.meta.url));
 
-/** @param addTo changes `tenant.json` before it is used @param tenant replaces the demo's own name */
+/**
+ * @param addTo changes `tenant.json` before it is used
+ * @param tenant replaces the demo's own name
+ */
 export function atlasFiles(addTo: (tenant: TenantFile) => void = () => {}, tenant = 'atlas'): ConfigFiles {
   const names = readdirSync(configFolder, { recursive: true, encoding: 'utf8' }).filter((name) =>
     /^tenants\/.*\.(?:json|ts)$/.test(name),

@@ -14,7 +14,10 @@ export class Reader {
     this.#child = fork(program, [key, ...urls], { execArgv: [...typeScriptWords] });
   }
 
-  /** @returns the latencies in ms. @throws Error if an answer was not 200; the process prints which */
+  /**
+   * @returns the latencies in ms
+   * @throws Error if an answer was not 200; the process prints which
+   */
   async read(forMs: number): Promise<readonly number[]> {
     const ended = once(this.#child, 'exit').then(() => {
       throw new Error('the reader ended');

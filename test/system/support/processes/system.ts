@@ -212,8 +212,8 @@ export class System {
   }
 
   /**
-   * Kills every process at the same time, and truncates Redis' file to what was synced. @returns number of bytes that were
-   * removed
+   * Kills every process at the same time, and truncates Redis' file to what was synced.
+   * @returns number of bytes that were removed
    */
   async cutPower(): Promise<number> {
     const redis = this.redis.cutPower();
@@ -375,8 +375,8 @@ export class System {
   }
 
   /**
-   * Stops everything: fronts, workers and jobs like an operator, then Redis. @throws Error if a process exited by itself, did
-   * not end on request, or logged an internal error
+   * Stops everything: fronts, workers and jobs like an operator, then Redis.
+   * @throws Error if a process exited by itself, did not end on request, or logged an internal error
    */
   async stop(): Promise<void> {
     for (const client of this.#clients) client.close();
