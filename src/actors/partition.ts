@@ -323,7 +323,13 @@ export class PartitionActor {
     this.#batchBasis = basis;
     const result = await processFaultless(
       {
-        ...{ store, lease, basis, autoFields, intents, namedFields, claimsPerCommit },
+        store,
+        lease,
+        basis,
+        autoFields,
+        intents,
+        namedFields,
+        claimsPerCommit,
         removedViews: this.#removedViews,
         code: this.#code,
         codeWaitMs: taken.areDeferred ? deferredWaitMs : undefined,

@@ -72,7 +72,9 @@ async function main(): Promise<number> {
     throw new CommandStop('Missing SCHEMA, or ORIGIN_ID or FILE. Example: npm run preview -- page home');
   }
   const asked = {
-    ...{ schema, entity, tenant: values.tenant ?? null },
+    schema,
+    entity,
+    tenant: values.tenant ?? null,
     environment: values.environment ?? null,
     group: values.group ?? null,
   };
@@ -196,11 +198,16 @@ function entityOfText(text: string, sourceId: string, originId: string): StoredE
   if (type === null || !isJsonObject(properties)) return null;
   const stamp = Date.now() * 1000;
   return {
-    ...{ sourceId, originId: textOf('originId') ?? originId, type, url: textOf('url') },
+    sourceId,
+    originId: textOf('originId') ?? originId,
+    type,
+    url: textOf('url'),
     originParentId: textOf('originParentId'),
     redirects: Array.isArray(redirects) ? redirects.filter((one) => typeof one === 'string') : [],
     properties,
-    ...{ stamp, bornStamp: stamp, urlStamp: stamp },
+    stamp,
+    bornStamp: stamp,
+    urlStamp: stamp,
   };
 }
 

@@ -93,7 +93,11 @@ function statsOf(facets: readonly Facet[]): SearchResult['facets_stats'] {
 type Json = GroupItem[string];
 
 const escapes: Readonly<Record<string, string>> = {
-  ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' },
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
 };
 
 class Highlighter {

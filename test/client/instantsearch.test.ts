@@ -276,7 +276,10 @@ test('instantsearch: the page of the guide works in a browser, on its own origin
 test('instantsearch: the bundle, including any dependency, is below 6 kB', async () => {
   const { outputFiles } = await build({
     entryPoints: ['src/client/instantsearch.ts'],
-    ...{ bundle: true, format: 'esm', write: false, platform: 'browser' },
+    bundle: true,
+    format: 'esm',
+    write: false,
+    platform: 'browser',
   });
   const bytes = gzipSync(outputFiles[0]?.contents ?? new Uint8Array()).length;
   assert.ok(bytes > 0 && bytes < 6_000, `${bytes} bytes`);

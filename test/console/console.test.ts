@@ -34,7 +34,10 @@ const bad = {
   },
 };
 const scheduled = {
-  ...{ originId: 'city-someday', type: 'city', url: '/someday', properties: { name: 'Someday' } },
+  originId: 'city-someday',
+  type: 'city',
+  url: '/someday',
+  properties: { name: 'Someday' },
   publishAt: '2999-01-01T12:00Z',
 };
 const scope =

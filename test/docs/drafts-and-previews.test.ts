@@ -37,9 +37,17 @@ test('drafts and previews: the programs of the guide agree with the types of mil
     writeFileSync(path.join(folder, file), text);
   }
   const compilerOptions = {
-    ...{ noEmit: true, strict: true, module: 'esnext', moduleResolution: 'bundler', target: 'es2022' },
-    ...{ skipLibCheck: true, types: ['node'], typeRoots: [path.join(root, 'node_modules/@types')] },
-    ...{ jsx: 'react-jsx', jsxImportSource: 'preact', allowImportingTsExtensions: true },
+    noEmit: true,
+    strict: true,
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    target: 'es2022',
+    skipLibCheck: true,
+    types: ['node'],
+    typeRoots: [path.join(root, 'node_modules/@types')],
+    jsx: 'react-jsx',
+    jsxImportSource: 'preact',
+    allowImportingTsExtensions: true,
     paths: {
       '@/*': ['./*'],
       'millrace/client': [path.join(root, 'src/client/client.ts')],

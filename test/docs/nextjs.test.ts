@@ -69,9 +69,17 @@ test('Next.js: the programs agree with the types of the client and of the first 
   });
   const installed = (name: string) => [path.join(root, 'node_modules', name)];
   const compilerOptions = {
-    ...{ noEmit: true, strict: true, module: 'esnext', moduleResolution: 'bundler', target: 'es2022' },
-    ...{ skipLibCheck: true, types: ['node'], typeRoots: [path.join(root, 'node_modules/@types')] },
-    ...{ jsx: 'react-jsx', jsxImportSource: 'preact', allowImportingTsExtensions: true },
+    noEmit: true,
+    strict: true,
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    target: 'es2022',
+    skipLibCheck: true,
+    types: ['node'],
+    typeRoots: [path.join(root, 'node_modules/@types')],
+    jsx: 'react-jsx',
+    jsxImportSource: 'preact',
+    allowImportingTsExtensions: true,
     paths: {
       '@/*': ['./*'],
       'millrace/client': [path.join(root, 'src/client/client.ts')],

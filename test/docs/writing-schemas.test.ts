@@ -73,8 +73,14 @@ test('writing schemas: the examples run', async () => {
     programs: new Map(programs.map(({ kind, alias, code }) => [programName(kind, alias), code])),
   };
   const entity = {
-    ...{ sourceId: 'gid://Source/s', id: 'gid://Source/s/Entity/a', type: 'article', originId: 'a' },
-    ...{ originParentId: null, url: null, updatedAt: '2020-01-01T00:00:00.000Z', redirects: [] },
+    sourceId: 'gid://Source/s',
+    id: 'gid://Source/s/Entity/a',
+    type: 'article',
+    originId: 'a',
+    originParentId: null,
+    url: null,
+    updatedAt: '2020-01-01T00:00:00.000Z',
+    redirects: [],
     properties: { title: 'One', slug: 'one', tag: "it's", authorId: 'ann', published: '2020-02-02' },
   };
   const run = async (task: ProgramKind, answers = new Map<string, string>()): Promise<CodeReply> => {

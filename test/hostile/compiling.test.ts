@@ -25,7 +25,9 @@ const settingsOf = (prefix: string) => ({
 });
 const filesOf = (tenant: TenantName) =>
   siteFiles({
-    ...{ tenant, keyPrefix: prefixes[tenant], settings: settingsOf(prefixes[tenant]) },
+    tenant,
+    keyPrefix: prefixes[tenant],
+    settings: settingsOf(prefixes[tenant]),
     schemas: { page: { triggers: { cms: ['page'] }, properties: { n: '{p.n}' } } },
   });
 
@@ -38,7 +40,9 @@ before(async () => {
   truncateSync(sparse, 512 * 1024 * 1024);
   writeFileSync(map, '{"version":3,"sources":["name-in-a-secret-file.ts"],"mappings":"AAAA","names":[]}');
   system = await System.start({
-    ...{ web: 1, workers: 1, jobs: 0 },
+    web: 1,
+    workers: 1,
+    jobs: 0,
     files: { ...filesOf('good'), ...filesOf('evil') },
   });
   client = system.client();
@@ -55,8 +59,10 @@ function preview(tenant: TenantName, text: string, language: 'js' | 'ts' = 'js')
   return client.post(
     '/management/v1/preview',
     {
-      ...{ schema: { kind: 'full', language, text }, entity: { type: 'page', properties: {} } },
-      ...{ sourceGroup: 'cms', environment: 'production' },
+      schema: { kind: 'full', language, text },
+      entity: { type: 'page', properties: {} },
+      sourceGroup: 'cms',
+      environment: 'production',
     },
     { key: prefixes[tenant] + managementKey, timeoutMs: patienceMs },
   );

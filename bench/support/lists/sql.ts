@@ -79,7 +79,14 @@ export function viewOf(row: Row): object {
   const continent = isDeep && { continent: cardOf(row.continent, row.continentUrl) };
   const regionContinent = { continent: cardOf(row.regionContinent, row.regionContinentUrl) };
   return {
-    ...{ name, url, names: alternateNames ?? [], population, altitude: altitude ?? null, lat, lon, timezone },
+    name,
+    url,
+    names: alternateNames ?? [],
+    population,
+    altitude: altitude ?? null,
+    lat,
+    lon,
+    timezone,
     country: cardOf(country, countryUrl, continent),
     region: cardOf(
       region,

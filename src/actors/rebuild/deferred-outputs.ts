@@ -180,7 +180,11 @@ export class DeferredOutputs {
       }
       const cause = one.cause ?? known?.cause ?? null;
       const entry: Entry = {
-        ...{ tenant: one.tenant, dependent: one.dependent, reason: one.reason, cause, isAwaited },
+        tenant: one.tenant,
+        dependent: one.dependent,
+        reason: one.reason,
+        cause,
+        isAwaited,
         first: Math.min(known?.first ?? from, asked?.first ?? from),
         last: Math.max(known?.last ?? from, asked?.last ?? from),
       };

@@ -36,7 +36,12 @@ export async function importFile(options: ImportFileOptions, signal: AbortSignal
   const progress = showProgress(input);
   const importer = new Importer(
     {
-      ...{ baseUrl, trust, sourceKey, concurrency, signal, retryTotalMs: retryTotalMsDefault },
+      baseUrl,
+      trust,
+      sourceKey,
+      concurrency,
+      signal,
+      retryTotalMs: retryTotalMsDefault,
       onSilence: (line) => progress.say(line),
     },
     failures,

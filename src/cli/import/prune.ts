@@ -33,7 +33,12 @@ export async function importAndPrune(
 ): Promise<ImportSummary> {
   const { file, sourceKey, baseUrl, trust = {} } = options;
   const client = new BulkClient({
-    ...{ baseUrl, trust, sourceKey, signal, connections: 1, retryTotalMs: retryTotalMsDefault },
+    baseUrl,
+    trust,
+    sourceKey,
+    signal,
+    connections: 1,
+    retryTotalMs: retryTotalMsDefault,
     onSilence: (line) => console.error(line),
   });
   try {

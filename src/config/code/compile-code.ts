@@ -166,7 +166,10 @@ class Compilation {
     if (cpuMsLeft <= 0 || this.#hasTooMany(tenant)) return null;
     const read = (path: string) => this.#read(path);
     const { draft, issues, cpuMs } = await compiler.compile({
-      ...{ file, tenant, read, cpuMs: { left: cpuMsLeft, max: cpuMsMax } },
+      file,
+      tenant,
+      read,
+      cpuMs: { left: cpuMsLeft, max: cpuMsMax },
     });
     this.#cpuMs.set(tenant, cpuMsMax - cpuMsLeft + cpuMs);
     this.issues.push(...issues);

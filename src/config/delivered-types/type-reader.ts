@@ -30,8 +30,11 @@ import {
 const nodesMax = 2_000;
 
 const keywords: Readonly<Record<string, Type>> = {
-  ...{ TSStringKeyword: stringType, TSNumberKeyword: numberType, TSBooleanKeyword: booleanType },
-  ...{ TSNullKeyword: nullType, TSUndefinedKeyword: undefinedType },
+  TSStringKeyword: stringType,
+  TSNumberKeyword: numberType,
+  TSBooleanKeyword: booleanType,
+  TSNullKeyword: nullType,
+  TSUndefinedKeyword: undefinedType,
   TSTemplateLiteralType: stringType,
 };
 

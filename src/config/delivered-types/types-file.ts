@@ -38,11 +38,21 @@ const numberOrText = unionOf([numberType, stringType]);
 
 /** Queries return values as they were sent (docs/reference/indexes-and-queries.md "Field types"). */
 const scalarTypes: Readonly<Record<string, Type>> = {
-  ...{ keyword: stringType, text: stringType, boolean: booleanType, object: anyJson },
-  ...{ integer: numberType, float: numberType, double: numberType },
+  keyword: stringType,
+  text: stringType,
+  boolean: booleanType,
+  object: anyJson,
+  integer: numberType,
+  float: numberType,
+  double: numberType,
   // These also accept strings of digits, and epoch milliseconds.
-  ...{ long: numberOrText, date: numberOrText },
-  ...{ integerRange: range, longRange: range, floatRange: range, doubleRange: range, dateRange: range },
+  long: numberOrText,
+  date: numberOrText,
+  integerRange: range,
+  longRange: range,
+  floatRange: range,
+  doubleRange: range,
+  dateRange: range,
   geoPoint: place,
 };
 
@@ -141,7 +151,10 @@ function entityType(properties: Type): Type {
       originId: stringType,
       originParentId: orNull(stringType),
     },
-    ...{ url: orNull(stringType), updatedAt: stringType, redirects: listOf(stringType), properties },
+    url: orNull(stringType),
+    updatedAt: stringType,
+    redirects: listOf(stringType),
+    properties,
   };
   const members = Object.entries(types).map(([name, type]) => ({ name, type }));
   return { kind: 'object', members, isOpen: false };

@@ -45,7 +45,10 @@ export function managementEntities({ store }: Services): Handler {
     const details = hasDetails ? await detailsOf(store, tenant, environment, shown, stateOf) : [];
     return jsonAnswer<EntitiesAnswer>(200, {
       entities: shown.map(({ originId: id, type, url, stamp }, at) => ({
-        ...{ originId: id, type, url, updatedAt: stampText(stamp) },
+        originId: id,
+        type,
+        url,
+        updatedAt: stampText(stamp),
         ...details[at],
       })),
       ...(before === null ? { next } : { next: shown.at(-1)?.originId ?? null, previous: next }),

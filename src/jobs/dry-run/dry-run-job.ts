@@ -146,7 +146,10 @@ class DryRun {
     const layouts = await readLayouts(store);
     const candidates = new PlannedCandidates(store, layouts, this.#walkBounds());
     return {
-      ...{ store, planned, autoFields, sandbox: this.sandbox },
+      store,
+      planned,
+      autoFields,
+      sandbox: this.sandbox,
       lookups: new ReadOnlyLookups(store, candidates),
       urlFormNow: (tenant) => layouts.urlFormsOf(tenant).written,
     };
@@ -211,7 +214,8 @@ class DryRun {
       await addMoves(store, this.job.task.token, moves);
       after = last;
       await this.#advance({
-        ...{ diff, outputs: { ...at, originId: last } },
+        diff,
+        outputs: { ...at, originId: last },
         done: this.#progress.done + originIds.length,
         handleClaims: this.#progress.handleClaims + handleClaims,
       });

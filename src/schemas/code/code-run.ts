@@ -74,8 +74,12 @@ export class CodeRunner {
     for (let round = 0; round < codeLookupRoundsMax; round += 1) {
       const beforeMs = spentMs;
       const call = () => ({
-        ...{ set: this.set, task, alias: program.alias, input },
-        ...{ answers: new Map(answers), spentMs: beforeMs },
+        set: this.set,
+        task,
+        alias: program.alias,
+        input,
+        answers: new Map(answers),
+        spentMs: beforeMs,
       });
       const reply = build.code(`${name} ${round}`, call);
       if (reply === undefined) return null;

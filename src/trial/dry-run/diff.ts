@@ -29,7 +29,10 @@ export type ChangeKind = keyof ChangeCounts;
 const noChanges: ChangeCounts = { added: 0, changed: 0, removed: 0, same: 0 };
 
 export const emptyDiff: ConfigurationDiff = {
-  ...{ views: noChanges, routes: noChanges, handles: noChanges, items: noChanges },
+  views: noChanges,
+  routes: noChanges,
+  handles: noChanges,
+  items: noChanges,
   samples: { added: [], changed: [], removed: [] },
 };
 

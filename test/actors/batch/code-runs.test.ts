@@ -179,8 +179,15 @@ test('code runs: limit the memory of calls over all partitions without locking o
 test('code runs: count unused replies, and cancel builds that use too much', async () => {
   const { asked, counts, runs } = scene(new CallMemory(1000));
   const made = (characters: number): CodeReply => ({
-    ...{ kind: 'made', value: { texts: ['x'.repeat(characters)], holes: [] }, urls: [], handles: [] },
-    ...{ actions: [], destinations: [], findings: [], log: [], cpuMs: 1 },
+    kind: 'made',
+    value: { texts: ['x'.repeat(characters)], holes: [] },
+    urls: [],
+    handles: [],
+    actions: [],
+    destinations: [],
+    findings: [],
+    log: [],
+    cpuMs: 1,
   });
   const names = [await waits(runs, 'acme', 10), await waits(runs, 'acme', 10), await waits(runs, 'acme', 10)];
   for (const answer of asked.values()) answer(made(450));

@@ -217,7 +217,10 @@ test('view claims: the age of a claim starts when its entity is published', () =
   const born = { bornStamp: at(10), urlStamp: at(10) };
   /** The last result for an unpublished state, or for a published one. */
   const recordOf = (stamp: number, state: PublishState, of: PublishTimes): ProcessedRecord => ({
-    ...{ stamp, type: 'page', lookups: [], outputs: [] },
+    stamp,
+    type: 'page',
+    lookups: [],
+    outputs: [],
     times: { ...of, state, isBySchedule: false },
   });
   const ages = (record: ProcessedRecord | null, state: Partial<StoredEntity>) => {

@@ -27,10 +27,23 @@ function deferred(dependent: string, reason: DeferredFor = 'code', tenant = 'acm
 /** A turn for all outputs of an unchanged entity, or for some of them. */
 function turnOf(originId: string, parts: Partial<Turn> = {}): Turn {
   return {
-    ...{ tenantAlias: 'acme', sourceId: 's', originId, place: null, layouts: [], urlForm: 'exact' },
-    ...{ former: null, indexEntries: [], only: null, actions: new Set<string>(), repair: null },
-    ...{ isUncertain: false, causes: new Map(), isChange: false },
-    ...{ state: 'published', isBySchedule: false, moments: [] },
+    tenantAlias: 'acme',
+    sourceId: 's',
+    originId,
+    place: null,
+    layouts: [],
+    urlForm: 'exact',
+    former: null,
+    indexEntries: [],
+    only: null,
+    actions: new Set<string>(),
+    repair: null,
+    isUncertain: false,
+    causes: new Map(),
+    isChange: false,
+    state: 'published',
+    isBySchedule: false,
+    moments: [],
     entity: { originId } as Turn['entity'],
     ...parts,
   };

@@ -444,8 +444,14 @@ export const made = untyped(createClient({ url: 'http://127.0.0.1:4000' }));
 `,
   );
   const options = {
-    ...{ strict: true, noEmit: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true },
-    ...{ target: 'es2022', module: 'nodenext', lib: ['es2022', 'dom', 'dom.asynciterable'], types: [] },
+    strict: true,
+    noEmit: true,
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
+    target: 'es2022',
+    module: 'nodenext',
+    lib: ['es2022', 'dom', 'dom.asynciterable'],
+    types: [],
     allowImportingTsExtensions: true,
     paths: { 'millrace/client': [path.join(root, 'src/client/client.ts')] },
   };

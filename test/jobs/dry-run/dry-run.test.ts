@@ -167,7 +167,10 @@ async function differencesIn(platform: Platform): Promise<string[]> {
   const loaded = loadConfiguration(published?.documents ?? new Map(), 'stored');
   assert.ok(loaded.ok);
   await verify({
-    ...{ store: platform.store, configuration: loaded.configuration, tenant: null, isRepair: false },
+    store: platform.store,
+    configuration: loaded.configuration,
+    tenant: null,
+    isRepair: false,
     onProgress: () => {},
     onDifference: ({ subject, message }) => found.push(`${subject}: ${message}`),
   });

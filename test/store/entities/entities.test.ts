@@ -179,7 +179,10 @@ test('entities: while nearly all entities are unchanged, only those that differ 
   const store = await storeAmidRepetition(stored);
   const endsBefore = await ends(store);
   const unasked = stored.map(encodeEntity).map(({ originId, type, contentHash, size }) => ({
-    ...{ originId, type, contentHash, size },
+    originId,
+    type,
+    contentHash,
+    size,
     encode(): EncodedRecord {
       throw new Error(`the body of ${originId} was encoded`);
     },
@@ -248,7 +251,10 @@ test('entities: of the requests that wait for a hanging Redis, only a few are no
     const whole = encodeEntity(entity(originId, {}));
     const { type, contentHash, size } = whole;
     return {
-      ...{ originId, type, contentHash, size },
+      originId,
+      type,
+      contentHash,
+      size,
       encode() {
         encoded += 1;
         return whole.encode();

@@ -63,11 +63,15 @@ const studio = siteFiles({
         alias: 'cms',
         sources: [
           {
-            ...{ id: sourceId, name: 'Published', environments: ['production'] },
+            id: sourceId,
+            name: 'Published',
+            environments: ['production'],
             apiKeys: [`studio-${sourceKey}`],
           },
           {
-            ...{ id: 'd2a1f7c3-64d5-4a7f-8b68-3a5a0a2e8b44', name: 'Drafts', environments: ['preview'] },
+            id: 'd2a1f7c3-64d5-4a7f-8b68-3a5a0a2e8b44',
+            name: 'Drafts',
+            environments: ['preview'],
             apiKeys: [draftsKey],
           },
         ],
@@ -210,8 +214,12 @@ test('schedule: an entity is visible to management only, then to everyone, then 
   const { scheduled } = schedule;
   assert.deepEqual(scheduled, [
     {
-      ...{ sourceGroup: 'cms', environment: 'production', originId: 'timed', type: 'page' },
-      ...{ at: inAnHour, becomes: 'published' },
+      sourceGroup: 'cms',
+      environment: 'production',
+      originId: 'timed',
+      type: 'page',
+      at: inAnHour,
+      becomes: 'published',
     },
   ]);
   const explained = await manage(client, `/explain/view?id=${encodeURIComponent(viewIdOf('timed'))}`);

@@ -211,8 +211,16 @@ function placeWithin(text: string, line: number, column: number): string {
 
 /** The globals that Go's runtime needs. For files and processes it then falls back to functions that always fail. */
 const reachable = {
-  ...{ Object, Array, Uint8Array, Date, Error, Promise },
-  ...{ TextEncoder, TextDecoder, crypto, performance },
+  Object,
+  Array,
+  Uint8Array,
+  Date,
+  Error,
+  Promise,
+  TextEncoder,
+  TextDecoder,
+  crypto,
+  performance,
 };
 
 declare global {

@@ -23,7 +23,9 @@ export async function compileFile(file: string, read: ReadModule): Promise<Compi
   }
   if (analysis.generatesCode) return { draft: null, issues };
   const draft: ProgramDraft = {
-    ...{ file, files: bundled.files, ...escapeForSandbox(bundled) },
+    file,
+    files: bundled.files,
+    ...escapeForSandbox(bundled),
     partials: analysis.partials,
     lookups: withoutRepetition(analysis.lookups),
     names: namesOf(analysis, positionOf),

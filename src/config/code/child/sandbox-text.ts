@@ -36,7 +36,9 @@ export function escapeForSandbox({
   if (found.length === 0) return { code, map };
   const tokens: (Token | Comment)[] = [];
   const tree = parse(code, {
-    ...{ ecmaVersion: 2022, sourceType: 'module', allowReturnOutsideFunction: true },
+    ecmaVersion: 2022,
+    sourceType: 'module',
+    allowReturnOutsideFunction: true,
     onToken: (token) => tokens.push(token),
     onComment: tokens as Comment[],
   });

@@ -195,7 +195,9 @@ async function checkEntities(store: Store, tenant: string, world: World): Promis
     for (const stored of await readEntities(store, tenant, refs)) {
       const { properties, url, type, times } = sent.get(stored?.originId ?? '') ?? {};
       const found = {
-        ...{ properties: stored?.properties, url: stored?.url, type: stored?.type },
+        properties: stored?.properties,
+        url: stored?.url,
+        type: stored?.type,
         times: stored?.times,
       };
       checkEqual(found, { properties, url, type, times }, `${tenant} ${sourceId} ${stored?.originId}`);
