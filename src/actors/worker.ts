@@ -116,7 +116,7 @@ export class Worker {
       { leaseMs, ends },
       {
         lost: (lease) => this.#owned.onLost(lease),
-        trouble: onError,
+        error: onError,
         metrics: () => this.metricsText(),
       },
     );

@@ -7,7 +7,7 @@ import path from 'node:path';
 
 /** @typedef {{ name: string, plain: Buffer, gzip: Buffer, br: Buffer }} ConsoleFile */
 
-/** Number of folders of former sources to keep, for fronts that still use them. */
+/** Number of folders of earlier sources to keep, for fronts that still use them. */
 const formerMax = 3;
 
 /**

@@ -126,7 +126,7 @@ export class LayoutWatch {
     return await this.#isCurrent(layouts);
   }
 
-  /** Reports that a partition has no claims in a former form left. @throws StoreUnavailableError */
+  /** Reports that a partition has no claims in an earlier form left. @throws StoreUnavailableError */
   async noteUrlsMoved({ current, generation }: ActiveConfiguration, partition: number): Promise<void> {
     const layouts = await readLayouts(this.store);
     for (const tenant of layouts.tenantsWithUrlForms) {

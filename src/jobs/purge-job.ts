@@ -84,7 +84,7 @@ class PurgeRun {
   }
 
   /**
-   * Waits for processes with a former configuration, which could still accept entities of these sources or build outputs from
+   * Waits for processes with an earlier configuration, which could still accept entities of these sources or build outputs from
    * them.
    */
   async #untilUnconfigured(): Promise<void> {

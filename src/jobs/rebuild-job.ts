@@ -160,7 +160,7 @@ class Rebuild {
   }
 
   /**
-   * Waits until no worker follows the former configuration: its rebuilds would be useless, and the passes could miss what it
+   * Waits until no worker follows the previous configuration: its rebuilds would be useless, and the passes could miss what it
    * still commits.
    */
   async #waitForWorkers(): Promise<void> {

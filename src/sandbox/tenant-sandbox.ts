@@ -19,7 +19,7 @@ const callsPerMessage = 200;
 const messageMs = 50;
 /** Weight of the old estimate after a cheaper build. A more expensive build replaces the estimate. */
 const costMemory = 0.9;
-/** Maximum number of program sets in a process; those of former configurations are closed. */
+/** Maximum number of program sets in a process; those of previous configurations are closed. */
 const setsKept = 100;
 /**
  * Number of retries of a single call after its process ended for an unknown reason. After that, the call counts as the cause.

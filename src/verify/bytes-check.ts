@@ -43,7 +43,7 @@ function checkFailed(state: TurnState, { builder }: Output, { message }: BuildFa
   return [finding(subject, `cannot be built, but its entity does not record it: ${message}`, null, message)];
 }
 
-/** Finds recorded outputs that no schema builds any more. */
+/** Finds recorded outputs that no schema builds anymore. */
 export function checkNotMade({ turn, former }: TurnState, outputs: readonly Output[]): Finding[] {
   if (turn.former === null) return [];
   const built = new Set(outputs.map(({ builder }) => outputKey(builder)));
@@ -53,9 +53,7 @@ export function checkNotMade({ turn, former }: TurnState, outputs: readonly Outp
   // A deleted and recreated entity has another state.
   const state = String(turn.former.stamp);
   if (turn.entity !== null) {
-    return left.map((subject) =>
-      finding(subject, 'no schema builds it any more, but it is still stored', state),
-    );
+    return left.map((subject) => finding(subject, 'no schema builds it, but it is still stored', state));
   }
   const subjects = left.length > 0 ? left : [formatEntityId(turn)];
   return subjects.map((subject) =>

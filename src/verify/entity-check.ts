@@ -66,7 +66,7 @@ export async function checkEntities(
     store,
     store.partitions.tag(partition),
     { configuration, layouts: await readLayouts(store) },
-    // With `repair`, everything is built as of now, so that recorded former states are checked too.
+    // With `repair`, everything is built as of now, so that recorded earlier states are checked too.
     targets.map((target) => ({ ...wholeTurn(target), repair: [] })),
     clockMs,
   );

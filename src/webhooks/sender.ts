@@ -54,7 +54,7 @@ export interface SenderOptions {
 
 /** How often an idle sender checks whether its cursor was set. */
 const lookMs = 500;
-const troubleMs = 1000;
+const errorPauseMs = 1000;
 const warnEveryMs = 3_600_000;
 /** How often the cursor is stored while it skips changes that the webhook does not receive. */
 const passingMs = 1000;
@@ -85,7 +85,7 @@ export class Sender {
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof StoreUnavailableError)) this.options.onError('a webhook stumbled', error);
-        await sleep(troubleMs, undefined, { signal });
+        await sleep(errorPauseMs, undefined, { signal });
       }
     }
   }

@@ -100,7 +100,7 @@ class Site {
       this.#version.set(partition, Math.max(sequence, this.#version.get(partition) ?? 0));
     }
     assert.ok(await this.#progress.waitFor(tenant, this.#version, 20_000), 'it becomes visible');
-    assert.deepEqual(this.fleet.troubles, []);
+    assert.deepEqual(this.fleet.errors, []);
   }
 
   async view(alias: string, originId: string, sourceId: SourceId = 'src-cms'): Promise<Json | undefined> {
@@ -274,7 +274,7 @@ test('dependencies: a lookup inside the items of a lookup is tracked, and droppe
   assert.deepEqual(await site.view('grand', 'g'), { parents: [] });
   const before = await site.streamEntries();
   await site.save([child('a', 'A3', 'p')]);
-  assert.equal(await site.streamEntries(), before + 1, 'nothing looks it up any more');
+  assert.equal(await site.streamEntries(), before + 1, 'nothing looks it up anymore');
 });
 
 test('dependencies: lookups in nested partials are tracked, at any depth', async (context) => {
@@ -330,7 +330,7 @@ test('dependencies: an index item follows what its lookups match', async (contex
   assert.deepEqual(items.get('p')?.fields, { names: ['A'] });
 });
 
-test('dependencies: a view that should be rebuilt but has no schema any more is removed', async (context) => {
+test('dependencies: a view that should be rebuilt but no longer has a schema is removed', async (context) => {
   const site = await Site.open(context, family);
   await site.save([entity('p', 'parent', {}), child('a', 'A', 'p')]);
   await site.configure({ schemas: {} });

@@ -113,7 +113,7 @@ for (const seed of [1, 2, 3, 4]) {
     await pair.take(nowMs, 7);
     await pair.take(nowMs, 7);
     await pair.take(nowMs, 7);
-    assert.equal(pair.schedule.readyInMs(nowMs), null, 'nothing waits');
+    assert.equal(pair.schedule.readyInMs(nowMs), null, 'nothing is waiting');
   });
 }
 

@@ -143,7 +143,7 @@ test('recovery: entities whose stream entries were lost are found again', async 
   }
   await site.fleet.add();
   await site.check();
-  assert.match(String(site.fleet.troubles), /were not all there/, 'it is reported');
+  assert.match(String(site.fleet.errors), /were not all there/, 'it is reported');
 });
 
 const scope = { tenant: 'acme', environmentId: 'env-1' };

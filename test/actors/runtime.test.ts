@@ -157,7 +157,7 @@ class Stage {
     );
     await this.#checkNothingWaits();
     await this.#checkSinks();
-    assert.deepEqual(this.fleet.troubles, []);
+    assert.deepEqual(this.fleet.errors, []);
   }
 
   async #checkTenant(tenant: (typeof tenants)[number]): Promise<void> {

@@ -235,7 +235,7 @@ test('client: a source group can be queried by type', async () => {
 });
 
 test('client: a write through one front can be read through any other', async () => {
-  const told: Version[] = [];
+  const reported: Version[] = [];
   const asked: (Version | null)[] = [];
   const waits = new Set<string | null>();
   let requests = 0;
@@ -250,7 +250,7 @@ test('client: a write through one front can be read through any other', async ()
       assert.match(response.headers.get('X-Service-Visible') ?? '', /^(true|false)$/);
     }
     const version = parseVersion(response.headers.get('X-Service-Version') ?? '');
-    if (version !== null) told.push(version);
+    if (version !== null) reported.push(version);
     return response;
   };
   const options = { url: system.url('web.1'), key: clientKey, sourceKey, fetch: overBoth };
@@ -260,9 +260,9 @@ test('client: a write through one front can be read through any other', async ()
   await Promise.all(entities.map(({ originId, ...entity }) => both.save(originId, entity)));
   const views = await both.byHandles(entities.map(({ originId }) => originId));
   assert.equal(Object.keys(views).length, entities.length);
-  assert.equal(told.length, entities.length);
+  assert.equal(reported.length, entities.length);
   const [whole] = asked;
-  for (const [partition, place] of told.flatMap(({ writes }) => [...writes])) {
+  for (const [partition, place] of reported.flatMap(({ writes }) => [...writes])) {
     assert.ok((whole?.writes.get(partition) ?? 0) >= place, `partition ${partition}`);
   }
   await both.remove(entities.map(({ originId }) => originId));

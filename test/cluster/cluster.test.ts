@@ -63,7 +63,7 @@ test('cluster: the platform works, and recovers by itself after a master is kill
   assert.ok(await ledger.save(client, categories));
   for (let at = 0; at < articleCount; at += 50) {
     const portion = Array.from({ length: 50 }, (_, n) => article(random, at + n));
-    assert.ok(await ledger.save(client, portion), 'every write is acknowledged while all nodes live');
+    assert.ok(await ledger.save(client, portion), 'every write is acknowledged while all nodes are up');
   }
   await waitUntilSettled(store);
   tell('ingested');
@@ -84,7 +84,7 @@ test('cluster: the platform works, and recovers by itself after a master is kill
   const lookingEnd = new AbortController();
   const looking = keepLooking(client, lookingEnd.signal);
   try {
-    await until('writing goes on', () => writing.answers.length >= 20);
+    await until('writes continue', () => writing.answers.length >= 20);
     const victim = await cluster.ownerOf(slot);
     await victim.process.signal('SIGKILL');
     const killedMs = performance.now();
@@ -100,7 +100,7 @@ test('cluster: the platform works, and recovers by itself after a master is kill
     await system.ready(recoveryMs - (performance.now() - failedOverMs));
     tell('ready');
     const answered = writing.answers.length;
-    await until('writing goes on', () => writing.answers.length >= answered + 20);
+    await until('writes continue', () => writing.answers.length >= answered + 20);
   } finally {
     await writing.stop();
     lookingEnd.abort();

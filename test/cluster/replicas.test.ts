@@ -33,7 +33,7 @@ test('cluster replicas: a shard without a replica refuses acknowledgements if CO
   context.after(() => Promise.all([lenient.close(), strict.close()]));
   const acknowledgedBy = (store: typeof strict) =>
     surviving(store.acknowledgements, [platformTag, ...store.partitions.tags], async () => true);
-  await until('the replica is in step', async () => (await findShortages(strict)).missingReplicas === 0);
+  await until('the replica is up to date', async () => (await findShortages(strict)).missingReplicas === 0);
   assert.ok(await acknowledgedBy(strict));
   const degradedBy = async (store: typeof strict) => {
     const front = {
@@ -59,7 +59,9 @@ test('cluster replicas: a shard without a replica refuses acknowledgements if CO
   await until('it does not count', async () => (await readServerState(strict)).replicas === 0);
   await replica?.process.signal('SIGKILL');
   // Without the setting, a shard continues once the cluster has marked its replica as failed.
-  await until('the cluster has given the replica up', () => acknowledgedBy(lenient).catch(() => false));
+  await until('the cluster has marked the replica as failed', () =>
+    acknowledgedBy(lenient).catch(() => false),
+  );
   assert.equal((await findShortages(lenient)).missingReplicas, 0);
   await assert.rejects(acknowledgedBy(strict), StoreUnavailableError);
   assert.equal((await findShortages(strict)).missingReplicas, 1);
@@ -68,7 +70,7 @@ test('cluster replicas: a shard without a replica refuses acknowledgements if CO
     /^1 of the replicas required by CONFIRM_REPLICAS are missing/,
   );
   assert.deepEqual(await degradedBy(lenient), []);
-  assert.ok(await surviving(strict.replication, strict.partitions.tags, async () => true), 'work goes on');
+  assert.ok(await surviving(strict.replication, strict.partitions.tags, async () => true), 'work continues');
 });
 
 test('cluster replicas: a killed master is reported once, and once more when a replica has been promoted', async (context) => {
@@ -99,7 +101,7 @@ test('cluster replicas: a killed master is reported once, and once more when a r
   await until('it is not late', () => reported.at(-1) !== 'lost');
   reported = [];
   await master.process.signal('SIGKILL');
-  await until('another has taken its place', () => reported.includes('replaced'));
+  await until('another worker has taken its place', () => reported.includes('replaced'));
   await master.process.start();
   const ofAll = async () => (await readServerState(store)).replicas === 1;
   await until('it follows the other one', () => ofAll().catch(() => false));

@@ -145,8 +145,8 @@ test('operations: an instance of the unit runs the line of the Procfile for the 
     small: 'small',
   })) {
     // Prints the command instead of running it.
-    const told = asSystemdFillsIn(script, instance).replace('exec', 'echo');
-    const { stdout } = await run('sh', ['-c', told]);
+    const command = asSystemdFillsIn(script, instance).replace('exec', 'echo');
+    const { stdout } = await run('sh', ['-c', command]);
     assert.equal(stdout.trim(), procfile.get(role));
   }
 });

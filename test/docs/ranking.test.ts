@@ -32,10 +32,10 @@ test('ranking: the worked example has the scores that a search returns', () => {
   const checked = checkQuery({ search }, { fields, isOpen: false, isSchemaAlias: null });
   assert.ok(checked.ok);
   const found = shard.query(checked.query).rows.map(({ place, score }) => [place.originId, score] as const);
-  const told = [...guide.matchAll(/^\| (\w) \| (\d\.\d{3}) \|$/gm)].map(([, id, score]) => [id, score]);
+  const published = [...guide.matchAll(/^\| (\w) \| (\d\.\d{3}) \|$/gm)].map(([, id, score]) => [id, score]);
   assert.deepEqual(
     found.map(([id, score]) => [id, score.toFixed(3)]),
-    told,
+    published,
   );
   const scoreOf = naiveScorer(search, items, texts);
   for (const item of items) assert.equal(scoreOf(item), new Map(found).get(item.originId) ?? null);

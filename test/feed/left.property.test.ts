@@ -74,7 +74,7 @@ class Site {
       site.#progress.close();
       configuration.close();
       await fleet.stop();
-      assert.deepEqual(fleet.troubles, []);
+      assert.deepEqual(fleet.errors, []);
     });
     return site;
   }

@@ -106,8 +106,8 @@ test('auto-index: an item is the same whether its empty lists were sent before o
   for (const field of ['a', 'b', 'e', 'f']) {
     assert.equal(await having(field, 'exists', true), 'after before decides', field);
   }
-  assert.equal(await having('d', 'exists', true), 'decides', 'an empty text is no date');
-  assert.equal(await having('d', 'greaterThan', '2024-01-01'), 'decides', 'and makes no other type of it');
+  assert.equal(await having('d', 'exists', true), 'decides', 'an empty string is not a date');
+  assert.equal(await having('d', 'greaterThan', '2024-01-01'), 'decides', 'and does not change its type');
   assert.equal(await having('e', 'equals', ''), 'after before');
   assert.equal(await having('f', 'equals', ''), 'after before decides');
   assert.deepEqual(await differencesFoundByVerify(system), []);

@@ -230,8 +230,8 @@ test('code schemas: nothing outside of a schema is accessible', async () => {
   );
   const text = JSON.stringify(found);
   assert.ok(Object.keys(found ?? {}).length > 30, text);
-  for (const told of [secret, 'redis://', system.configDir, String(system.process('worker.1').pid)]) {
-    assert.ok(!text.includes(told), told);
+  for (const leaked of [secret, 'redis://', system.configDir, String(system.process('worker.1').pid)]) {
+    assert.ok(!text.includes(leaked), leaked);
   }
   const got = Object.entries(found ?? {}).filter(([, what]) => what !== 'threw' && what !== 'undefined');
   assert.deepEqual(got, []);

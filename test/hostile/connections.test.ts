@@ -73,7 +73,7 @@ describe('hostile connections', { concurrency: true }, () => {
     for (const client of clients) void client.then(() => (sentAway += 1));
     await pause(500);
     await answersOthers();
-    assert.equal(sentAway, 0, 'others are answered while all of them are there');
+    assert.equal(sentAway, 0, 'others get responses while all of them are connected');
     const outcomes = await Promise.all(clients);
     for (const [number, { text, closedAfterMs }] of outcomes.entries()) {
       assert.ok(closedAfterMs !== null && closedAfterMs > 7_000, `${number}: ${closedAfterMs}`);

@@ -154,7 +154,7 @@ test('slow builds: pages of other tenants, and pages without code of the same te
     figures.code?.push(await seenAfterSave('good', 'card', 'c', `code ${round}`));
   }
   const last = await read('evil', `slow-${slow.at(-1)}`);
-  assert.equal(last.view, null, 'the slow builds still go on');
+  assert.equal(last.view, null, 'the slow builds are still running');
   const worst = (name: string) => Math.round(Math.max(...(figures[name] ?? [])));
   context.diagnostic(
     `another tenant's JSON page ${worst('json')} ms, the own JSON page ${worst('own')} ms, another tenant's view in JavaScript ${worst('code')} ms`,

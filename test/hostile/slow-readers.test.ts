@@ -169,5 +169,5 @@ test('unsent answers: a reader of 8 KB in 10 s is disconnected, a steady one is 
     async () => (await metric('millrace_http_unsent_cut_off_total')) === cutOffBefore + 1,
     60_000,
   );
-  assert.ok((await metric('millrace_http_unsent_bytes')) > 0, 'the steady one still reads');
+  assert.ok((await metric('millrace_http_unsent_bytes')) > 0, 'the steady reader is still connected');
 });

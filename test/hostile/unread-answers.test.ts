@@ -70,7 +70,7 @@ async function growthWith(clients: () => readonly Socket[]): Promise<number> {
   const before = process.resourceUsage().maxRSS;
   const sockets = clients();
   let quiet = 0;
-  await until('the front rests', async () => {
+  await until('the front is idle', async () => {
     const busy = process.cpuUsage();
     await pause(50);
     const { user, system } = process.cpuUsage(busy);
@@ -167,7 +167,7 @@ describe('clients that do not read', { concurrency: false }, () => {
     );
     assert.ok((await steady) > slowBytes);
     idle.destroy();
-    await until('nothing waits any more', async () => (await metric('millrace_http_unsent_bytes')) === 0);
+    await until('nothing is waiting', async () => (await metric('millrace_http_unsent_bytes')) === 0);
     assert.equal(await metric('millrace_http_unsent_cut_off_total'), cutOffBefore + 1);
     assert.equal((await ask('large')).status, 200);
     assert.equal(front.server.active, 0);

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { typeScriptWords } from '../../src/typescript/clone-or-package.mjs';
 
 const background = pathToFileURL('src/process/run-process.ts').href;
-const onlyOnLinux = { skip: process.platform === 'linux' ? false : 'Linux alone has these classes' };
+const onlyOnLinux = { skip: process.platform === 'linux' ? false : 'only Linux has these classes' };
 /** See sched(7); as in /proc. */
 const policies = { other: '0', idle: '5' };
 

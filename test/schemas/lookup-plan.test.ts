@@ -17,5 +17,5 @@ test('lookup plan: a built-in field of the entity is second, after a property of
 test('lookup plan: `properties.x` and `p.x` mean only the properties', () => {
   assert.deepEqual(propertyPaths('properties.type'), [['properties', 'type']]);
   assert.deepEqual(propertyPaths('p.url'), [['properties', 'url']]);
-  assert.deepEqual(propertyPaths('p'), [['properties', 'p']], 'alone it is a name like any other');
+  assert.deepEqual(propertyPaths('p'), [['properties', 'p']], 'on its own, it is a name like any other');
 });

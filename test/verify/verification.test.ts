@@ -369,7 +369,7 @@ const damages: readonly { what: string; subject: RegExp; damage(store: Store): P
     },
   },
   {
-    what: 'one record of several claims that names one alone',
+    what: 'a record of several claims that names only one',
     subject: /Entity\/t\d\/View\/page$/,
     damage: async (store) => {
       const key = claimsKey(store, 'u:/contested');

@@ -294,7 +294,7 @@ export class NamedFields {
   #configuration: Configuration | null = null;
 
   /**
-   * Begins a batch or its retry, whose former writes were not stored. After a configuration change, all fields are stored
+   * Begins a batch or its retry, whose previous writes were not stored. After a configuration change, all fields are stored
    * again, because a source may have been purged with its fields and added again.
    */
   begin(configuration: Configuration): void {

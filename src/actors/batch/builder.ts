@@ -27,7 +27,7 @@ export type Builder =
   | (BuilderIdentity & { readonly kind: 'view'; readonly schema: FullSchema })
   | (BuilderIdentity & { readonly kind: 'item'; readonly schema: IndexSchema | null });
 
-/** Schema digest of an output that may have been built by a former schema. */
+/** Schema digest of an output that may have been built by an earlier schema. */
 export const outdatedDigest = '';
 /** An auto-indexed item only depends on the entity. */
 const autoIndexDigest = 'auto';

@@ -10,7 +10,7 @@ import type { CodeSandbox } from './code-replies.ts';
 import type { LookupDemand } from './lookup-source.ts';
 
 /** Pause after a failure of the sandbox. */
-const troublePauseMs = 1_000;
+const errorPauseMs = 1_000;
 /** After this many discarded calls, because their input keeps changing, the batch waits for an output. */
 const missesMax = 3;
 const overdueWaitMs = 2 * codeBuildCpuMs;
@@ -52,7 +52,7 @@ export class CodeRuns implements CodeSandbox {
   #overdueLeftMs = 0;
   /** When the next long wait may start. */
   #overdueFromMs = 0;
-  #isTroubled = false;
+  #isPaused = false;
   #isEnded = false;
   readonly #forgetRoom: () => void;
 
@@ -118,7 +118,7 @@ export class CodeRuns implements CodeSandbox {
 
   /** True if another output of the tenant may wait with calls in flight. */
   hasRoom(tenant: string): boolean {
-    if (this.#isTroubled || this.memory.isFullFor(tenant)) return false;
+    if (this.#isPaused || this.memory.isFullFor(tenant)) return false;
     let count = 0;
     for (const open of this.#open.values()) if (open.tenant === tenant) count += 1;
     return count < codeOpenBuildsMax;
@@ -212,14 +212,14 @@ export class CodeRuns implements CodeSandbox {
 
   /** Reports the error, and retries waiting calls after a pause. */
   #failed(error: unknown): void {
-    if (this.#isEnded || this.#isTroubled) return;
-    this.#isTroubled = true;
+    if (this.#isEnded || this.#isPaused) return;
+    this.#isPaused = true;
     this.onError(error);
     const over = () => {
-      this.#isTroubled = false;
+      this.#isPaused = false;
       this.onAnswer();
     };
-    setTimeout(over, troublePauseMs).unref();
+    setTimeout(over, errorPauseMs).unref();
   }
 
   /** Waits while replies arrive. After the first timeout, the batch no longer waits. */

@@ -1,4 +1,4 @@
-/** The turn of one entity in a batch: its current state, its former outputs, and the requested work. */
+/** The turn of one entity in a batch: its current state, its previous outputs, and the requested work. */
 
 import type { Configuration, Source, Tenant } from '../../config/configuration.ts';
 import type { UrlForm } from '../../config/urls/url.ts';

@@ -18,8 +18,8 @@ const keeper = new LocalKeeper(
   { leaseMs, ends: new LeaseEnds(ends) },
   {
     lost: (lease) => send({ kind: 'lost', lease }),
-    trouble: (message, error) =>
-      send({ kind: 'trouble', message, reason: error instanceof Error ? error.message : String(error) }),
+    error: (message, error) =>
+      send({ kind: 'error', message, reason: error instanceof Error ? error.message : String(error) }),
     metrics: () =>
       new Promise((resolve) => {
         metricsWaiting.push(resolve);

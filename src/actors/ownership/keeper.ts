@@ -10,7 +10,7 @@ import { StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 export interface KeeperEvents {
   /** This worker has lost the lease. */
   lost(lease: Lease): void;
-  trouble(message: string, error: unknown): void;
+  error(message: string, error: unknown): void;
   /** Metrics of the worker in the Prometheus text format. */
   metrics(): Promise<string>;
 }
@@ -61,9 +61,9 @@ export class LocalKeeper implements Keeper {
   ) {
     this.#renewal = new LeaseRenewal(host.client, leaseMs, ends, clock.nowMs, clock.isAlive, {
       lost: (lease) => events.lost(lease),
-      trouble: (error) => {
+      error: (error) => {
         // `OutageWatch` reports a lost Redis, once.
-        if (!(error instanceof StoreUnavailableError)) events.trouble('a lease was not renewed', error);
+        if (!(error instanceof StoreUnavailableError)) events.error('a lease was not renewed', error);
       },
     });
   }
@@ -121,7 +121,7 @@ export type FromKeeper =
   /** The thread is ready. */
   | { readonly kind: 'started' }
   | { readonly kind: 'lost'; readonly lease: Lease }
-  | { readonly kind: 'trouble'; readonly message: string; readonly reason: string }
+  | { readonly kind: 'error'; readonly message: string; readonly reason: string }
   | { readonly kind: 'metrics' };
 
 /** Milliseconds on a clock that all threads of a process share. */

@@ -74,7 +74,7 @@ export class OwnedPartitions {
 
   /**
    * Loads the active configuration first. Jobs rebuild a partition without an owner once all known workers use a new
-   * configuration, and this worker may have started with the former one.
+   * configuration, and this worker may have started with the previous one.
    */
   async #catchUp(lease: TakenLease): Promise<void> {
     try {

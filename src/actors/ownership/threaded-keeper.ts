@@ -127,7 +127,7 @@ export class ThreadedKeeper implements Keeper {
   #replace(thread: Worker, reason: string): void {
     if (this.#isClosing || thread !== this.#thread) return;
     if (this.#starting !== null) clearTimeout(this.#starting);
-    this.events.trouble('leases are now renewed by another thread', new Error(reason));
+    this.events.error('leases are now renewed by another thread', new Error(reason));
     this.#thread = this.#startThread();
     thread.terminate().catch(() => {});
     for (const { lease, requestedMs } of this.#kept.values())
@@ -144,13 +144,13 @@ export class ThreadedKeeper implements Keeper {
       case 'lost':
         this.events.lost(message.lease);
         return;
-      case 'trouble':
-        this.events.trouble(message.message, new Error(message.reason));
+      case 'error':
+        this.events.error(message.message, new Error(message.reason));
         return;
       case 'metrics':
         this.events.metrics().then(
           (text) => this.#send({ kind: 'metrics', text }),
-          (error: unknown) => this.events.trouble('metrics could not be collected', error),
+          (error: unknown) => this.events.error('metrics could not be collected', error),
         );
     }
   }

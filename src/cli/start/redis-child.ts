@@ -116,7 +116,7 @@ function failed(lastLines: readonly string[]): CommandStop {
 }
 
 /** Log lines of Redis when it cannot write its file, and when it can write again. */
-const diskTrouble =
+const diskErrorPattern =
   /Error writing to the AOF file|Short write while writing to the AOF file|No space left on device/;
 const diskIsFine = /AOF write error looks solved/;
 
@@ -127,7 +127,7 @@ export function followRedis(lines: Readable, kept: string[], say: (text: string)
     if (line.trim() === '') return;
     kept.push(line.trim());
     if (kept.length > keptLines) kept.shift();
-    if (!isFailing && diskTrouble.test(line)) {
+    if (!isFailing && diskErrorPattern.test(line)) {
       isFailing = true;
       say(`Redis cannot write its file. Its last log lines:\n${kept.join('\n')}`);
     } else if (isFailing && diskIsFine.test(line)) {

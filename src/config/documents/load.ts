@@ -107,11 +107,11 @@ export function* loadingSteps(
 /** The documents of one tenant. */
 export interface TenantTexts {
   readonly fingerprint: string;
-  /** Sorted by path; null if they were not read, because a former configuration has the tenant. */
+  /** Sorted by path; null if they were not read, because an earlier configuration has the tenant. */
   readonly documents: ConfigDocuments | null;
 }
 
-/** Loads stored documents, in steps. Tenants need no documents if `isLoaded` finds them in a former configuration. */
+/** Loads stored documents, in steps. Tenants need no documents if `isLoaded` finds them in an earlier configuration. */
 export function loadingStored(
   tenants: ReadonlyMap<string, TenantTexts>,
   former: readonly Configuration[],

@@ -5,7 +5,7 @@ import type { ConfigDocuments } from '../configuration.ts';
 import { parseDocumentPath } from '../document-path.ts';
 import { parseJsonText } from '../json-text.ts';
 
-/** The placeholder for a hidden value. Writing it keeps the former value. */
+/** The placeholder for a hidden value. Writing it keeps the previous value. */
 export const keptMark = 'kept';
 
 /** All documents, with `kept` in place of each secret. */
@@ -23,7 +23,7 @@ function hidden(text: string): string {
 }
 
 /**
- * The text of a tenant file with each `kept` replaced by the former secret. A `kept` without a former secret remains, and the
+ * The text of a tenant file with each `kept` replaced by the previous secret. A `kept` without a previous secret remains, and the
  * loader reports it. Webhooks are matched by alias, headers by name.
  */
 export function withKeptSecrets(text: string, former: string | undefined): string {

@@ -1,5 +1,5 @@
 /**
- * Bounds the memory of live answers: the current ones, and former ones that slow clients are still receiving. No tenant can
+ * Bounds the memory of live answers: the current ones, and previous ones that slow clients are still receiving. No tenant can
  * take all of it: each may use a share of what the others leave.
  */
 import { ProblemError, problems } from '../../contract/errors.ts';

@@ -138,7 +138,7 @@ async function replace(
 }
 
 /**
- * @returns the documents, with each secret that is `kept` replaced by its former value
+ * @returns the documents, with each secret that is `kept` replaced by its previous value
  * @throws ProblemError 422
  */
 function withSecretsOf(before: ConfigDocuments, own: ConfigDocuments): ConfigDocuments {
@@ -158,7 +158,7 @@ function withSecretsOf(before: ConfigDocuments, own: ConfigDocuments): ConfigDoc
 
 const hashedKeys = /"sha256:[0-9a-f]{64}"/g;
 
-/** Number of keys of a tenant file that are not in the former one. Both files have hashed keys. */
+/** Number of keys of a tenant file that are not in the previous one. Both files have hashed keys. */
 function newKeys(before = '', after = ''): number {
   const former = new Set(before.match(hashedKeys));
   return [...new Set(after.match(hashedKeys))].filter((key) => !former.has(key)).length;

@@ -62,7 +62,7 @@ class Places {
   async #ask(): Promise<void> {
     const ofWorkers = (await this.askPlaces(this.rows.slice(this.#asked))).map(decodePlaces);
     const count = Math.min(...ofWorkers.map(({ length }) => length));
-    assert(count > 0, 'workers tell a place at least');
+    assert(count > 0, 'each worker reports at least one position');
     const fresh = Array.from({ length: count }, (_, at) => {
       return ofWorkers.find((places) => places[at] != null)?.[at] ?? null;
     });

@@ -182,7 +182,7 @@ interface Pending {
 class PendingReplies {
   readonly #pending = new SlotMap<Pending>();
   #timer: NodeJS.Timeout | null = null;
-  /** Starts at a random number, so that a reply for a former process with this id matches no request. */
+  /** Starts at a random number, so that a reply for an earlier process with this id matches no request. */
   #lastSerial = randomInt(serialsMax);
 
   /**

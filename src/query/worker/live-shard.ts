@@ -270,7 +270,7 @@ export class LiveShard {
   }
 
   /**
-   * The fields that fit their types here. After a change of a field's type, a stored item has a value of the former type until
+   * The fields that fit their types here. After a change of a field's type, a stored item has a value of the previous type until
    * it is rebuilt.
    */
   *#fitting(fields: JsonObject): Steps<JsonObject> {

@@ -78,7 +78,7 @@ export class ShardSet implements ItemSink {
   #dropping: NodeJS.Timeout | undefined;
   #keepsAll = false;
   #isKept = false;
-  /** Configuration that all shards follow; null while some follow a former one. */
+  /** Configuration that all shards follow; null while some follow an earlier one. */
   #followed: Configuration | null;
   /** Loads run one after the other. Concurrent loads would only compete for the event loop. */
   #queue: Promise<void> = Promise.resolve();
@@ -292,7 +292,7 @@ export class ShardSet implements ItemSink {
 
   /**
    * Applies a changed configuration. Drops removed indexes, and rebuilds those with changed fields from Redis, while their
-   * former shards continue to answer. If Redis is unavailable, it retries until it succeeds.
+   * previous shards continue to answer. If Redis is unavailable, it retries until it succeeds.
    */
   async reconfigure(configuration: Configuration): Promise<void> {
     this.configuration = configuration;

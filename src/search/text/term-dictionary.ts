@@ -305,8 +305,8 @@ export class TermDictionary {
   }
 
   /**
-   * Renumbers the terms without gaps if most have been removed, and drops the indexes, which have the former ids.
-   * @returns the former id of each term; null if nothing was done
+   * Renumbers the terms without gaps if most have been removed, and drops the indexes, which have the previous ids.
+   * @returns the previous id of each term; null if nothing was done
    */
   clearAway(): readonly number[] | null {
     if (this.#removed <= Math.max(removedTermsMin, this.size)) return null;

@@ -41,7 +41,7 @@ export async function textsBeside(
   );
 }
 
-/** Called with the new and the former configuration. */
+/** Called with the new and the previous configuration. */
 export type ConfigurationListener = (current: Configuration, former: Configuration | null) => void;
 
 /** Follows the active configuration of a store. */
@@ -54,9 +54,9 @@ export class ActiveConfiguration {
   #refreshing: Promise<void> | null = null;
   readonly #listeners: ConfigurationListener[] = [];
   readonly #layoutListeners: (() => void)[] = [];
-  readonly #troubleListeners: ((reason: string) => void)[] = [];
+  readonly #errorListeners: ((reason: string) => void)[] = [];
   /** The last reported reason why the active configuration is unusable; null while it is usable. */
-  #trouble: string | null = null;
+  #lastError: string | null = null;
 
   /** @param load like `loadingStored`; tests that start many processes may cache the result */
   constructor(
@@ -97,7 +97,7 @@ export class ActiveConfiguration {
 
   /** Called once for each reason why the active configuration is unusable although Redis responds. */
   onError(listener: (reason: string) => void): void {
-    this.#troubleListeners.push(listener);
+    this.#errorListeners.push(listener);
   }
 
   /** Loads the active configuration, if any, and follows changes. @throws StoreUnavailableError */
@@ -112,7 +112,7 @@ export class ActiveConfiguration {
 
   /** Loads the active generation if it is not the current one. @throws StoreUnavailableError */
   refresh(): Promise<void> {
-    this.#refreshing ??= this.#loadTellingTrouble().finally(() => {
+    this.#refreshing ??= this.#loadAndReport().finally(() => {
       this.#refreshing = null;
     });
     return this.#refreshing;
@@ -128,15 +128,15 @@ export class ActiveConfiguration {
     await this.refresh();
   }
 
-  async #loadTellingTrouble(): Promise<void> {
+  async #loadAndReport(): Promise<void> {
     try {
       await this.#load();
-      this.#trouble = null;
+      this.#lastError = null;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      if (!(error instanceof StoreUnavailableError) && reason !== this.#trouble) {
-        this.#trouble = reason;
-        for (const listener of this.#troubleListeners) listener(reason);
+      if (!(error instanceof StoreUnavailableError) && reason !== this.#lastError) {
+        this.#lastError = reason;
+        for (const listener of this.#errorListeners) listener(reason);
       }
       throw error;
     }

@@ -18,8 +18,8 @@ import type { Store } from '../store.ts';
 import {
   exactUrls,
   formatUrlForms,
+  notifyProcesses,
   parseUrlForms,
-  tellProcesses,
   type UrlFormState,
   urlFormField,
 } from './url-forms.ts';
@@ -63,7 +63,7 @@ export class LayoutStates {
 
   /**
    * The layouts in which entities of the source are indexed: the one that the configuration requires, the one that lookups
-   * read, and the former one. A worker that has not received the change may still read the former one.
+   * read, and the previous one. A worker that has not received the change may still read the previous one.
    */
   keptOf({ tenant, sourceId }: SourceRef, wanted: LookupLayout | null): LookupLayout[] {
     const field = sourceField(tenant, sourceId);
@@ -71,7 +71,7 @@ export class LayoutStates {
     return [...new Map(kept.map((layout) => [layout.id, layout])).values()];
   }
 
-  /** Sources whose former layout is still maintained. */
+  /** Sources whose previous layout is still maintained. */
   get retiring(): string[] {
     return [...this.former.keys()];
   }
@@ -158,13 +158,13 @@ export async function noteFilled(
       wanted === null ? '' : pack(wanted),
     ],
   );
-  if (isWhole === 1) await tellProcesses(store);
+  if (isWhole === 1) await notifyProcesses(store);
 }
 
-/** Ends the maintenance of former layouts. Every worker must know `states`. @throws StoreUnavailableError */
+/** Ends the maintenance of previous layouts. Every worker must know `states`. @throws StoreUnavailableError */
 export async function retireFormer(store: Store, states: LayoutStates): Promise<void> {
   await retireScript.run(store.client, [keys.layouts], [states.version, ...states.retiring]);
-  await tellProcesses(store);
+  await notifyProcesses(store);
 }
 
 export interface RuntimeLookupOf {

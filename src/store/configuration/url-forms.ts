@@ -88,7 +88,7 @@ export async function stepUrlForms(
     [keys.configuration, keys.layouts],
     [generation, urlFormField(tenant), formatUrlForms(exactUrls), formatUrlForms(from), formatUrlForms(to)],
   );
-  if (isMade === 1) await tellProcesses(store);
+  if (isMade === 1) await notifyProcesses(store);
 }
 
 /**
@@ -116,10 +116,10 @@ export async function noteMoved(
       formatUrlForms(to),
     ],
   );
-  if (isDone === 1) await tellProcesses(store);
+  if (isDone === 1) await notifyProcesses(store);
 }
 
 /** Notifies the processes of a change, which they would otherwise find within a second. @throws StoreUnavailableError */
-export async function tellProcesses(store: Store): Promise<void> {
+export async function notifyProcesses(store: Store): Promise<void> {
   await answerOf(store.client.publish(keys.configurationChannel, 'layouts'));
 }

@@ -37,7 +37,7 @@ export interface ProcessedOutput {
   readonly dependsOn: readonly (readonly [sourceId: string, lookupKey: string])[];
   /** Type of the entity when the view was last reported; absent: that of the record. */
   readonly reportedType?: string;
-  /** Claims that the view gave up, latest first; absent: none. `keys.left` tells which of them were served. */
+  /** Claims that the view gave up, latest first; absent: none. `keys.left` has those that were served. */
   readonly formerClaims?: readonly FormerClaim[];
   /** Distinct views that the view references (`referenceText`); absent: none. */
   readonly references?: readonly string[];

@@ -140,7 +140,7 @@ export async function* scanOriginIds(
 
 const remove = new Script<[number, number[]]>('entities/remove', 4);
 
-/** Removes entities; `removed` tells which existed. @throws StoreUnavailableError */
+/** Removes entities; `removed` lists those that existed. @throws StoreUnavailableError */
 export async function removeEntities(
   store: Store,
   request: { readonly tenant: string; readonly sourceId: string; readonly originIds: readonly string[] },

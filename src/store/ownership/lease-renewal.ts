@@ -12,7 +12,7 @@ const lookPart = 0.1;
 export interface RenewalEvents {
   /** The lease is no longer ours. */
   lost(lease: Lease): void;
-  trouble(error: unknown): void;
+  error(error: unknown): void;
 }
 
 interface Kept {
@@ -75,7 +75,7 @@ export class LeaseRenewal {
       if (isOurs) this.ends.set(kept.lease.partition, askedMs + this.leaseMs);
       else this.events.lost(kept.lease);
     } catch (error) {
-      this.events.trouble(error);
+      this.events.error(error);
     } finally {
       kept.isRenewing = false;
     }

@@ -73,13 +73,13 @@ export class ItemChangesFollower {
   /** @throws StreamGapError, UnnamedItemsError, StoreUnavailableError if all items have to be read again */
   async #follow(reader: StreamReader): Promise<void> {
     this.#reader = reader;
-    let told: ItemCommits | null = null;
+    let received: ItemCommits | null = null;
     try {
       while (!this.#isClosed) {
         try {
-          told ??= commitsOf(await reader.next(entriesPerRead, blockMs));
-          if (told !== null) await this.listener.onCommits(this.partition, told);
-          told = null;
+          received ??= commitsOf(await reader.next(entriesPerRead, blockMs));
+          if (received !== null) await this.listener.onCommits(this.partition, received);
+          received = null;
         } catch (error) {
           // A broken connection resumes where it was, unless Redis may have lost what was read.
           if (reader.isOver || !(error instanceof StoreUnavailableError)) throw error;

@@ -231,7 +231,7 @@ class Portion {
 /** The current and planned outputs of an entity. */
 interface Plan {
   readonly turn: Turn;
-  /** The former outputs by key. */
+  /** The previous outputs by key. */
   readonly formers: ReadonlyMap<string, ProcessedOutput>;
   readonly builders: readonly Builder[];
   /** The outputs that must be built. */

@@ -107,18 +107,18 @@ test('code runs: a tenant has a bounded number of builds in progress, and others
 });
 
 test('code runs: if the sandbox cannot start, there are no calls for a while', async () => {
-  const troubles: unknown[] = [];
+  const errors: unknown[] = [];
   const source = { ask: () => ({ reply: Promise.reject(new Error('no process')), withdraw() {} }) };
   const runs = new CodeRuns(
     source,
     new CallMemory(1000),
     () => {},
-    (error) => troubles.push(error),
+    (error) => errors.push(error),
   );
   runs.begin();
   assert.deepEqual(await runs.run([callOf('a'), callOf('b')], ['acme|x', 'acme|y']), [null, null]);
   runs.settle(new Set(['acme|x', 'acme|y']));
-  assert.equal(troubles.length, 1);
+  assert.equal(errors.length, 1);
   assert.deepEqual([runs.isOpen('acme|x'), runs.hasRoom('acme')], [false, false]);
 });
 

@@ -208,5 +208,5 @@ test('large entities: outputs of an entity of megabytes are built in steps, byte
     if (leastMs > turnMsMax) tooLong.push(`${type} kept the event loop for ${leastMs.toFixed(0)} ms`);
   }
   assert.deepEqual(tooLong, []);
-  assert.deepEqual(fleet.troubles, []);
+  assert.deepEqual(fleet.errors, []);
 });

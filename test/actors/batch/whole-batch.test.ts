@@ -32,7 +32,7 @@ class FaultyAutoFields extends AutoFields {
 
 interface Site {
   readonly store: Store;
-  readonly troubles: string[];
+  readonly errors: string[];
 }
 
 async function open(context: TestContext): Promise<Site> {
@@ -40,21 +40,21 @@ async function open(context: TestContext): Promise<Site> {
   await publishDocuments(store, worldDocuments());
   const configuration = new ActiveConfiguration(store);
   await configuration.start();
-  const troubles: string[] = [];
+  const errors: string[] = [];
   const worker = new Worker({
     store,
     configuration,
     autoFields: new FaultyAutoFields(store),
     items: new RecordingSink(store),
     waitingFor: () => [],
-    onError: (message, error) => troubles.push(`${message} ${error}`),
+    onError: (message, error) => errors.push(`${message} ${error}`),
   });
   worker.start();
   context.after(async () => {
     await worker.stop();
     configuration.close();
   });
-  return { store, troubles };
+  return { store, errors };
 }
 
 /** Saves entities in one call: products, and others with a type each. */
@@ -83,24 +83,24 @@ async function untilThere(store: Store, originId: string): Promise<void> {
 }
 
 test('whole batch: a batch that fails although its entities do not logs its error once', async (context) => {
-  const { store, troubles } = await open(context);
+  const { store, errors } = await open(context);
   await save(store, 'passing', 'product');
   await untilThere(store, 'product');
-  assert.deepEqual(troubles, ['partition 0 Error: once with passing']);
+  assert.deepEqual(errors, ['partition 0 Error: once with passing']);
 });
 
 test('whole batch: a recurring error of one entity is reported only for that entity', async (context) => {
-  const { store, troubles } = await open(context);
+  const { store, errors } = await open(context);
   await save(store, 'lasting', 'product');
   await untilThere(store, 'product');
-  assert.deepEqual(troubles, ['partition 0 Error: again and again']);
+  assert.deepEqual(errors, ['partition 0 Error: again and again']);
 });
 
 test('whole batch: the error of a batch is reported in addition to the error of a single entity', async (context) => {
-  const { store, troubles } = await open(context);
+  const { store, errors } = await open(context);
   await save(store, 'passing', 'lasting', 'product');
   await untilThere(store, 'product');
-  assert.deepEqual(troubles.sort(), [
+  assert.deepEqual(errors.sort(), [
     'partition 0 Error: again and again',
     'partition 0 Error: once with passing',
   ]);

@@ -29,13 +29,13 @@ const beat = {
 /** A keeper of one lease, whose thread ends on a message. */
 async function keepOne(context: TestContext, options: ThreadOptions = { script }) {
   const store = await redis.openEmptyStore(1);
-  const troubles: string[] = [];
+  const errors: string[] = [];
   const keeper = new ThreadedKeeper(
     store,
     { leaseMs, ends: LeaseEnds.ofPartitions(1) },
     {
-      lost: (lease) => troubles.push(`lost ${lease.partition}`),
-      trouble: (message, error) => troubles.push(`${message}: ${String(error)}`),
+      lost: (lease) => errors.push(`lost ${lease.partition}`),
+      error: (message, error) => errors.push(`${message}: ${String(error)}`),
       metrics: async () => 'its metrics',
     },
     options,
@@ -50,7 +50,7 @@ async function keepOne(context: TestContext, options: ThreadOptions = { script }
     channel.close();
     await keeper.close();
   });
-  return { store, keeper, troubles, endThread: () => channel.postMessage('end') };
+  return { store, keeper, errors, endThread: () => channel.postMessage('end') };
 }
 
 /** Renewed for longer than a lease lasts. */
@@ -63,37 +63,37 @@ async function untilRenewed(store: Store): Promise<void> {
 }
 
 test('threaded keeper: a thread that ended is replaced by one with the same leases and the same heartbeat', async (context) => {
-  const { store, troubles, endThread } = await keepOne(context);
+  const { store, errors, endThread } = await keepOne(context);
   await untilRenewed(store);
   const { epoch } = await readOwner(store, 0);
   endThread();
-  await until('its end is reported', () => troubles.length > 0);
+  await until('its end is reported', () => errors.length > 0);
   await untilRenewed(store);
   assert.equal((await readOwner(store, 0)).epoch, epoch);
   await until('it is known', async () => (await liveProcesses(store)).some(({ id }) => id === workerId));
   // On a busy machine the next thread may exceed its start timeout. Then one more is started, and reported too.
-  assert.match(troubles[0] ?? '', /^leases are now renewed by another thread: .*the leases ended$/);
+  assert.match(errors[0] ?? '', /^leases are now renewed by another thread: .*the leases ended$/);
 });
 
 test('threaded keeper: if threads start slower than the first timeout, a later one gets enough time', async (context) => {
   const slow = new URL('../support/slow-keeper-thread.mjs', import.meta.url);
-  const { store, troubles } = await keepOne(context, { script: slow, firstWaitMs: 100 });
+  const { store, errors } = await keepOne(context, { script: slow, firstWaitMs: 100 });
   await until('it is known', async () => (await liveProcesses(store)).some(({ id }) => id === workerId));
-  assert.match(troubles[0] ?? '', /was not ready after 100 ms$/);
-  assert.match(troubles[1] ?? '', /was not ready after 200 ms$/);
+  assert.match(errors[0] ?? '', /was not ready after 100 ms$/);
+  assert.match(errors[1] ?? '', /was not ready after 200 ms$/);
 });
 
 test('threaded keeper: messages from a replaced thread are ignored', async (context) => {
   const store = await redis.openEmptyStore(1);
   const channel = new BroadcastChannel('late-keeper-thread');
-  const troubles: string[] = [];
+  const errors: string[] = [];
   const keeper = new ThreadedKeeper(
     store,
     { leaseMs, ends: LeaseEnds.ofPartitions(1) },
     {
       lost: () => {},
-      trouble: (_, error) => {
-        if (troubles.push(String(error)) > 1) return;
+      error: (_, error) => {
+        if (errors.push(String(error)) > 1) return;
         channel.postMessage('begin');
         // The first thread, which is about to end, has time to send a message; the second one has not started yet.
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
@@ -106,15 +106,15 @@ test('threaded keeper: messages from a replaced thread are ignored', async (cont
     channel.close();
     await keeper.close();
   });
-  await until('the second one is replaced, too', () => troubles.length > 1, 10_000);
-  assert.match(troubles[1] ?? '', /was not ready after 2000 ms$/);
+  await until('the second one is replaced, too', () => errors.length > 1, 10_000);
+  assert.match(errors[1] ?? '', /was not ready after 2000 ms$/);
 });
 
 test('threaded keeper: a released lease is not taken over by the next thread', async (context) => {
-  const { store, keeper, troubles, endThread } = await keepOne(context);
+  const { store, keeper, errors, endThread } = await keepOne(context);
   await untilRenewed(store);
   keeper.stopRenewing(0);
   endThread();
-  await until('its end is reported', () => troubles.length > 0);
+  await until('its end is reported', () => errors.length > 0);
   await until('the lease ends', async () => !(await readOwner(store, 0)).holds);
 });

@@ -99,7 +99,7 @@ export interface Member {
 export class Fleet {
   readonly members = new Set<Member>();
   /** What workers reported, except lost connections of crashed ones. */
-  readonly troubles: unknown[] = [];
+  readonly errors: unknown[] = [];
 
   constructor(
     private readonly redis: TestRedis,
@@ -128,7 +128,7 @@ export class Fleet {
       ...(this.leaseMs !== undefined && { leaseMs: this.leaseMs }),
       waitingFor: () => [],
       onError: (message, error) => {
-        if (!ended) this.troubles.push(message, error);
+        if (!ended) this.errors.push(message, error);
       },
     });
     const end = async () => {

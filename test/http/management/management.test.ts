@@ -111,7 +111,7 @@ test('management: a management key works only here, no other key does, and a sco
 
 test('management: status reports processes, partitions, indexes and memory', async () => {
   await savePage('for-status', '/for-status');
-  await until('nothing waits', async () => {
+  await until('nothing is waiting', async () => {
     const { json: now } = await manage(client, '/status');
     return (
       now.rebuilds.length === 0 && now.partitions.every(({ backlog }: { backlog: number }) => backlog === 0)

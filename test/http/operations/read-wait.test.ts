@@ -22,7 +22,7 @@ test('read wait: reads are measured while there are requests, as the mean since 
   assert.deepEqual(turns.slice(0, 3), [0, 1, 2], 'of a different partition each time');
   wait.setActive(false);
   await until('the last read is over', () => wait.take() === null);
-  assert.equal(wait.take(), null, 'no requests any more');
+  assert.equal(wait.take(), null, 'no more requests');
 });
 
 test('read wait: a failed read is not counted, and a hanging one is reported before it ends', async (context) => {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ProblemError } from '../../../src/contract/errors.ts';
 import { targetedRequest } from '../../../src/http/query/query-requests.ts';
 
-test('query requests: a query without a target is told both ways to name one', () => {
+test('query requests: a query without a target gets an error with both ways to name one', () => {
   assert.throws(
     () => targetedRequest({ search: { field: 'name', value: 'x' } }),
     (error) => {

@@ -207,7 +207,7 @@ describe('wire: hostile and slow senders', { concurrency: true }, () => {
     gone.write(request);
     await until('its answer waits', async () => (await unsentBytes()) > 0);
     gone.destroy();
-    await until('nothing waits any more', async () => (await unsentBytes()) === 0);
+    await until('nothing is waiting', async () => (await unsentBytes()) === 0);
     assert.equal(statusOf((await exchange(front.port, [live])).text), 200);
   });
 });

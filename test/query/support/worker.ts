@@ -35,7 +35,7 @@ export class TestWorker {
   readonly autoFields: AutoFields;
   readonly #leases = new Map<number, TakenLease>();
   #heartbeat: Heartbeat | null = null;
-  readonly troubles: unknown[] = [];
+  readonly errors: unknown[] = [];
   /** How often it has checked whether its shards can answer a request. */
   looks = 0;
   /** Partitions that it claims to cover; those of its leases unless a test sets others. */
@@ -58,7 +58,7 @@ export class TestWorker {
   ) {
     this.autoFields = new AutoFields(store);
     this.shards = new ShardSet(store, this.autoFields, configuration);
-    const onError = (_: string, error: unknown) => this.troubles.push(error);
+    const onError = (_: string, error: unknown) => this.errors.push(error);
     this.copies =
       copies === 1
         ? null
@@ -75,7 +75,7 @@ export class TestWorker {
       workerId: id,
       shards: this.copies ?? new OwnedShards(this.shards, () => this.#look(), store.partitions.count),
       ...(queryCpuMs === undefined ? {} : { queryCpuMs }),
-      onError: (error) => this.troubles.push(error),
+      onError: (error) => this.errors.push(error),
     });
   }
 

@@ -69,7 +69,7 @@ for (const way of ways) {
     assert.deepEqual(await ask(ends, 'next', 30_000), { kind: 'answer', body: 'next' });
   });
 
-  test(`transport over ${name}: a front that ends is told that its open requests are lost`, async (context) => {
+  test(`transport over ${name}: a front that ends reports its open requests as lost`, async (context) => {
     const ends = await start(context, () => {});
     const asked = ask(ends, 'lost', 60_000);
     ends.transport.close();

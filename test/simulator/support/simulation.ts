@@ -510,7 +510,7 @@ export class Simulation {
 
   /** Ends all faults. Usually simulates the effect of waiting immediately: seconds in which only leases expire. */
   #heal(store: Store): void {
-    this.#note('nothing breaks any more');
+    this.#note('no further faults');
     this.network.up();
     if (this.dice.chance(5)) return;
     const here = new Set([...this.members].map(({ worker }) => worker.id));

@@ -92,7 +92,7 @@ export class Writes {
         assert.deepEqual(
           withoutRepetitions(request, outcomes, expected),
           expected,
-          'what is told of entities sent',
+          'outcomes of the sent entities',
         );
       }
       const changed = entities.filter((_, index) => outcomes[index] === 'changed');
@@ -147,10 +147,10 @@ export class Writes {
       const least = announced.delete(partition) ? first + 1 : first;
       assert.ok(
         sequence >= least && sequence <= last,
-        `version ${sequence} of partition ${partition} is told, between ${least} and ${last}`,
+        `version ${sequence} of partition ${partition} is reported, not between ${least} and ${last}`,
       );
     }
-    assert.equal(announced.size, 0, 'a partition that took something is not in the version');
+    assert.equal(announced.size, 0, 'a partition that accepted something is missing from the version');
   }
 
   #of(tenant: TenantAlias, sourceId: SourceId): Map<string, SourceEntity> {
@@ -219,12 +219,12 @@ export class Writes {
 /** If a request has several states of an entity and is sent twice, the response does not report which of them changed it. */
 function withoutRepetitions(
   { entities }: SaveRequest,
-  told: readonly AcceptOutcome[],
+  outcomes: readonly AcceptOutcome[],
   expected: readonly AcceptOutcome[],
 ): AcceptOutcome[] {
   const isAlone = ({ originId }: SourceEntity) =>
     entities.filter((other) => other.originId === originId).length === 1;
-  return told.map((outcome, index) => {
+  return outcomes.map((outcome, index) => {
     const entity = entities[index];
     const mayDiffer = entity !== undefined && !isAlone(entity) && expected[index] === 'unchanged';
     return mayDiffer && outcome === 'changed' ? 'unchanged' : outcome;

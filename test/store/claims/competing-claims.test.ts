@@ -283,10 +283,10 @@ test('competing claims: after any puts and drops, what is served, listed, counte
         const received = new Set(await announced(store));
         for (const [index, field] of fields.entries()) {
           const isChanged = JSON.stringify(model.served(field)) !== before[index];
-          const isTold = received.has(digestOf(claimSubject(scope, field)).toString('hex'));
-          assert.ok(isTold || !isChanged, `${field} changed and was not announced`);
+          const isAnnounced = received.has(digestOf(claimSubject(scope, field)).toString('hex'));
+          assert.ok(isAnnounced || !isChanged, `${field} changed and was not announced`);
           if (writes.length === 1)
-            assert.equal(isTold, isChanged, `${field}: announced although it did not change`);
+            assert.equal(isAnnounced, isChanged, `${field}: announced although it did not change`);
           touched.add(field);
         }
       }

@@ -165,9 +165,9 @@ const made: fc.Arbitrary<Made> = fc.record({
 /** Views are named after the partition that commits them. */
 function besideOf(partition: number, { moves, refersTo, refersNoMore, tells }: Made): AlongsideCommit {
   const viewOf = (view: number) => ({ sourceId: 's', alias: 'page', originId: `${partition}.${view}` });
-  const told = new ReportedViews();
+  const reported = new ReportedViews();
   const claims = moves.map(({ action, path, view, host, redirect, since }): ClaimWrite => {
-    if (tells && action === 'put') told.changed(scope, viewOf(view));
+    if (tells && action === 'put') reported.changed(scope, viewOf(view));
     const kind = redirect === null ? 'page' : 'redirect';
     // As in an entity's URL: the claims of two hosts are never listed under the same string.
     const display = host === null ? path : `https://${host}${path}`;
@@ -178,7 +178,7 @@ function besideOf(partition: number, { moves, refersTo, refersNoMore, tells }: M
   const target = (at: number) => referenceText(viewOf(0), { ...viewOf(0), originId: `to:${at}` });
   for (const at of refersTo) references.add(scope, viewOf(0), target(at));
   for (const at of refersNoMore) references.drop(scope, viewOf(0), target(at));
-  return { claims, references, reported: told };
+  return { claims, references, reported };
 }
 
 /** All keys except those that contain times. */
@@ -201,14 +201,14 @@ async function stateOf({ client }: Store): Promise<Map<string, unknown>> {
 
 /** Members of `log` and `traces` of all partitions, with the sequence of each. */
 async function reportedFor({ store, leases }: Owned): Promise<Map<string, number>> {
-  const told = new Map<string, number>();
+  const reported = new Map<string, number>();
   for (const { tag } of leases) {
     for (const key of [keys.log(tag, 'acme', 'env'), keys.traces(tag, 'acme', 'env')]) {
       const found = await store.client.zrange(key, 0, '-1', 'WITHSCORES');
-      for (let at = 0; at < found.length; at += 2) told.set(`${key} ${found[at]}`, Number(found[at + 1]));
+      for (let at = 0; at < found.length; at += 2) reported.set(`${key} ${found[at]}`, Number(found[at + 1]));
     }
   }
-  return told;
+  return reported;
 }
 
 /** The views that are served, by path and host. */
@@ -261,12 +261,12 @@ test('commit calls: commits in one call have the same effects as one by one, and
         await Promise.all(round.map((one, partition) => send(together, partition, one, after)));
         for (const [partition, one] of round.entries()) await send(alone, partition, one, after);
         assert.deepEqual(await stateOf(together.store), await stateOf(alone.store));
-        const told = [...(await reportedFor(together))].filter(
+        const reported = [...(await reportedFor(together))].filter(
           ([name, last]) => last !== reportedBefore.get(name),
         );
         for (const ends of wonOrLost(servedBefore, await servedViews(together))) {
-          const isTold = told.some(([name]) => ends.some((end) => name.endsWith(end)));
-          assert.ok(isTold, `${ends} is not in ${told}, before in ${[...reportedBefore]}`);
+          const isReported = reported.some(([name]) => ends.some((end) => name.endsWith(end)));
+          assert.ok(isReported, `${ends} is not in ${reported}, before in ${[...reportedBefore]}`);
         }
       }
       await Promise.all([together.store.close(), alone.store.close()]);

@@ -10,7 +10,7 @@ import { TestRedis } from '../../support/redis.ts';
 const redis = await TestRedis.start();
 const ageMs = 50;
 
-/** Saves an entity in a state that differs from the former one. */
+/** Saves an entity in a state that differs from the previous one. */
 async function save(store: Store, state: number): Promise<void> {
   const entity = { originId: 'a', type: 'page', url: `/${state}`, originParentId: null, redirects: [] };
   await acceptEntities(store, {

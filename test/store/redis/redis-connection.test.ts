@@ -21,7 +21,7 @@ test('Redis connection: closing a store while Redis is unavailable settles all p
     () => 'failed',
   );
   await store.close();
-  const late = new Promise((resolve) => setTimeout(() => resolve('nobody was told'), 1_000));
+  const late = new Promise((resolve) => setTimeout(() => resolve('not notified'), 1_000));
   assert.deepEqual(await Promise.all([Promise.race([reading, late]), Promise.race([asked, late])]), [
     'failed',
     'failed',

@@ -294,7 +294,7 @@ test('replies: each reply reaches its own command, whatever happens to the conne
   const { refused } = lanes;
   await sleep(1_000);
   await lanes.end();
-  assert.equal(lanes.refused, refused, 'nothing fails any more');
+  assert.equal(lanes.refused, refused, 'nothing fails from now on');
   assert.deepEqual(lanes.failures.slice(0, 10), []);
 });
 

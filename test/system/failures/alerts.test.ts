@@ -157,7 +157,7 @@ test('alerts: a full disk', oneRedisOnly, async () => {
   assert.equal(limit('unlimited').status, 0);
   await ends('MillraceDiskFull', prometheus);
   await logsOnce('Redis can write its file again');
-  await until('saves are taken', async () => (await save('there is room')) === 200);
+  await until('saves are accepted', async () => (await save('there is room')) === 200);
 });
 
 test('alerts: a lost replica', oneRedisOnly, async () => {
@@ -173,7 +173,7 @@ test('alerts: a lost replica', oneRedisOnly, async () => {
 test('alerts: a webhook whose receiver fails', async () => {
   receiver.answer = (response) => response.writeHead(500).end();
   const prometheus = await firesWhen(['MillraceWebhookFailing'], async () => {
-    await until('a save is taken', async () => (await save('for the webhook')) === 200);
+    await until('a save is accepted', async () => (await save('for the webhook')) === 200);
   });
   await logsOnce('a webhook is failing', 'jobs.1');
   receiver.answer = (response) => response.writeHead(204).end();
@@ -205,7 +205,7 @@ test('alerts: a missing worker, with failing queries', async () => {
   await system.restart('worker.1');
   await ends('MillracePartitionsWithoutOwner', prometheus);
   await logsOnce(recovered, 'web.1', before[1]);
-  assert.equal(logged('web.1', begins), (before[0] ?? 0) + 1, 'it did not begin twice');
+  assert.equal(logged('web.1', begins), (before[0] ?? 0) + 1, 'it did not start twice');
 });
 
 test('alerts: a front that is busy for a long time', async () => {

@@ -188,7 +188,7 @@ test('changes: every copy has the views and URLs of the environment, whichever p
       killAtMs = performance.now() + random.between(500, 4_000);
       const name = random.pick([...system.workers, ...system.workers, ...system.fronts, ...others]);
       // A process that starts without Redis exits, and nothing here would restart it.
-      if (name === 'redis') await until('all processes run', () => allRun(system));
+      if (name === 'redis') await until('all processes are running', () => allRun(system));
       await system.kill(name);
       await system.restart(name);
       killed.push(name);
@@ -202,8 +202,8 @@ test('changes: every copy has the views and URLs of the environment, whichever p
   await running;
   await waitUntilSettled(store);
   const fresh = new FeedCopy();
-  const told = await fresh.catchUp(system.client('web.2'), clientKey);
-  assert.equal(new Set(told.map(({ id }) => id)).size, told.length, 'a copy has each view once');
+  const reported = await fresh.catchUp(system.client('web.2'), clientKey);
+  assert.equal(new Set(reported.map(({ id }) => id)).size, reported.length, 'a copy has each view once');
   const ids = ['last', ...originIds].map((originId) =>
     formatViewId({ environmentId, sourceId, originId, alias: 'page' }),
   );

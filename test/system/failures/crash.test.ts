@@ -134,7 +134,7 @@ for (const role of ['web', 'worker', 'jobs', 'redis']) {
         const { answered } = ledger;
         let generation: number | null = null;
         try {
-          await until('ingest is under way', () => ledger.answered > answered + 20);
+          await until('ingest has started', () => ledger.answered > answered + 20);
           if (role === 'jobs') {
             version += 1;
             generation = await system.publish(filesOf(version));
@@ -144,7 +144,7 @@ for (const role of ['web', 'worker', 'jobs', 'redis']) {
           await sleep(random.below(1_000));
           await system.restart(name);
           const { answered: before_ } = ledger;
-          await until('ingest goes on', () => ledger.answered > before_ + 40);
+          await until('ingest continues', () => ledger.answered > before_ + 40);
         } finally {
           await ingest.end();
         }

@@ -67,7 +67,7 @@ async function readyBody(client: Client): Promise<{ status: number; body: Json }
 async function untilFull(client: Client): Promise<void> {
   let last = '';
   await until(
-    'the front serves though Redis is full',
+    'the front serves pages although Redis is full',
     async () => {
       const answer = await readyBody(client);
       last = JSON.stringify(answer);
@@ -108,7 +108,7 @@ test('full Redis: new saves and schemas fail, everything else continues', oneRed
   assert.ok(await ledger.save(client, categories));
   assert.ok(await ledger.save(client, all));
   await waitUntilSettled(store);
-  await until('nothing is amiss', async () => {
+  await until('nothing is degraded', async () => {
     const { body } = await readyBody(client);
     return JSON.stringify(body) === '{"status":200,"waitingFor":[]}';
   });
@@ -146,7 +146,7 @@ test('full Redis: new saves and schemas fail, everything else continues', oneRed
     await system.restart(name);
   }
   await until(
-    'the front is there again',
+    'the front is running again',
     () =>
       readyBody(client).then(
         () => true,
@@ -165,10 +165,13 @@ test('full Redis: new saves and schemas fail, everything else continues', oneRed
 
   // A rebuild that was interrupted by a full Redis resumes.
   const generation = await system.publish(files(2));
-  await until('jobs are there', async () => (await readGenerations(store)).enqueued === generation);
+  await until(
+    'the jobs process is running',
+    async () => (await readGenerations(store)).enqueued === generation,
+  );
   await memory.fill();
   await untilFull(client);
-  await until('no job is held any more', () => memory.areJobsFree());
+  await until('no job is on hold', () => memory.areJobsFree());
   await memory.raise();
   await system.rebuilt(generation);
   await waitUntilSettled(store);

@@ -118,7 +118,7 @@ test(
       }
       wire.goOn();
       const { answered } = ledger;
-      await until('writes go on', () => ledger.answered > answered + 5);
+      await until('writes continue', () => ledger.answered > answered + 5);
 
       wire.delay(100);
       await sleep(2_000);
@@ -128,14 +128,14 @@ test(
         await sleep(random.below(300));
       }
       const { answered: before } = ledger;
-      await until('writes go on', () => ledger.answered > before + 5);
+      await until('writes continue', () => ledger.answered > before + 5);
     } finally {
       await writing.end();
     }
     context.diagnostic(
       `slowest answer ${Math.round(writing.slowestMs)} ms; ${ledger.answered} writes answered, ${ledger.unanswered} not`,
     );
-    assert.ok(writing.slowestMs < 1000 * (2 * redisTimeoutSeconds + 8), 'no request hangs');
+    assert.ok(writing.slowestMs < 1000 * (2 * redisTimeoutSeconds + 8), 'no request is stuck');
 
     await system.ready();
     for (const originId of ledger.originIds) {
@@ -209,7 +209,7 @@ test('network: clients that send nothing, disconnect during a body or never read
     assert.ok(await ledger.save(client, [page(random, round)]));
   }
   await until(
-    'nothing of the bodies that were broken off is kept',
+    'nothing of the aborted bodies is kept',
     async () => (await system.metric('millrace_http_body_bytes')) === 0,
     30_000,
   );

@@ -98,7 +98,7 @@ async function settleLedger(system: System, ledger: Ledger, { saves, before }: W
     ledger.found(originId, state);
   }
   const firstGoneMs = Math.min(...gone.map(({ acknowledgedMs }) => acknowledgedMs ?? 0));
-  assert.ok(lastKeptMs <= firstGoneMs, 'nothing is kept that was sent after something lost was acknowledged');
+  assert.ok(lastKeptMs <= firstGoneMs, 'no surviving write was sent after a lost one was acknowledged');
   return gone;
 }
 
@@ -129,7 +129,7 @@ async function cutAndCheck(context: TestContext, { appendFsync, machine, check }
     let [cutMs, bytes] = [0, 0];
     try {
       const { answered } = ledger;
-      await until('writes are under way', () => ledger.answered > answered + 20);
+      await until('writes are running', () => ledger.answered > answered + 20);
       // Longer than the interval between syncs, so that earlier data is on the disk.
       await sleep(2_000 + random.below(1_500));
       cutMs = performance.now();

@@ -180,7 +180,7 @@ test(
     await waitUntilSettled(await system.store());
 
     assert.equal(getPriority(system.process('web.1').pid), getPriority());
-    assert.ok(getPriority(system.process('worker.1').pid) > 0, 'the worker steps back behind the front');
+    assert.ok(getPriority(system.process('worker.1').pid) > 0, 'the worker yields to the front');
     const reader = new Reader(
       clientKey,
       [0, steady].map((number) => `${system.url()}/v2?url=/pages/p${number}`),

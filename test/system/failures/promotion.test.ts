@@ -73,7 +73,7 @@ class Pair {
     this.#replica = replica;
     await this.#ask(replica, async (client) => {
       await until(
-        'the replica is in step',
+        'the replica is up to date',
         async () => (await client.info('replication')).includes('master_link_status:up'),
         20_000,
       );
@@ -87,7 +87,7 @@ class Pair {
     this.wire.breakAll();
     await this.#ask(replica, async (client) => {
       await until(
-        'processes have come to the replica',
+        'the processes have connected to the replica',
         async () => Number(/connected_clients:(\d+)/.exec(await client.info('clients'))?.[1]) > 5,
       );
       await client.call('REPLICAOF', 'NO', 'ONE');
@@ -150,7 +150,7 @@ test(
       const writing = keepWriting(client, ledger, random, articleCount);
       try {
         const { answered } = ledger;
-        await until('writes are under way', () => ledger.answered > answered + 50);
+        await until('writes are running', () => ledger.answered > answered + 50);
         await primary.process.signal('SIGKILL');
         primary = pair.replica;
         await pair.promote();
@@ -163,7 +163,7 @@ test(
           30_000,
         );
         const alone = await client.post('/ingest/v2', categories as unknown as [], { key: sourceKey });
-        assert.equal(alone.status, 503, 'no replica is there to have it');
+        assert.equal(alone.status, 503, 'there is no replica to store it');
         await pair.attach();
         const attached = ledger.answered;
         await until('writes are acknowledged again', () => ledger.answered > attached + 20);

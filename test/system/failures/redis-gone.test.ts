@@ -49,10 +49,13 @@ test(
     context.after(() => system.stop());
     const names = ['web.1', 'worker.1', 'jobs.1'];
     const outputOf = (name: string) => system.process(name).output;
-    await until('each uses the configuration', () =>
+    await until('every process uses the configuration', () =>
       names.every((name) => countOf(outputOf(name), 'the configuration is in use') === 1),
     );
-    await until('the worker has told what it has taken', () => takenIn(outputOf('worker.1')) === 16);
+    await until(
+      'the worker has reported the partitions that it has taken',
+      () => takenIn(outputOf('worker.1')) === 16,
+    );
     const client = system.client();
 
     await system.kill('redis');
@@ -69,7 +72,7 @@ test(
     await Promise.all(Array.from({ length: 16 }, writing));
     assert.ok(refused.length >= 16 && refused.every((status) => status === 503));
     await system.restart('redis');
-    await until('each has told it', () =>
+    await until('each process has reported it', () =>
       names.every((name) => countOf(outputOf(name), 'Redis responds again') > 0),
     );
     await system.ready();

@@ -129,7 +129,7 @@ async function allIsRight(system: System): Promise<void> {
       const ledger = new Ledger({ key: `${tenant}-${sourceKey}`, sourceId });
       const title = `${tenant} ${front} ${Math.round(backMs)}`;
       await until(
-        'a save is taken',
+        'a save is accepted',
         () => ledger.save(client, [entityOf('new', 'page', { title }, { url: '/new' })]),
         left(),
       );

@@ -5,7 +5,7 @@ import { keys } from '../../../src/store/keys.ts';
 import { until } from '../../support/until.ts';
 import type { Client } from '../support/client.ts';
 import { EventSource } from '../support/event-source.ts';
-import { FeedCopy, requireOk, type ToldChange } from '../support/feed-copy.ts';
+import { FeedCopy, type ReportedChange, requireOk } from '../support/feed-copy.ts';
 import { manage, managed } from '../support/manage.ts';
 import { System } from '../support/processes/system.ts';
 import { Receiver, receiverEnvironment, verified, webhookSecret, webhookTo } from '../support/receiver.ts';
@@ -75,16 +75,16 @@ test('changes horizon: an offset before the horizon is rejected, and a newer one
   const moved = await save('stays', '/two');
   const removed = requireOk(await client.delete('/ingest/v2/goes', { key: sourceKey }));
   const behind = await offsetAt(String(removed.headers['x-service-version']));
-  const told = requireOk(await client.get(`/changes/v1?since=${old}`, { key: clientKey })).json.changes;
+  const reported = requireOk(await client.get(`/changes/v1?since=${old}`, { key: clientKey })).json.changes;
   assert.deepEqual(
-    told.map(({ originId, action, left }: ToldChange) => [originId, action, ...left.urls]).sort(),
+    reported.map(({ originId, action, left }: ReportedChange) => [originId, action, ...left.urls]).sort(),
     [
       ['goes', 'removed', '/goes'],
       ['stays', 'set', '/one'],
     ],
   );
   assert.ok((await remembered()) > 0 && moved !== '');
-  await until('all of it is forgotten', async () => (await remembered()) === 0);
+  await until('nothing is held any longer', async () => (await remembered()) === 0);
   const lastId = { 'Last-Event-ID': old };
   const refusals = await Promise.all([
     client.get(`/changes/v1?since=${old}`, { key: clientKey }),
@@ -104,13 +104,13 @@ test('changes horizon: an offset before the horizon is rejected, and a newer one
   await save('stays', '/three');
   await live.until(
     () => live.events.some(({ data }) => JSON.parse(data).urls?.[0] === '/three'),
-    'a follower that was there hears on',
+    'a connected follower keeps receiving changes',
   );
   live.close();
 });
 
 test('changes horizon: a new copy contains no expired history', async () => {
-  await until('all of it is forgotten', async () => (await remembered()) === 0);
+  await until('nothing is held any longer', async () => (await remembered()) === 0);
   const [only, ...more] = await new FeedCopy().catchUp(client, clientKey);
   assert.deepEqual([only.urls, only.left.urls, more.length], [['/three'], [], 0]);
 });

@@ -8,7 +8,7 @@ import { until } from '../../support/until.ts';
 import type { Client } from '../support/client.ts';
 import { entityOf } from '../support/data/entities.ts';
 import { EventSource } from '../support/event-source.ts';
-import { FeedCopy, requireOk, type ToldChange } from '../support/feed-copy.ts';
+import { FeedCopy, type ReportedChange, requireOk } from '../support/feed-copy.ts';
 import { sharedPlatform } from '../support/processes/shared-platform.ts';
 import type { System } from '../support/processes/system.ts';
 import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from '../support/site.ts';
@@ -113,10 +113,10 @@ function page(
 }
 
 /** The changes after an offset, once a version is visible. */
-async function toldSince(
+async function changesSince(
   since: string,
   version?: string,
-): Promise<{ changes: ToldChange[]; offset: string; upToDate: boolean }> {
+): Promise<{ changes: ReportedChange[]; offset: string; upToDate: boolean }> {
   const answer = await clients[1].get(`/changes/v1?since=${since}`, {
     key: clientKey,
     ...(version !== undefined && { version }),
@@ -126,12 +126,12 @@ async function toldSince(
 
 /** The offset after all saves. */
 async function now(): Promise<string> {
-  const { changes, offset, upToDate } = await toldSince('now', lastVersion);
+  const { changes, offset, upToDate } = await changesSince('now', lastVersion);
   assert.deepEqual([changes, upToDate], [[], true]);
   return offset;
 }
 
-function shown({ action, originId, urls, handles, redirects, left }: ToldChange): unknown {
+function shown({ action, originId, urls, handles, redirects, left }: ReportedChange): unknown {
   return { action, originId, urls, handles, redirects, left };
 }
 
@@ -144,9 +144,9 @@ test('changes: a copy starts with every existing view, once, and then receives c
   );
   await clients[0].get('/changes/v1?since=now', { key: clientKey, version });
   const copy = new FeedCopy();
-  const told = await copy.catchUp(clients[0], clientKey);
-  assert.deepEqual(told.map(({ originId }) => originId).sort(), ['a', 'b']);
-  const change = told.find(({ originId }) => originId === 'a');
+  const reported = await copy.catchUp(clients[0], clientKey);
+  assert.deepEqual(reported.map(({ originId }) => originId).sort(), ['a', 'b']);
+  const change = reported.find(({ originId }) => originId === 'a');
   const { tags, version: itsVersion, at, ...rest } = change;
   assert.deepEqual(rest, {
     id: viewId('a'),
@@ -170,16 +170,16 @@ test('changes: a write that does not change a view is not reported', async () =>
   await save(page('quiet', 'Quiet', '/quiet'));
   const offset = await now();
   const unchanged = await save(page('quiet', 'Quiet', '/quiet'));
-  assert.deepEqual((await toldSince(offset, unchanged)).changes, []);
+  assert.deepEqual((await changesSince(offset, unchanged)).changes, []);
   const elsewhere = await save(page('quiet', 'Quiet', '/quiet', { properties: { unused: 1 } }));
-  assert.deepEqual((await toldSince(offset, elsewhere)).changes, [], 'a property that no view has');
+  assert.deepEqual((await changesSince(offset, elsewhere)).changes, [], 'a property that no view has');
   const ofOtherType = await save({ ...page('quiet', 'Quiet', '/quiet'), type: 'post' });
-  assert.deepEqual((await toldSince(offset, ofOtherType)).changes, [], 'another type of the same bytes');
+  assert.deepEqual((await changesSince(offset, ofOtherType)).changes, [], 'another type of the same bytes');
   const full = await new FeedCopy().catchUp(clients[0], clientKey);
-  assert.equal(full.find(({ originId }) => originId === 'quiet').type, 'page', 'the type that was told last');
+  assert.equal(full.find(({ originId }) => originId === 'quiet').type, 'page', 'the last reported type');
   const changed = await save({ ...page('quiet', 'Loud', '/quiet'), type: 'post' });
   assert.deepEqual(
-    (await toldSince(offset, changed)).changes.map(({ originId, type }) => [originId, type]),
+    (await changesSince(offset, changed)).changes.map(({ originId, type }) => [originId, type]),
     [['quiet', 'post']],
   );
 });
@@ -205,7 +205,7 @@ test('changes: the former URLs of a view are reported with it until they expire'
   const moved = await save(
     page('mover', 'Mover', '/two', { redirects: ['/one'], properties: { handle: 'mover-2' } }),
   );
-  const { changes } = await toldSince(offset, moved);
+  const { changes } = await changesSince(offset, moved);
   assert.deepEqual(changes.map(shown), [
     {
       action: 'set',
@@ -220,16 +220,16 @@ test('changes: the former URLs of a view are reported with it until they expire'
   const retitled = await save(
     page('mover', 'Moved', '/two', { redirects: ['/one'], properties: { handle: 'mover-2' } }),
   );
-  const [again] = (await toldSince(later, retitled)).changes;
+  const [again] = (await changesSince(later, retitled)).changes;
   assert.deepEqual(again.left, { urls: ['/one'], handles: ['mover-1'], redirects: ['/zero'] });
   const back = await save(page('mover', 'Moved', '/one', { properties: { handle: 'mover-1' } }));
-  const [home] = (await toldSince(later, back)).changes;
+  const [home] = (await changesSince(later, back)).changes;
   assert.deepEqual(
     [home.urls, home.left],
     [['/one'], { urls: ['/two'], handles: ['mover-2'], redirects: ['/one', '/zero'] }],
   );
   const gone = await remove('mover');
-  const [removed] = (await toldSince(later, gone)).changes;
+  const [removed] = (await changesSince(later, gone)).changes;
   assert.deepEqual(shown({ ...removed, left: { ...removed.left, urls: removed.left.urls.sort() } }), {
     action: 'removed',
     originId: 'mover',
@@ -242,7 +242,7 @@ test('changes: a view that wins or loses a URL because of another view is report
   await save(page('early', 'Early', '/contested'));
   const offset = await now();
   const taken = await save(page('late', 'Late', '/contested'));
-  const { changes } = await toldSince(offset, taken);
+  const { changes } = await changesSince(offset, taken);
   assert.deepEqual(
     changes.map(shown).sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b))),
     [
@@ -252,11 +252,11 @@ test('changes: a view that wins or loses a URL because of another view is report
   );
   const later = await now();
   const loserChanged = await save(page('early', 'Earlier', '/contested'));
-  const [loser] = (await toldSince(later, loserChanged)).changes;
+  const [loser] = (await changesSince(later, loserChanged)).changes;
   assert.deepEqual([loser.urls, loser.left.urls], [[], ['/contested']]);
   const last = await now();
   const given = await remove('late');
-  const after_ = await toldSince(last, given);
+  const after_ = await changesSince(last, given);
   assert.deepEqual(
     after_.changes.map(shown).sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b))),
     [
@@ -272,12 +272,12 @@ test('changes: redirects that a page hides are reported as dropped, and as serve
   await save(redirecting('r1'));
   const offset = await now();
   const hidden = await save(page('hiding', 'Hiding', '/hidden'));
-  const told = (await toldSince(offset, hidden)).changes;
-  const r1 = told.find(({ originId }) => originId === 'r1');
+  const reported = (await changesSince(offset, hidden)).changes;
+  const r1 = reported.find(({ originId }) => originId === 'r1');
   assert.deepEqual([r1.redirects, r1.left.redirects.sort()], [[], ['/hidden', 'https://x.test/hidden']]);
   const later = await now();
   const shownAgain = await remove('hiding');
-  const back = (await toldSince(later, shownAgain)).changes.find(({ originId }) => originId === 'r1');
+  const back = (await changesSince(later, shownAgain)).changes.find(({ originId }) => originId === 'r1');
   assert.deepEqual([back.redirects.sort(), back.left], [['/hidden', 'https://x.test/hidden'], nowhere]);
 });
 
@@ -287,7 +287,7 @@ test('changes: a redirect that a page hides, and another view then claims, is re
   const offset = await now();
   await save(page('over-page', 'Over', '/over-it', { url: '/over' }));
   const version = await save(redirecting('o2'));
-  const { changes } = await toldSince(offset, version);
+  const { changes } = await changesSince(offset, version);
   const o1 = changes.find(({ originId }) => originId === 'o1');
   assert.deepEqual([o1?.redirects, o1?.left.redirects], [[], ['https://x.test/over']]);
 });
@@ -300,7 +300,7 @@ test('changes: a view that a lookup changes is reported, and intermediate states
   for (const title of ['One', 'Two', 'Three']) {
     version = await save(page('in-g', title, null, { properties: { group: 'g' } }));
   }
-  const { changes } = await toldSince(offset, version);
+  const { changes } = await changesSince(offset, version);
   assert.deepEqual(changes.map(({ originId, alias }) => `${alias} ${originId}`).sort(), [
     'group g',
     'page in-g',
@@ -320,7 +320,7 @@ test('changes: the pages that show a view are reported at any depth, while they 
       key: clientKey,
       version,
     });
-    return requireOk(answer).json.changes.find(({ alias }: ToldChange) => alias === 'group');
+    return requireOk(answer).json.changes.find(({ alias }: ReportedChange) => alias === 'group');
   };
   const titled = await save(
     page('over', 'Title', '/over', { properties: { group: 'shown', handle: 'over' } }),
@@ -359,7 +359,7 @@ test('changes: a page that is expensive to expand ends early, and nothing is ski
   const offset = await now();
   const changed = knots.slice(0, 3);
   const version = await save(...changed.map((originId) => knot(originId, 'Two')));
-  const told: ToldChange[] = [];
+  const reported: ReportedChange[] = [];
   for (let since = offset, isAll = false; !isAll; ) {
     const answer = await clients[1].get(`/changes/v1?since=${since}&expand=shown`, {
       key: clientKey,
@@ -367,11 +367,11 @@ test('changes: a page that is expensive to expand ends early, and nothing is ski
     });
     const { changes, offset: next, upToDate } = requireOk(answer).json;
     assert.ok(changes.length <= 1, `${changes.length} changes of one page`);
-    told.push(...changes);
+    reported.push(...changes);
     [since, isAll] = [next, upToDate];
   }
-  assert.deepEqual(told.map(({ originId }) => originId).sort(), changed);
-  for (const { shownOn, shownOnMore } of told) {
+  assert.deepEqual(reported.map(({ originId }) => originId).sort(), changed);
+  for (const { shownOn, shownOnMore } of reported) {
     assert.deepEqual([shownOn.length, shownOnMore], [knots.length - 1, undefined]);
   }
   const events = follow(`?since=${offset}&live=sse&expand=shown`);
@@ -408,7 +408,7 @@ test('changes: where a view is shown is computed once, for any number of offsets
   assert.ok(all < 2 * once, `${all} bytes of Redis, ${once} for one`);
   for (const answer of answers) {
     const { changes } = requireOk(answer).json;
-    const knot = changes.find(({ originId }: ToldChange) => originId === 'knot-1');
+    const knot = changes.find(({ originId }: ReportedChange) => originId === 'knot-1');
     assert.equal(knot?.shownOn.length, knots.length - 1);
   }
 });
@@ -419,7 +419,7 @@ test('changes: a view that was removed and created again within one poll is repo
   await remove('phoenix');
   await now();
   const version = await save(page('phoenix', 'P', '/phoenix'));
-  assert.deepEqual((await toldSince(offset, version)).changes.map(shown), [
+  assert.deepEqual((await changesSince(offset, version)).changes.map(shown), [
     { action: 'set', originId: 'phoenix', ...nowhere, urls: ['/phoenix'], left: nowhere },
   ]);
 });
@@ -449,14 +449,14 @@ test('changes: invalid parameters, offsets and keys are rejected', async () => {
 test('changes: a long-poll waits for the first change, and returns existing changes', async () => {
   const offset = await now();
   const waiting = clients[1].get(`/changes/v1?since=${offset}&live=long-poll`, { key: clientKey });
-  await until('the long-poll waits', async () => {
+  await until('the long poll is waiting', async () => {
     const { text } = await system.client('web.2').get('/metrics');
     return /millrace_feed_followers[^\n]* 1\n/.test(text);
   });
   await save(page('polled', 'Polled', '/polled'));
   const { changes, offset: next, upToDate } = requireOk(await waiting).json;
-  assert.deepEqual([changes.map(({ originId }: ToldChange) => originId), upToDate], [['polled'], true]);
-  assert.deepEqual((await toldSince(next)).changes, []);
+  assert.deepEqual([changes.map(({ originId }: ReportedChange) => originId), upToDate], [['polled'], true]);
+  assert.deepEqual((await changesSince(next)).changes, []);
   const again = await clients[0].get(`/changes/v1?since=${offset}&live=long-poll`, { key: clientKey });
   assert.equal(again.json.changes.length, 1);
 });
@@ -475,7 +475,7 @@ test('changes: a long-poll whose client has disconnected ends', async () => {
     }),
   );
   const ends = Promise.allSettled(polls);
-  await until('they wait', () => followers(20));
+  await until('they are waiting', () => followers(20));
   client.abort();
   await ends;
   // A long-poll would end by itself after 30 s.
@@ -509,19 +509,19 @@ test('changes: events are sent as they happen, and a new connection resumes afte
     { Accept: 'text/event-stream', 'Last-Event-ID': first.lastId },
     'web.2',
   );
-  const told = () => second.events.filter(({ event }) => event === 'change');
+  const reported = () => second.events.filter(({ event }) => event === 'change');
   await second.until(
-    () => second.events.at(-1)?.event === 'up-to-date' && told().length === 2,
+    () => second.events.at(-1)?.event === 'up-to-date' && reported().length === 2,
     'both that changed meanwhile',
   );
   assert.deepEqual(
-    told()
+    reported()
       .map(({ data }) => JSON.parse(data).originId)
       .sort(),
     ['evented', 'evented-2'],
   );
   second.close();
-  const middle = follow('?live=sse', { 'Last-Event-ID': told()[0]?.id ?? '' });
+  const middle = follow('?live=sse', { 'Last-Event-ID': reported()[0]?.id ?? '' });
   await middle.until(() => middle.events.at(-1)?.event === 'up-to-date', 'from the middle');
   assert.equal(middle.events.length, 2, 'one change and the end');
   middle.close();
@@ -535,32 +535,32 @@ test('changes: a complete copy can be read by events too, and a quiet stream sen
   for (let at = 0; at < many.length; at += 50) version = await save(...many.slice(at, at + 50));
   const copy = new FeedCopy();
   await clients[0].get('/changes/v1?since=now', { key: clientKey, version });
-  const told = await copy.catchUp(clients[0], clientKey);
-  assert.equal(new Set(told.map(({ id }) => id)).size, told.length, 'each once');
+  const reported = await copy.catchUp(clients[0], clientKey);
+  assert.equal(new Set(reported.map(({ id }) => id)).size, reported.length, 'each once');
   const events = follow('?live=sse');
   await events.until(() => events.events.at(-1)?.event === 'up-to-date', 'the copy');
   const byEvents = new FeedCopy();
   for (const { event, data } of events.events) if (event === 'change') byEvents.apply(JSON.parse(data));
   assert.deepEqual(byEvents.sorted(), copy.sorted());
-  assert.equal(events.events.length, told.length + 1, 'each once');
+  assert.equal(events.events.length, reported.length + 1, 'each once');
   const comments = events.comments;
   await events.until(() => events.comments > comments, 'a comment');
   await save(page('m0', 'Last', '/m/0'));
-  await events.until(() => events.events.length === told.length + 3, 'it still lives');
+  await events.until(() => events.events.length === reported.length + 3, 'the connection is still open');
   events.close();
 });
 
 test('changes: a page has at most 1,000 changes, even if a log entry represents many', async () => {
   const since = await now();
   const version = await save(page('hides-0', 'H', '/moved-0'), page('hides-1', 'H', '/moved-1'));
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (let offset = since, isAll = false; !isAll; ) {
-    const page_ = await toldSince(offset, version);
+    const page_ = await changesSince(offset, version);
     assert.ok(page_.changes.length <= 1000, String(page_.changes.length));
-    for (const { originId } of page_.changes) told.add(originId);
+    for (const { originId } of page_.changes) reported.add(originId);
     [offset, isAll] = [page_.offset, page_.upToDate];
   }
-  assert.equal(told.size, 1201, 'the pages, and what they hide; m0 redirects no more');
+  assert.equal(reported.size, 1201, 'the pages, and what they hide; m0 no longer redirects');
 });
 
 function followAnswer(query: string): EventSource {
@@ -589,11 +589,11 @@ test('changes: a live answer is sent immediately, and again whenever it changes'
   await now();
   await save(page('not-yet', 'Yet', '/not-yet', { properties: { group: 'lived' } }));
   const last = (one: EventSource) => JSON.parse(one.events.at(-1)?.data ?? '');
-  await missing.until(() => last(missing).route?.title === 'Yet', 'what comes to be there');
+  await missing.until(() => last(missing).route?.title === 'Yet', 'what is added');
   await live.until(() => last(live).route.group.titles.length === 2, 'what a reference shows');
   await missing.until(() => last(missing).views.lived.titles.length === 2, 'what a lookup changed');
   assert.equal(last(live).route.title, 'One');
-  assert.equal(new Set(live.events.map(({ id }) => id)).size, live.events.length, 'each is another');
+  assert.equal(new Set(live.events.map(({ id }) => id)).size, live.events.length, 'each is different');
   assert.ok(live.events.length <= 3, String(live.events.length));
   await remove('live');
   await live.until(() => last(live).meta.status === 404, 'that it went');
@@ -638,14 +638,17 @@ test('changes: a slow follower misses nothing, and keeps receiving', async () =>
   const copy = new FeedCopy();
   await copy.catchUp(clients[0], clientKey);
   late.resume();
-  const told = () =>
+  const reported = () =>
     late.events.filter(({ event }) => event === 'change').map(({ data }) => JSON.parse(data));
-  await late.until(() => told().some(({ urls }) => urls[0] === '/late'), 'what came meanwhile');
+  await late.until(
+    () => reported().some(({ urls }) => urls[0] === '/late'),
+    'what was published in the meantime',
+  );
   await late.until(() => late.events.at(-1)?.event === 'up-to-date', 'the end');
   const own = new FeedCopy();
-  for (const change of told()) own.apply(change);
+  for (const change of reported()) own.apply(change);
   assert.deepEqual(own.sorted(), copy.sorted());
   await save(page('w1', 'Later', '/later'));
-  await late.until(() => told().some(({ urls }) => urls[0] === '/later'), 'what comes next');
+  await late.until(() => reported().some(({ urls }) => urls[0] === '/later'), 'the next change');
   late.close();
 });

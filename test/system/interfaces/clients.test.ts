@@ -206,7 +206,7 @@ const ingest: readonly Row[] = [
     gets: async () => assert.deepEqual((await stored('rounded'))?.properties, { n: 2.68 }),
   },
   {
-    client: 'any connector: values that do not fit are told by their places',
+    client: 'any connector: values that do not fit are reported with their paths',
     sends: 'POST /ingest/v1',
     body: {
       id: 'bad',
@@ -221,7 +221,7 @@ const ingest: readonly Row[] = [
     gets: hasErrors('properties.when', 'properties.list[0]', 'properties.inner.flag'),
   },
   {
-    client: '.NET SDK: a name that is not allowed is told by its place',
+    client: '.NET SDK: a name that is not allowed is reported with its path',
     sends: 'POST /ingest/v1',
     headers: sdk,
     body: { id: 'bad', type: 'other', properties: { '123': { type: 'string', value: 'x' } } },

@@ -143,7 +143,7 @@ test('formats: of two claims the latest is served, and the previous one when it 
     [await titleAt('/claimed'), await titleOf('claimed')],
     ['first, changed', 'first, changed'],
   );
-  await save('first', { type: 'raw', url: '/claimed', ...titled('no page any more') });
+  await save('first', { type: 'raw', url: '/claimed', ...titled('no longer a page') });
   assert.deepEqual([await titleAt('/claimed'), await titleOf('claimed')], [null, null]);
 });
 
@@ -164,7 +164,7 @@ test('formats: a page wins over a redirect, and the redirect is served again whe
   await save('page', { url: '/moved', ...titled('page') });
   assert.deepEqual(await moved(), [200, null, 'page']);
   await save('target', { url: '/target/new', redirects: ['/moved'], ...titled('target') });
-  assert.deepEqual(await moved(), [200, null, 'page'], 'whatever is younger');
+  assert.deepEqual(await moved(), [200, null, 'page'], 'a page wins over a redirect, whichever is newer');
   await remove('page');
   assert.deepEqual(await moved(), [301, '/target/new', null]);
   await save('target', { url: '/target/new', ...titled('target') });
@@ -226,9 +226,9 @@ test('formats: references follow any chain of views; a cycle is null, a missing 
     { path: `${at}.related[0].related[0]`, viewId: viewId('gone') },
     { path: `${at}.related[3]`, viewId: viewId('lost') },
   ]);
-  await save('gone', titled('there after all'));
+  await save('gone', titled('present after all'));
   const { json: later } = await get({ id: viewId('a') });
-  assert.equal(later.views[viewId('a')].related[0].related[0].title, 'there after all');
+  assert.equal(later.views[viewId('a')].related[0].related[0].title, 'present after all');
   assert.equal(later.meta.missingViewReferences.length, 1);
 });
 

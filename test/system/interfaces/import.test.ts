@@ -133,7 +133,7 @@ test('import: a killed import can simply be run again', async () => {
   const store = await system.store();
   const beforeEnds = (await readPartitionStates(store)).reduce((sum, { end }) => sum + end, 0);
   const first = importing(file, 'beta');
-  await until('part of the file is in', async () => {
+  await until('part of the file is imported', async () => {
     const ends = (await readPartitionStates(store)).reduce((sum, { end }) => sum + end, 0);
     return ends > beforeEnds + 30;
   });

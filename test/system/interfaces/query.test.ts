@@ -250,7 +250,7 @@ test('query: while a worker is killed every answer is complete or 503, and soon 
       const { path, body, expected } = random.pick(questions);
       const answer = await client.post(path, body, { key: clientKey });
       if (answer.status === 503) {
-        assert.ok(answer.headers['retry-after'], 'a 503 says when to come again');
+        assert.ok(answer.headers['retry-after'], 'a 503 says when to retry');
         counts.unavailable += 1;
         continue;
       }

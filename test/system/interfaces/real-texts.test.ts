@@ -85,7 +85,7 @@ test('real texts: emoji with variation selectors and enclosing marks do not affe
   assert.equal(await found('ny'), 'plane');
   assert.equal(await found('030123'), 'phone');
   assert.equal(await found('1'), 'step');
-  assert.equal(await found('❤️'), '', 'a selector alone is no word');
+  assert.equal(await found('❤️'), '', 'a variation selector alone is not a word');
   assert.equal(await shown('achtung'), '⚠️<em>Achtung</em> Stufe');
 });
 

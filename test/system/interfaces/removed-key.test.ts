@@ -80,7 +80,7 @@ test('removed key: once apply has ended, no front accepts a key that it removed'
   const polls = fronts.map((front) =>
     front.get('/changes/v1?since=now&live=long-poll', { key: removed.client }),
   );
-  await until('the long-polls wait', async () => {
+  await until('the long polls are waiting', async () => {
     const metrics = await Promise.all(fronts.map((front) => front.get('/metrics')));
     return metrics.every(({ text }) => /millrace_feed_followers[^\n]* 2\n/.test(text));
   });
@@ -101,7 +101,7 @@ test('removed key: once apply has ended, no front accepts a key that it removed'
   assert.deepEqual(kept, [good, good]);
   for (const events of followed) {
     await until('it ends', () => events.isEnded);
-    assert.equal(events.events.length, 1, 'nothing more was told');
+    assert.equal(events.events.length, 1, 'nothing more was reported');
   }
   for (const { status, json } of await Promise.all(polls)) {
     assert.deepEqual([status, json.changes], [200, []]);

@@ -97,7 +97,7 @@ test('search: with prefix, the last word also matches as a prefix; whole words r
   assert.equal(
     await found({ field: 'title', value: 'hou', ...literal }),
     '',
-    'without prefix, whole words alone',
+    'without prefix, only whole words',
   );
 });
 
@@ -142,7 +142,7 @@ test('search: boost raises the score by a number or a date, and a token keeps th
   const scoresOf = ({ results }: Answer['json']) => results.map(({ _score }: JsonObject) => _score);
   // A millisecond may be too short to change a score of 53 bits.
   const untilOthers = (known: Json[]) =>
-    until('no answer is kept that depends on the time', async () => {
+    until('no cached answer depends on the time', async () => {
       return !isDeepStrictEqual(scoresOf(await ask({ search: now })), known);
     });
   await untilOthers(scoresOf(first));

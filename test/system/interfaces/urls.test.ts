@@ -43,9 +43,9 @@ test('urls: such a URL from a schema is not a claim, and is reported in the diag
   assert.equal(await titleAt('/'), 'home');
   assert.equal(await titleAt('/x'), null);
   const { json } = await tenant.get('/management/v1/diagnostics', managementKey);
-  const told = json.diagnostics.find(({ kind }: { kind: string }) => kind === 'urlMissing');
-  assert.match(told.message, /begins with one \/ .* has no fragment/);
-  assert.deepEqual([told.schema, told.place, told.count], ['page', '$.route.url', 2]);
+  const reported = json.diagnostics.find(({ kind }: { kind: string }) => kind === 'urlMissing');
+  assert.match(reported.message, /begins with one \/ .* has no fragment/);
+  assert.deepEqual([reported.schema, reported.place, reported.count], ['page', '$.route.url', 2]);
   assert.equal(await save('given', { properties: { title: 'given', path: '/given' } }), 200);
   assert.equal(await titleAt('/given'), 'given');
 });

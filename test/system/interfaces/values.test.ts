@@ -239,7 +239,7 @@ describe('values: a source with propertiesOptional', () => {
     assert.deepEqual(saved.json.changedSourceEntities, ['full', 'bare']);
     assert.equal((await optional.send('POST', '/ingest/v1', v1)).status, 200);
     const wrong = await optional.send('POST', '/ingest/v2/single', { type: 'thing', properties: [] });
-    assert.equal(wrong.status, 422, 'what is there must be an object');
+    assert.equal(wrong.status, 422, 'an existing value must be an object');
     await optional.settle();
     const { results } = await optional.good({ sort: [{ field: '_originId' }] });
     const shown = results.map(({ _originId, title }: { _originId: string; title?: string }) => [

@@ -130,7 +130,7 @@ function received(): { readonly copy: FeedCopy; readonly ids: ReadonlySet<string
 
 test('webhooks away: a receiver gets the latest state of everything, in order, even if the sender is killed', async (context) => {
   const usualMs = await saveFor(awaySeconds / 4);
-  await until('nothing waits', async () => (await standing()).behind === 0);
+  await until('nothing is waiting', async () => (await standing()).behind === 0);
   receiver.close();
   const beforeMb = residentMegabytes();
   const countBefore = serial;
@@ -146,7 +146,7 @@ test('webhooks away: a receiver gets the latest state of everything, in order, e
   const states = [...(await readWebhookStates(store)).values()];
   assert.ok(
     states.every(({ text }) => text.length < 1000),
-    'nothing is kept of what waits',
+    'nothing that waits is kept',
   );
   const afterMb = residentMegabytes();
   const requestsBefore = receiver.received.length;
@@ -158,7 +158,7 @@ test('webhooks away: a receiver gets the latest state of everything, in order, e
   await system.kill('jobs.1');
   await system.restart('jobs.1');
   await waitUntilSettled(store);
-  await until('nothing waits', async () => (await standing()).behind === 0, 200_000);
+  await until('nothing is waiting', async () => (await standing()).behind === 0, 200_000);
   assert.equal((await standing()).state, 'ok');
   const fresh = new FeedCopy();
   await fresh.catchUp(client, clientKey);

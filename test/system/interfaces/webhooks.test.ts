@@ -124,11 +124,11 @@ test('webhooks: a change is sent to every webhook that subscribes to it, signed 
   assert.ok(!Number.isNaN(Date.parse(message.timestamp)));
   const [change] = message.data.changes;
   const feed = await client.get('/changes/v1', { key: clientKey });
-  const told = (feed.json as unknown as { changes: SentChange[] }).changes;
+  const reported = (feed.json as unknown as { changes: SentChange[] }).changes;
   const withoutVersion = ({ version, ...rest }: SentChange & { version?: string }) => rest;
   assert.deepEqual(
     withoutVersion(change as SentChange),
-    withoutVersion(told.find(({ id }) => id === change?.id) as SentChange),
+    withoutVersion(reported.find(({ id }) => id === change?.id) as SentChange),
   );
   const [search] = await receiver.count('/search', 1);
   assert.deepEqual(changesIn([search as Received])[0]?.options, {
@@ -177,7 +177,7 @@ test('webhooks: the format of the hosted service is one change per request', asy
 });
 
 test('webhooks: changes are batched until a request is full or the batch time is over', async () => {
-  await until('nothing waits', async () => (await standing('gathered')).behind === 0);
+  await until('nothing is waiting', async () => (await standing('gathered')).behind === 0);
   const before = receiver.at('/gathered').length;
   for (const originId of ['a', 'b', 'c']) await save(originId, 'Together', 'note');
   // A full request is sent without waiting for the end of the batch time.
@@ -192,7 +192,7 @@ test('webhooks: changes are batched until a request is full or the batch time is
 });
 
 test('webhooks: a failed request is retried with the same id, merged to the latest state, in order', async () => {
-  await until('nothing waits', async () => (await standing('failing')).behind === 0);
+  await until('nothing is waiting', async () => (await standing('failing')).behind === 0);
   const before = receiver.at('/failing').length;
   receiver.answer = (response, { path }) => {
     response
@@ -217,7 +217,7 @@ test('webhooks: a failed request is retried with the same id, merged to the late
     ['failed', 'later'],
   );
   assert.equal(receiver.at('/elsewhere').length, 0);
-  await until('it is well', async () => (await standing('failing')).state === 'ok');
+  await until('it is healthy', async () => (await standing('failing')).state === 'ok');
 });
 
 test('webhooks: 410 disables; enable resumes; replay sets the cursor', async () => {
@@ -232,7 +232,7 @@ test('webhooks: 410 disables; enable resumes; replay sets the cursor', async () 
   for (const alias of ['all', 'gathered', 'search', 'shown', 'hosted', 'failing']) {
     await manage(client, `/webhooks/${alias}/enable`, { body: {} });
   }
-  await until('nothing waits', async () => (await standing('wanting')).behind === 0);
+  await until('nothing is waiting', async () => (await standing('wanting')).behind === 0);
   const count = receiver.at('/wanting').length;
   const replayed = await manage(client, '/webhooks/wanting/replay', { body: { since: 'beginning' } });
   assert.equal(replayed.status, 200, JSON.stringify(replayed.json));

@@ -138,7 +138,7 @@ test('fairness: an import stays close to its workers, and single saves of all te
   void ended.then(() => {
     isOver = true;
   });
-  await until('the import is under way', async () => isOver || (await unprocessed()) > 0);
+  await until('the import has started', async () => isOver || (await unprocessed()) > 0);
   const startMs = performance.now();
   const [saved, seen]: [number[], number[]] = [[], []];
   let most = 0;

@@ -52,9 +52,9 @@ function summaryOf(commands: readonly string[]): string {
 
 function check({ bytes, commands }: { bytes: number; commands: string[] }): string {
   const perSecond = Math.round(bytes / (idleMs / 1000));
-  const told = `${perSecond} bytes a second: ${summaryOf(commands)}`;
-  assert.ok(perSecond < bytesPerSecondMax, told);
-  return told;
+  const text = `${perSecond} bytes a second: ${summaryOf(commands)}`;
+  assert.ok(perSecond < bytesPerSecondMax, text);
+  return text;
 }
 
 const schemas = { page: { triggers: { cms: ['page'] }, properties: { title: '{p.title}' } } };

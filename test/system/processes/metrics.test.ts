@@ -45,7 +45,7 @@ async function scrape(headers: Record<string, string>): Promise<{ status: number
 /** The metrics, once they include those of all processes. */
 async function wholeText(): Promise<string> {
   let text = '';
-  await until('every process has told its figures', async () => {
+  await until('every process has reported its metrics', async () => {
     ({ text } = await scrape({ Authorization: `Bearer ${metricsKey}` }));
     return rolesIn(text, 'millrace_process_cpu_seconds_total').length === 5;
   });

@@ -121,7 +121,7 @@ test('ownership: views stay correct and complete while one worker is killed and 
             front,
             numbers.slice(0, 3).map((number) => `p${number}`),
           );
-      assert.ok(isAccepted, 'fronts and Redis live, so every write is answered 200');
+      assert.ok(isAccepted, 'fronts and Redis are up, so every write gets a 200');
       await sleep(20);
     }
   };
@@ -163,7 +163,7 @@ test('ownership: views stay correct and complete while one worker is killed and 
   await system.kill('worker.2', 'SIGCONT');
   const { pid } = system.process('worker.2');
   await until(
-    'it has noticed, and owns partitions anew',
+    'it has noticed, and owns partitions again',
     async () => (await partitionsOf(store, pid)).length >= 5,
   );
   assert.deepEqual(await contentDigests(store), before, 'it wrote nothing');

@@ -184,7 +184,7 @@ async function underLoad(
     Array.from({ length: lanesOfKind }, () => lane(() => load.ask(kind))),
   );
   const lanesEnd = Promise.all([...lanes, ...(saves ? [lane(() => load.save())] : [])]);
-  await until('reads are under way', () => load.answered > 250);
+  await until('reads are running', () => load.answered > 250);
   await act(load);
   isOver = true;
   await lanesEnd;
@@ -195,7 +195,7 @@ test('rolling restart: restarting all processes fails no read behind nginx', asy
   await underLoad(context, async (load) => {
     for (let round = 0; round < rounds; round += 1) {
       for (const name of [...system.fronts, ...system.workers, 'jobs.1']) {
-        load.step(`${name} is told to stop`);
+        load.step(`${name} is stopped`);
         await system.process(name).stop();
         load.step(`${name} has stopped`);
         await restart(name);
@@ -211,7 +211,7 @@ test('rolling restart: a worker that stops while the only other one starts fails
     await system.process(first).stop();
     load.step(`${first} has stopped`);
     await system.restart(first);
-    load.step(`${second} is told to stop`);
+    load.step(`${second} is stopped`);
     await system.process(second).stop();
     load.step(`${second} has stopped`);
     await restart(second);
@@ -225,7 +225,7 @@ test('rolling restart: a killed front fails no read behind nginx', async (contex
       await system.kill(name);
       await restart(name);
       const { answered } = load;
-      await until('reads go on', () => load.answered > answered + 100);
+      await until('reads continue', () => load.answered > answered + 100);
     }
   });
 });
@@ -237,10 +237,10 @@ test('rolling restart: a front that hangs fails no read behind nginx, and soon g
     await frozen.signal('SIGSTOP');
     const { answered } = load;
     // Each lane waits at most once, because nginx sends all requests to the other front after its timeout.
-    await until('nginx leaves the front out', () => load.answered > answered + 500);
+    await until('nginx stops sending requests to the front', () => load.answered > answered + 500);
     load.slow = 0;
     const later = load.answered;
-    await until('reads go on', () => load.answered > later + 500);
+    await until('reads continue', () => load.answered > later + 500);
     const { slow } = load;
     load.step(`${slow} slow reads of 500`);
     await frozen.signal('SIGCONT');

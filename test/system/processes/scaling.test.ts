@@ -60,16 +60,20 @@ test('scaling: workers are added and removed without a failed query', async (con
     await system.add('worker.2');
     const isRunning = () => system.process('worker.2').outputOfThisLife.includes('running');
     // Node may start slowly on a busy machine, which does not count here.
-    await until('the new worker runs', isRunning);
+    await until('the new worker is running', isRunning);
     const addedMs = performance.now();
     await until('it has taken over its part', async () => (await owns('worker.2')) >= 4, takeoverMs);
     tell('a worker that was added has its part', addedMs);
 
     const leftMs = performance.now();
     await system.process('worker.1').stop();
-    await until('the other one has all', async () => (await owns('worker.2')) === partitions, takeoverMs);
+    await until(
+      'the other worker has all partitions',
+      async () => (await owns('worker.2')) === partitions,
+      takeoverMs,
+    );
     tell('a worker that was stopped is replaced', leftMs);
-    await until('queries go on', () => asked > 50);
+    await until('queries continue', () => asked > 50);
   } finally {
     isOver = true;
     await Promise.all(asking);

@@ -221,10 +221,10 @@ async function underLoad(what: string, act: (load: Load) => Promise<void>): Prom
   const startMs = performance.now();
   const { broken } = balancer;
   try {
-    await until('queries are under way', () => load.asked > 100 && load.written > 0);
+    await until('queries are running', () => load.asked > 100 && load.written > 0);
     await act(load);
     const { asked, written } = load;
-    await until('all goes on', () => load.asked > asked + 100 && load.written > written);
+    await until('queries and writes continue', () => load.asked > asked + 100 && load.written > written);
   } finally {
     await load.end();
   }
@@ -237,34 +237,34 @@ async function underLoad(what: string, act: (load: Load) => Promise<void>): Prom
 }
 
 test('shard copies: a killed worker fails no query', async (context) => {
-  const told = await underLoad('SIGKILL', async (load) => {
+  const summary = await underLoad('SIGKILL', async (load) => {
     await system.kill('worker.1');
     const { asked, written } = load;
-    await until('queries go on without it', () => load.asked > asked + 200);
+    await until('queries continue without it', () => load.asked > asked + 200);
     await until('its partitions have an owner again', () => load.written > written);
     await system.restart('worker.1');
     await untilCopied();
   });
-  context.diagnostic(told);
+  context.diagnostic(summary);
 });
 
 test('shard copies: a worker that is paused and resumed fails no query', async (context) => {
-  const told = await underLoad('SIGSTOP', async () => {
+  const summary = await underLoad('SIGSTOP', async () => {
     await system.kill('worker.2', 'SIGSTOP');
     await sleep(pauseMs);
     await system.kill('worker.2', 'SIGCONT');
     await untilCopied();
   });
-  context.diagnostic(told);
+  context.diagnostic(summary);
 });
 
 test('shard copies: a restart of all workers and fronts, one by one, fails no query behind a load balancer', async (context) => {
-  const told = await underLoad('rolling restart', async () => {
+  const summary = await underLoad('rolling restart', async () => {
     for (const name of [...system.workers, ...system.fronts]) {
       await system.process(name).stop();
       await system.restart(name);
       await untilRunning(name);
     }
   });
-  context.diagnostic(told);
+  context.diagnostic(summary);
 });

@@ -243,7 +243,7 @@ test('snapshots: a worker that is killed while it writes a snapshot answers like
     await system.restart('worker.1');
     await site.settled();
     await site.assertAnswers();
-    await until('what was half written is removed', () => !site.isWriting);
+    await until('the partly written snapshot is removed', () => !site.isWriting);
   }
   assert.ok(wasWriting, 'it was killed while it wrote');
 });

@@ -188,7 +188,9 @@ test('start: a platform of two fronts serves, accepts an import and reloads its 
 
   await context.test('SIGHUP reloads the configuration without a restart', async () => {
     platform.process.kill('SIGHUP');
-    await until('it is told', () => platform.output.includes('the configuration was reloaded and is active'));
+    await until('the reload is reported', () =>
+      platform.output.includes('the configuration was reloaded and is active'),
+    );
   });
   await platform.stop();
 });

@@ -10,13 +10,13 @@ export interface CopiedView {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a received change, whose members tests inspect.
-export type ToldChange = any;
+export type ReportedChange = any;
 
 export class FeedCopy {
   readonly views = new Map<string, CopiedView>();
   offset = '';
 
-  apply(change: ToldChange): void {
+  apply(change: ReportedChange): void {
     const { id, alias, originId, action, urls, handles, redirects } = change;
     if (action === 'removed') this.views.delete(id);
     else
@@ -30,16 +30,16 @@ export class FeedCopy {
   }
 
   /** Reads to the end of the feed. @returns the changes */
-  async catchUp(client: Client, key: string, parameters = ''): Promise<ToldChange[]> {
-    const told: ToldChange[] = [];
+  async catchUp(client: Client, key: string, parameters = ''): Promise<ReportedChange[]> {
+    const reported: ReportedChange[] = [];
     for (;;) {
       const since = this.offset === '' ? '' : `since=${this.offset}&`;
       const answer = await client.get(`/changes/v1?${since}${parameters}`, { key });
       const { changes, offset, upToDate } = requireOk(answer).json;
       for (const change of changes) this.apply(change);
-      told.push(...changes);
+      reported.push(...changes);
       this.offset = offset;
-      if (upToDate) return told;
+      if (upToDate) return reported;
     }
   }
 

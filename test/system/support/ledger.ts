@@ -68,8 +68,8 @@ export class Ledger {
     );
     if (answer === null) return false;
     assert.deepEqual(answer.json.errors, {});
-    const told = [...answer.json.changedSourceEntities, ...answer.json.unchangedSourceEntities].sort();
-    assert.deepEqual(told, [...new Set(entities.map(({ originId }) => originId))].sort());
+    const listed = [...answer.json.changedSourceEntities, ...answer.json.unchangedSourceEntities].sort();
+    assert.deepEqual(listed, [...new Set(entities.map(({ originId }) => originId))].sort());
     for (const entity of entities) this.#acknowledged(entity.originId, entity);
     return true;
   }
@@ -85,7 +85,7 @@ export class Ledger {
       const wasThere: boolean = answer.json.deletedSourceEntities.includes(originId);
       assert.ok(
         before.get(originId)?.some((state) => (state !== null) === wasThere),
-        `deleting ${originId} told ${wasThere}, which no possible state is`,
+        `deleting ${originId} returned ${wasThere}, which is not a possible state`,
       );
       this.#acknowledged(originId, null);
     }

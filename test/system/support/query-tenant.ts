@@ -33,7 +33,7 @@ export class QueryTenant {
   }
 
   get #running(): { readonly system: System; readonly client: Client } {
-    assert.ok(this.#platform !== null, 'tests have not begun');
+    assert.ok(this.#platform !== null, 'tests have not started');
     return this.#platform;
   }
 

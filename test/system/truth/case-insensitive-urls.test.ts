@@ -156,7 +156,7 @@ test('case-insensitive URLs: when switched on, paths are compared in lower case,
   assert.deepEqual(await stop(), []);
   assert.deepEqual(await formsInUse(), { written: 'folded', read: ['folded'] });
   assert.deepEqual(await servedOn(Object.keys(insensitive)), insensitive);
-  assert.deepEqual(await urlsOfRoutes(), listedRoutes.slice(1), 'as written, and served ones alone');
+  assert.deepEqual(await urlsOfRoutes(), listedRoutes.slice(1), 'as written, and only those that are served');
   const first = await client().get('/routes/v1?first=100', { key: clientKey });
   assert.equal(first.json.total, stayed + 4);
   const byHandle = await client().get('/v2?handle=Main-Menu&handle=main-menu', { key: clientKey });
@@ -200,7 +200,7 @@ test('case-insensitive URLs: a worker and the jobs process killed during a conve
   const store = await system.store();
   const queue = rebuildJobs(store);
   await until(
-    'some of the rebuild is done',
+    'part of the rebuild is done',
     async () => (await rebuildState(store, queue, generation)).marked > 0,
   );
   await queue.close();

@@ -273,9 +273,9 @@ test('schedule: an entity is visible to management only, then to everyone, then 
   assert.equal((await delivered('url=/first'))?.next, null);
   assert.deepEqual([(await entity('timed')).state, (await entity('timed')).made], ['over', []]);
   const { json: changes } = await client.get(`/changes/v1?since=${offset}`, { key: clientKey });
-  const told = changes.changes.filter((one: { originId: string }) => one.originId === 'timed');
+  const reported = changes.changes.filter((one: { originId: string }) => one.originId === 'timed');
   assert.deepEqual(
-    told.map((one: { action: string }) => one.action),
+    reported.map((one: { action: string }) => one.action),
     ['removed'],
   );
   assert.deepEqual(await differencesFoundByVerify(system), []);
@@ -297,7 +297,7 @@ async function shownOfOffer(version: string) {
     client.get('/ingest/entities?type=page', { key: sourceKey, version }),
   ]);
   const urls = (routes.json.results as { url: string }[]).map(({ url }) => url);
-  assert.ok(entities.json.originIds.includes('offer'), 'ingest lists it all the time');
+  assert.ok(entities.json.originIds.includes('offer'), 'ingest always lists it');
   return {
     items: [index.json.totalResults, autoIndex.json.totalResults],
     statuses: [one.json.meta.status, redirect.json.meta.status],
@@ -339,18 +339,20 @@ test('schedule: items, routes, sitemap, redirects, live answers, webhooks, feed 
   assert.deepEqual(third, gone);
   assert.deepEqual([await asked(before), await asked(meanwhile)], [304, 200]);
   const { json: page2 } = await client.get(`/changes/v1?since=${page1.offset}`, { key: clientKey });
-  const told = (changes: readonly JsonObject[]) =>
+  const reported = (changes: readonly JsonObject[]) =>
     changes
       .filter(({ originId }) => originId === 'offer')
       .map(({ action, urls, left }) => [action, urls, (left as JsonObject).urls]);
-  assert.deepEqual(told(page1.changes), [['set', ['/offer'], []]]);
-  assert.deepEqual(told(page2.changes), [['removed', [], ['/offer']]]);
+  assert.deepEqual(reported(page1.changes), [['set', ['/offer'], []]]);
+  assert.deepEqual(reported(page2.changes), [['removed', [], ['/offer']]]);
   const sent = () =>
     receiver
       .at('/hook')
-      .flatMap((request) => told(verified(request, webhookSecret).data.changes as unknown as JsonObject[]));
+      .flatMap((request) =>
+        reported(verified(request, webhookSecret).data.changes as unknown as JsonObject[]),
+      );
   await until('the webhook has both', () => sent().length >= 2);
-  assert.deepEqual(sent(), [...told(page1.changes), ...told(page2.changes)]);
+  assert.deepEqual(sent(), [...reported(page1.changes), ...reported(page2.changes)]);
   await live.until(() => live.events.length >= 3, 'each moment is an event');
   live.close();
   const seen = live.events.map(({ data }) => JSON.parse(data).meta.status);
@@ -367,7 +369,7 @@ test('schedule: a page takes over a URL at its time and returns it at the next, 
   const from = (await nowMs()) + 1500;
   const spring = page('spring', {}, { url: '/home', publishAt: iso(from) });
   await send(`studio-${sourceKey}`, page('usual', {}, { url: '/home' }));
-  await until('the usual page is there', async () => (await title()) === 'usual');
+  await until('the page is served as usual', async () => (await title()) === 'usual');
   await send(`studio-${sourceKey}`, spring);
   await send(draftsKey, page('spring', { title: 'draft' }, { url: '/home' }));
   await until('the draft is there', async () => (await title(previewKey)) === 'draft');
@@ -431,8 +433,8 @@ test('schedule: times that become due while no worker runs are processed at star
   await until('both moments have passed', async () => (await nowMs()) > both + 1);
   assert.notEqual(await delivered('handle=gone'), null);
   await system.restart('worker.1');
-  await until('due is published', async () => (await delivered('handle=prize'))?.title === 'due');
-  await until('gone is over', async () => (await delivered('handle=gone')) === null);
+  await until('the due entity is published', async () => (await delivered('handle=prize'))?.title === 'due');
+  await until('the withdrawn entity is over', async () => (await delivered('handle=gone')) === null);
   // The later publication time wins, whichever entity was saved last.
   await save(page('before', { handle: 'prize', changed: true }));
   await save(late);

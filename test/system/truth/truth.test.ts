@@ -78,7 +78,7 @@ async function untilPast(
   );
   const moments = times.flatMap((one) => [one?.publishAt ?? 0, one?.unpublishAt ?? 0]);
   const lastMs = Math.max(0, ...moments.filter((moment) => moment < neverMs));
-  await until('all moments have come', () => Date.now() > lastMs);
+  await until('all scheduled times have passed', () => Date.now() > lastMs);
   const store = await system.store();
   await waitUntilNoneIsDue(store);
   // A later commit in every partition becomes visible after the effects of the moments.

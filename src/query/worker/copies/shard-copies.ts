@@ -1,5 +1,5 @@
 /**
- * The copies of shards in a worker: of one group of partitions and, while the division changes, also of the former group until
+ * The copies of shards in a worker: of one group of partitions and, while the division changes, also of the previous group until
  * the workers can answer by the new division. So queries always find a complete set of shards.
  */
 import { setTimeout } from 'node:timers/promises';

@@ -224,7 +224,7 @@ export async function goneWorkersOf(store: Store): Promise<(workerId: string) =>
 function mayRun(workerId: string): boolean {
   const [, host, pid] = /^(.*)-(\d+)-[^-]+$/.exec(workerId) ?? [];
   if (host !== hostname()) return true;
-  // In a container a new process often gets the pid of the former one.
+  // In a container a new process often gets the pid of the previous one.
   return Number(pid) !== process.pid && isRunning(Number(pid));
 }
 

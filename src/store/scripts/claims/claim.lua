@@ -22,7 +22,7 @@ end
 local count = 0
 for _, group in ipairs(groups) do
   local digests = moveClaims(group[4])
-  tellServices()
+  notifyServices()
   if #digests > 0 then
     local sequence = redis.call('HINCRBY', group[2], 'changes', 1)
     redis.call('XADD', group[3], 'MAXLEN', '~', ARGV[3], sequence .. '-0', 'd', table.concat(digests))

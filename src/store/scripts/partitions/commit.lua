@@ -61,7 +61,7 @@ end
 -- Only a single Redis gets claims here, where none of their keys can be missing. The announcements below report them, because
 -- there every reader receives the announcements of all partitions.
 moveClaims(claims)
-tellServices()
+notifyServices()
 for _, write in ipairs(writes) do
   local key = write[1]
   if write[4] == 'list' then
@@ -72,8 +72,8 @@ for _, write in ipairs(writes) do
   end
 end
 for index, commit in ipairs(commits) do
-  local ownerKey, epoch, after, checkpoint, announcement, pending, downstream, told, clock, changes, sent, stream, deferred, items = unpack(commit)
-  tellViews(clock, told)
+  local ownerKey, epoch, after, checkpoint, announcement, pending, downstream, reports, clock, changes, sent, stream, deferred, items = unpack(commit)
+  reportViews(clock, reports)
   callEach('HSET', sent, downstream)
   redis.call('HSET', ownerKey, 'checkpoint', checkpoint, 'dirty', pending, 'deferred', deferred, 'commits', numbers[index])
   local sequence = redis.call('HINCRBY', clock, 'changes', 1)

@@ -41,7 +41,7 @@ end
 
 -- Writes the views that a commit reports. Each group is {tag of the partition, tenant, environment, `<source>:<alias>`,
 -- originIds of changed views, of unchanged views, of removed views, the last states of the removed views}.
-local function tellViews(clockKey, groups)
+local function reportViews(clockKey, groups)
   local count = 0
   for _, group in ipairs(groups) do count = count + #group[5] + #group[6] + #group[7] end
   if count == 0 then return end

@@ -295,7 +295,7 @@ local function changeRun(digests, action, trail, routesEnd, fields, fieldDigests
   changeList(keyOfRun(trail, 'routes') .. routesEnd, new, kept, gone)
 end
 
--- Returns the digests of the fields whose service changed. Call `tellServices` afterwards.
+-- Returns the digests of the fields whose service changed. Call `notifyServices` afterwards.
 local function moveClaims(runs)
   local digests = {}
   for _, run in ipairs(runs) do changeRun(digests, unpack(run)) end

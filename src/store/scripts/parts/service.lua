@@ -141,7 +141,7 @@ local function leaveHidden(lost, claim)
   if not leftAt or tonumber(leftAt) < tonumber(hiddenAt) then leave(trail, hiddenAt, member) end
 end
 
-local function tellService(traces, endedAt, service)
+local function notifyService(traces, endedAt, service)
   local before, after, trail = service.before, service.after, service.trail
   if before == after then return end
   local was = before and cmsgpack.unpack(before)
@@ -155,11 +155,11 @@ local function tellService(traces, endedAt, service)
 end
 
 -- Called once after all moves of a call or a group.
-local function tellServices()
+local function notifyServices()
   local some = serviceList[1] or overtaken[1]
   if not some then return end
   local traces, endedAt = {}, sequencesFrom(clockOf(some.trail[1]), 1)
-  for _, service in ipairs(serviceList) do tellService(traces, endedAt, service) end
+  for _, service in ipairs(serviceList) do notifyService(traces, endedAt, service) end
   for _, hiding in ipairs(hidingList) do
     if hiding.before ~= hiding.after then
       leaveTrace(traces, hiding.trail, 'f' .. hiding.field)

@@ -44,7 +44,7 @@ const itemCount = 2_400;
 class Host {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'millrace-snapshots-'));
   readonly model = new Map<string, JsonObject>();
-  readonly troubles: string[] = [];
+  readonly errors: string[] = [];
   /** Indexes with outdated snapshots, one list per notification. */
   readonly outdated: (readonly string[])[] = [];
   #workers = 0;
@@ -135,7 +135,7 @@ class Worker {
     readonly id: string,
     configuration: Configuration,
   ) {
-    const { store, folder, running, troubles, outdated } = host;
+    const { store, folder, running, errors, outdated } = host;
     const autoFields = new AutoFields(store);
     const goneWorkers = async () => (worker: string) => !running.has(worker);
     this.shards = new ShardSet(store, autoFields, configuration);
@@ -145,7 +145,7 @@ class Worker {
       folder: new SnapshotFolder({ folder, secret: store.secret, workerId: id, set: 'owned', goneWorkers }),
       quietMs: 20,
       onOutdated: (indexes) => outdated.push([...indexes].sort()),
-      onError: (message, error) => troubles.push(`${message}: ${error}`),
+      onError: (message, error) => errors.push(`${message}: ${error}`),
     });
   }
 
@@ -214,7 +214,7 @@ test('shard snapshots: a worker takes unchanged items from the snapshot, and rea
   second.assertAnswers();
   // The changed one and the new one; items that no longer exist are removed.
   assert.equal(second.changeCount, 3);
-  assert.deepEqual(host.troubles, []);
+  assert.deepEqual(host.errors, []);
   await second.stop();
   const third = await host.worker(all);
   third.assertAnswers();
@@ -337,7 +337,7 @@ test('shard snapshots: snapshots of indexes with other fields are reported once,
   assert.equal(host.files.length, 2);
   const second = await host.worker(all, siteOf({ name: 'keyword', title: 'text', size: 'keyword' }));
   assert.deepEqual(host.outdated, [[itemIndexField(others), itemIndexField(things)]]);
-  assert.deepEqual(host.troubles, []);
+  assert.deepEqual(host.errors, []);
   assert.deepEqual(host.files, []);
   assert.ok(second.changeCount > 0);
 });
@@ -351,9 +351,9 @@ test('shard snapshots: a corrupt snapshot is deleted and logged, and nothing in 
   writeFileSync(file, bytes);
   const second = await host.worker(all);
   second.assertAnswers();
-  assert.equal(host.troubles.length, 1);
+  assert.equal(host.errors.length, 1);
   assert.match(
-    host.troubles[0] ?? '',
+    host.errors[0] ?? '',
     /is damaged or cannot be read: .* from Redis instead.*frame \d+ is damaged/,
   );
   assert.deepEqual(host.outdated, []);
@@ -375,11 +375,11 @@ test('shard snapshots: an unreadable file is deleted, and affects only its own i
     (index) => second.shards.live(itemIndexField(index))?.changeCount,
   );
   assert.deepEqual(changeCounts.sort(), [0, itemCount]);
-  assert.equal(host.troubles.length, 1);
-  assert.match(host.troubles[0] ?? '', /is damaged or cannot be read.*EISDIR/);
+  assert.equal(host.errors.length, 1);
+  assert.match(host.errors[0] ?? '', /is damaged or cannot be read.*EISDIR/);
   await second.stop();
   assert.equal(host.files.length, 2);
-  assert.equal(host.troubles.length, 1);
+  assert.equal(host.errors.length, 1);
 });
 
 test('shard snapshots: partial files of a killed worker, and files of removed indexes, are deleted', async () => {
@@ -435,8 +435,8 @@ test('shard snapshots: an unusable folder is logged once, and has no other effec
   writeFileSync(host.folder, 'a file');
   const worker = await host.worker(all);
   await worker.stop();
-  assert.equal(host.troubles.length, 1);
-  assert.match(host.troubles[0] ?? '', /^snapshots of the index shards cannot be written: Error: E/);
+  assert.equal(host.errors.length, 1);
+  assert.match(host.errors[0] ?? '', /^snapshots of the index shards cannot be written: Error: E/);
 });
 
 test('shard snapshots: a folder that is removed while a worker runs is created again', async () => {
@@ -445,7 +445,7 @@ test('shard snapshots: a folder that is removed while a worker runs is created a
   rmSync(host.folder, { recursive: true });
   await worker.stop();
   assert.equal(host.files.length, 1);
-  assert.deepEqual(host.troubles, []);
+  assert.deepEqual(host.errors, []);
 });
 
 test('shard snapshots: a full disk is logged once, and the previous file stays', async () => {
@@ -456,8 +456,8 @@ test('shard snapshots: a full disk is logged once, and the previous file stays',
   const [name = ''] = host.files;
   symlinkSync('/dev/full', path.join(host.folder, `${name}.part`));
   await second.stop();
-  assert.equal(host.troubles.length, 1);
-  assert.match(host.troubles[0] ?? '', /^snapshots of the index shards cannot be written: Error: ENOSPC/);
+  assert.equal(host.errors.length, 1);
+  assert.match(host.errors[0] ?? '', /^snapshots of the index shards cannot be written: Error: ENOSPC/);
   assert.deepEqual(host.files, [name]);
   const third = await host.worker(all);
   third.assertAnswers();

@@ -54,21 +54,21 @@ export function fencingCheck(keyspace: Keyspace, tags: readonly string[]): Fenci
       const fence = fenceOf(reached, partition);
       assert.ok(
         fence >= epoch,
-        `${tag} is worked on in epoch ${epoch}, but ${reached} lets in epoch ${fence}`,
+        `${tag} is in use in epoch ${epoch}, but ${reached} still accepts epoch ${fence}`,
       );
     }
   };
 
-  const checkInvalidationsTold = (tag: string, epoch: string): void => {
+  const checkInvalidationsAnnounced = (tag: string, epoch: string): void => {
     const name = `${tags.indexOf(tag)} ${epoch}`;
     const downstream = [...keyspace.hash(keys.downstream(tag))];
     for (const { partition, sequence } of invalidations.get(name) ?? []) {
-      const told = downstream
+      const announced = downstream
         .filter(([field]) => field.endsWith(`:${partition}`))
         .map(([, last]) => Number(last));
       assert.ok(
-        Math.max(0, ...told) >= sequence,
-        `${tag} committed and told of invalidations in ${partition} up to ${told}, but ${sequence} was sent`,
+        Math.max(0, ...announced) >= sequence,
+        `${tag} announced invalidations in ${partition} up to ${announced}, but ${sequence} was sent`,
       );
     }
     invalidations.delete(name);
@@ -76,7 +76,7 @@ export function fencingCheck(keyspace: Keyspace, tags: readonly string[]): Fenci
 
   /** @param epoch in which an owner did something in its own partition */
   const checkIsOwner = (name: string, tag: string, epoch: string): void => {
-    assert.equal(Number(epoch), ownerState(tag).epoch, `${name} of an owner of ${tag} that is none`);
+    assert.equal(Number(epoch), ownerState(tag).epoch, `${name} by a worker that does not own ${tag}`);
     checkOlderFenced(tag, Number(epoch));
   };
 
@@ -118,7 +118,7 @@ export function fencingCheck(keyspace: Keyspace, tags: readonly string[]): Fenci
         if (name === 'commit') {
           for (const [committed, epoch] of commitsOf(words[1] ?? '')) {
             checkIsOwner(name, committed, epoch);
-            checkInvalidationsTold(committed, epoch);
+            checkInvalidationsAnnounced(committed, epoch);
             checkOwner(committed);
           }
         }

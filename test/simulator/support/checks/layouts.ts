@@ -1,5 +1,5 @@
 /**
- * Invariants after every script that changes the lookup layouts: their version never decreases, a former layout that is still
+ * Invariants after every script that changes the lookup layouts: their version never decreases, an earlier layout that is still
  * stored is not replaced, and every worker that owns a partition reads a stored layout.
  */
 import assert from 'node:assert/strict';
@@ -24,7 +24,7 @@ const changing = new Set(['fill', 'retire', 'publish']);
 
 export class LayoutsCheck {
   #version = 0;
-  /** Layouts that lookups read, and former layouts that are still stored. */
+  /** Layouts that lookups read, and previous layouts that are still stored. */
   #whole: LayoutIds = new Map();
   #former: LayoutIds = new Map();
 

@@ -48,7 +48,7 @@ export class LeaseCheck {
     }
     const isOurs = before?.worker === worker && before.epoch === epoch;
     if (before !== undefined)
-      assert.equal(reply, isOurs ? 1 : 0, `what ${worker} is told of its lease of ${tag}`);
+      assert.equal(reply, isOurs ? 1 : 0, `reply to ${worker} about its lease of ${tag}`);
     if (reply !== 1) return;
     const expected = action === 'renew' ? { worker, untilMs } : { worker: '', untilMs: 0 };
     assert.deepEqual(

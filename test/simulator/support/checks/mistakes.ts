@@ -13,7 +13,7 @@ export interface Mistake {
 
 function replaced(source: string, from: string | RegExp, to: string): string {
   const altered = source.replace(from, to);
-  assert.notEqual(altered, source, `${from} is not in the script any more`);
+  assert.notEqual(altered, source, `${from} is no longer in the script`);
   return altered;
 }
 

@@ -267,5 +267,5 @@ function nameOf({ name }: { readonly name: string }): string {
 }
 
 function refused(what: string): TypeError {
-  return new TypeError(`the simulator does not know Lua's ${what}`);
+  return new TypeError(`the simulator does not support Lua's ${what}`);
 }

@@ -32,7 +32,8 @@ export const luaLibrary: Readonly<Record<string, LuaValue>> = {
     concat: (list) => [tableOf(list).list.map(textOf).join('')],
     remove: (list) => [tableOf(list).list.pop()],
     sort: (list, before) => {
-      if (typeof before !== 'function') throw new LuaError('sort needs its order here');
+      if (typeof before !== 'function')
+        throw new LuaError('the simulator only supports table.sort with a comparator');
       tableOf(list).list.sort((a, b) => (isTrue(before(a, b)[0]) ? -1 : isTrue(before(b, a)[0]) ? 1 : 0));
       return [];
     },
@@ -80,19 +81,19 @@ function partOf(text: string, from: number, to: number): string {
 /** The only pattern in use: a literal prefix, and a group of hexadecimal digits. */
 function patternOf(pattern: string): RegExp {
   if (!/^[\w:]*\(%x\+\)$/.test(pattern))
-    throw new LuaError(`the simulator does not know the pattern ${pattern}`);
+    throw new LuaError(`the simulator does not support the pattern ${pattern}`);
   return new RegExp(pattern.replace('%x', '[0-9A-Fa-f]'));
 }
 
 /** The only format in use: an integer with leading zeros. */
 function digitsOf(format: string, number: number): string {
   const [, digits] = /^%0(\d+)\.0f$/.exec(format) ?? [];
-  if (digits === undefined) throw new LuaError(`the simulator does not know the format ${format}`);
+  if (digits === undefined) throw new LuaError(`the simulator does not support the format ${format}`);
   return String(number).padStart(Number(digits), '0');
 }
 
 function doublesIn(format: LuaValue): number {
   const found = /^>(d+)$/.exec(textOf(format))?.[1];
-  if (found === undefined) throw new LuaError(`the simulator does not know the format ${textOf(format)}`);
+  if (found === undefined) throw new LuaError(`the simulator does not support the format ${textOf(format)}`);
   return found.length;
 }

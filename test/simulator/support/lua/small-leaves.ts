@@ -14,7 +14,7 @@ export function withSmallLeaves(source: string): string {
   if (!source.includes('function orderedList(')) return source;
   return constants.reduce((text, [name, value]) => {
     const line = new RegExp(`^local ${name} = \\d+$`, 'm');
-    assert.match(text, line, `${name} is not in the script any more`);
+    assert.match(text, line, `${name} is no longer in the script`);
     return text.replace(line, `local ${name} = ${value}`);
   }, source);
 }

@@ -104,7 +104,8 @@ const sets: Readonly<Record<string, Command>> = {
   },
   ZLEXCOUNT: (space, [key = '', from = '', to = '']) => membersBetween(space, key, from, to).length,
   ZRANGE: (space, [key = '', from = '', to = '']) => {
-    if (from !== '0' || to !== '-1') throw new ErrorReply('ERR the simulator knows whole ranges alone');
+    if (from !== '0' || to !== '-1')
+      throw new ErrorReply('ERR the simulator only supports ZRANGE from 0 to -1');
     return space
       .sortedSet(key)
       .ordered()
@@ -120,7 +121,7 @@ const lists: Readonly<Record<string, Command>> = {
     return list.length;
   },
   LREM: (space, [key = '', most = '', text = '']) => {
-    if (most !== '0') throw new ErrorReply('ERR the simulator removes a text wherever it stands');
+    if (most !== '0') throw new ErrorReply('ERR the simulator only supports LREM with count 0');
     const list = space.list(key);
     const left = list.filter((one) => one !== text);
     space.keep(key, left);
@@ -148,7 +149,7 @@ const lists: Readonly<Record<string, Command>> = {
   SORT: (space, [key = '', ...options]) => {
     const [alpha, store, target = ''] = options;
     if (options.length !== 3 || alpha !== 'ALPHA' || store !== 'STORE') {
-      throw new ErrorReply('ERR the simulator sorts texts alone, and stores them');
+      throw new ErrorReply('ERR the simulator only supports SORT with ALPHA and STORE');
     }
     const sorted = [...space.list(key)].sort((a, b) => (a === b ? 0 : a < b ? -1 : 1));
     space.remove(target);
@@ -156,7 +157,7 @@ const lists: Readonly<Record<string, Command>> = {
     return sorted.length;
   },
   COPY: (space, [from = '', to = '', ...options]) => {
-    if (options.length > 0) throw new ErrorReply('ERR the simulator copies to where nothing is');
+    if (options.length > 0) throw new ErrorReply('ERR the simulator supports no options of COPY');
     if (from === to) throw new ErrorReply('ERR source and destination objects are the same');
     return Number(space.copyList(from, to));
   },

@@ -39,7 +39,7 @@ export class SyncedFile {
 
   /** To be called after the process was killed. @returns the number of bytes removed from the file */
   async cut(follower: number): Promise<number> {
-    await until('strace has told everything', () => !isAlive(follower));
+    await until('strace has written everything', () => !isAlive(follower));
     const lost = unsyncedBytes(readFileSync(this.traceFile, 'utf8').split('\n'));
     truncateSync(this.file, Math.max(0, statSync(this.file).size - lost));
     return lost;

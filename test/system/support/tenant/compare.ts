@@ -62,7 +62,7 @@ export async function routeDifferences(access: Access, expected: ExpectedTenant)
   for (;;) {
     const { json }: Answer = await client.get(`/routes/v1?first=100${after}`, { key });
     routes.push(...json.results);
-    if (json.total !== claims.size) return [`${json.total} routes are told, ${claims.size} there should be`];
+    if (json.total !== claims.size) return [`${json.total} routes are listed instead of ${claims.size}`];
     if (!json.pageInfo.hasNextPage) break;
     after = `&after=${encodeURIComponent(json.pageInfo.endCursor)}`;
   }
@@ -92,7 +92,8 @@ export async function itemDifferences(access: Access, expected: ExpectedTenant):
   for (const { _originId, _sourceGuid, _updatedAt, _score, ...fields } of json.results) {
     found.set(`${_sourceGuid} ${_originId}`, fields);
   }
-  if (json.totalResults !== found.size) return [`${json.totalResults} items are told, ${found.size} sent`];
+  if (json.totalResults !== found.size)
+    return [`${json.totalResults} items are counted, ${found.size} were sent`];
   const differences: string[] = [];
   for (const key_ of new Set([...wanted.keys(), ...found.keys()])) {
     const [is, should] = [found.get(key_), wanted.get(key_)].map((item) =>
