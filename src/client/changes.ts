@@ -42,7 +42,7 @@ export async function* changesOf(
       if (error instanceof MillraceError && isRefusal(error.status)) throw error;
     }
     if (signal?.aborted) return;
-    await pause(connection.pauseMs(Math.min(failures, 8)), signal).catch(() => {});
+    await pause(connection.backoffMs(Math.min(failures, 8)), signal).catch(() => {});
   }
 }
 
@@ -50,28 +50,28 @@ function isRefusal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 429;
 }
 
-interface Ask {
+interface FeedRequest {
   readonly since: string | undefined;
   readonly expand: 'shown' | undefined;
   readonly signal: AbortSignal | undefined;
   readonly live?: 'long-poll';
 }
 
-function feedPath({ since, expand, live }: Ask): string {
+function feedPath({ since, expand, live }: FeedRequest): string {
   const members = Object.entries({ since, expand, live }).filter(([, value]) => value !== undefined);
   const query = members.map(([name, value]) => `${name}=${encodeURIComponent(value ?? '')}`).join('&');
   return `/changes/v1${query === '' ? '' : '?'}${query}`;
 }
 
 /** The changes of one connection, until it is closed. */
-async function* eventSteps(connection: Connection, ask: Ask): AsyncGenerator<Step> {
+async function* eventSteps(connection: Connection, request: FeedRequest): AsyncGenerator<Step> {
   const { body } = await connection.open({
-    path: feedPath(ask),
+    path: feedPath(request),
     headers: { Accept: 'text/event-stream' },
-    ...(ask.signal !== undefined && { signal: ask.signal }),
+    ...(request.signal !== undefined && { signal: request.signal }),
   });
-  if (body === null) throw errorOf(0, { message: 'the answer has no body' });
-  let place = ask.since ?? '';
+  if (body === null) throw errorOf(0, { message: 'the response has no body' });
+  let place = request.since ?? '';
   for await (const { event, id, data } of eventsOf(body, silenceMs)) {
     place = id === '' ? place : id;
     yield { change: event === 'change' ? { ...(JSON.parse(data) as Change), offset: id } : null, place };
@@ -84,14 +84,14 @@ interface Page {
 }
 
 /** The changes of successive requests. */
-async function* pollSteps(connection: Connection, ask: Ask): AsyncGenerator<Step> {
-  let place = ask.since ?? '';
+async function* pollSteps(connection: Connection, request: FeedRequest): AsyncGenerator<Step> {
+  let place = request.since ?? '';
   if (place === 'now') {
-    place = (await pageOf(connection, ask)).offset;
+    place = (await pageOf(connection, request)).offset;
     yield { change: null, place };
   }
   for (;;) {
-    const { changes, offset } = await pageOf(connection, { ...ask, since: place, live: 'long-poll' });
+    const { changes, offset } = await pageOf(connection, { ...request, since: place, live: 'long-poll' });
     for (const [at, change] of changes.entries()) {
       // Only the end of a page has an offset. Clients that continue from an earlier change receive the page again.
       const passed = at === changes.length - 1 ? offset : place;
@@ -102,18 +102,18 @@ async function* pollSteps(connection: Connection, ask: Ask): AsyncGenerator<Step
   }
 }
 
-async function pageOf(connection: Connection, ask: Ask): Promise<Page> {
+async function pageOf(connection: Connection, request: FeedRequest): Promise<Page> {
   const stop = new AbortController();
-  const end = () => stop.abort(ask.signal?.reason);
-  ask.signal?.addEventListener('abort', end, { once: true });
+  const onAbort = () => stop.abort(request.signal?.reason);
+  request.signal?.addEventListener('abort', onAbort, { once: true });
   try {
-    ask.signal?.throwIfAborted();
-    const reply = connection.read<Page>({ path: feedPath(ask), signal: stop.signal });
-    const answered = await withinTime(reply, silenceMs);
-    if (answered === null) throw errorOf(0, { message: 'no answer in time' });
-    return answered.body;
+    request.signal?.throwIfAborted();
+    const reply = connection.read<Page>({ path: feedPath(request), signal: stop.signal });
+    const response = await withinTime(reply, silenceMs);
+    if (response === null) throw errorOf(0, { message: 'no response in time' });
+    return response.body;
   } finally {
-    ask.signal?.removeEventListener('abort', end);
+    request.signal?.removeEventListener('abort', onAbort);
     stop.abort();
   }
 }

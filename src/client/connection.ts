@@ -28,7 +28,7 @@ export interface ReadOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface Ask extends ReadOptions {
+export interface ClientRequest extends ReadOptions {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;
@@ -51,11 +51,13 @@ export interface Reply<T> {
 const retriesDefault = 3;
 /** For writes with `readYourWrites`. */
 const visibilityWaitMs = 25;
-const waitFirstMs = 200;
-const waitMaxMs = 10_000;
+const backoffFirstMs = 200;
+const backoffMaxMs = 10_000;
 const tagHeaders = ['Cache-Tag', 'Surrogate-Key', 'xkey'];
+/** Details of an error without a complete response. */
+const noResponse = { status: 0, code: null, errors: {} };
 /** Statuses of temporary errors, which are retried. */
-const passing = new Set([429, 502, 503, 504]);
+const retriedStatuses = new Set([429, 502, 503, 504]);
 
 export class Connection {
   readonly #options: ConnectionOptions;
@@ -68,46 +70,46 @@ export class Connection {
   }
 
   /** @throws MillraceError */
-  async read<T>(ask: Ask): Promise<Reply<T>> {
-    return await this.#exchange<T>(this.#reading(ask));
+  async read<T>(request: ClientRequest): Promise<Reply<T>> {
+    return await this.#exchange<T>(this.#withReadHeaders(request));
   }
 
   /** @throws MillraceError */
-  async write<T>(ask: Ask): Promise<Reply<T>> {
+  async write<T>(request: ClientRequest): Promise<Reply<T>> {
     const { sourceKey = '', readYourWrites = false } = this.#options;
     const wait = readYourWrites ? { [`${this.#prefix}-Wait`]: String(visibilityWaitMs) } : {};
-    const headers = { ...ask.headers, 'X-Api-Key': sourceKey, ...wait };
-    const reply = await this.#exchange<T>({ ...ask, headers });
-    this.#version = bothVersions(this.#version, reply.version);
+    const headers = { ...request.headers, 'X-Api-Key': sourceKey, ...wait };
+    const reply = await this.#exchange<T>({ ...request, headers });
+    this.#version = mergedVersion(this.#version, reply.version);
     return reply;
   }
 
   /** Opens a streaming response. @throws MillraceError */
-  async open(ask: Ask): Promise<Response> {
-    return await this.#goodResponse(this.#reading(ask));
+  async open(request: ClientRequest): Promise<Response> {
+    return await this.#fetchWithRetries(this.#withReadHeaders(request));
   }
 
   /** How long to wait before a retry. @param attempt from 0 */
-  pauseMs(attempt: number): number {
-    return Math.min(waitMaxMs, waitFirstMs * 2 ** attempt) * (0.5 + Math.random() / 2);
+  backoffMs(attempt: number): number {
+    return Math.min(backoffMaxMs, backoffFirstMs * 2 ** attempt) * (0.5 + Math.random() / 2);
   }
 
-  #reading(ask: Ask): Ask {
+  #withReadHeaders(request: ClientRequest): ClientRequest {
     const { key = '', readYourWrites = false } = this.#options;
-    const version = oneVersion(ask.minVersion) ?? (readYourWrites ? this.#version : null);
+    const version = mergedVersionOf(request.minVersion) ?? (readYourWrites ? this.#version : null);
     return {
-      ...ask,
+      ...request,
       headers: {
-        ...ask.headers,
+        ...request.headers,
         'X-Api-Key': key,
         ...(version === null ? {} : { [`${this.#prefix}-Min-Version`]: version }),
       },
     };
   }
 
-  async #exchange<T>(ask: Ask): Promise<Reply<T>> {
-    const response = await this.#goodResponse(ask);
-    const body = (await bodyOf(response)) as T;
+  async #exchange<T>(request: ClientRequest): Promise<Reply<T>> {
+    const response = await this.#fetchWithRetries(request);
+    const body = (await bodyOf(response, request.signal)) as T;
     const { status, headers } = response;
     const version = headers.get(`${this.#prefix}-Version`);
     return { body, status, version, tags: this.#tagsIn(headers), etag: headers.get('ETag') };
@@ -121,24 +123,31 @@ export class Connection {
   }
 
   /** Retries are safe for all requests, because repeating a save or a delete changes nothing. */
-  async #goodResponse(ask: Ask): Promise<Response> {
+  async #fetchWithRetries(request: ClientRequest): Promise<Response> {
     const { retries = retriesDefault } = this.#options;
     for (let attempt = 0; ; attempt += 1) {
-      const outcome = await this.#send(ask);
+      const outcome = await this.#send(request);
       const isLast = attempt >= retries;
       if (outcome instanceof MillraceError) {
         if (isLast) throw outcome;
-        await pause(this.pauseMs(attempt), ask.signal);
+        await pause(this.backoffMs(attempt), request.signal);
         continue;
       }
-      if (outcome.ok || ask.accepts?.includes(outcome.status)) return outcome;
-      if (isLast || !passing.has(outcome.status)) throw errorOf(outcome.status, await bodyOf(outcome));
-      await pause(retryAfterMs(outcome) ?? this.pauseMs(attempt), ask.signal);
+      if (outcome.ok || request.accepts?.includes(outcome.status)) return outcome;
+      if (isLast || !retriedStatuses.has(outcome.status))
+        throw errorOf(outcome.status, await bodyOf(outcome, request.signal));
+      await pause(retryAfterMs(outcome) ?? this.backoffMs(attempt), request.signal);
     }
   }
 
   /** @throws the reason with which the signal was aborted */
-  async #send({ method = 'GET', path, body, headers, signal }: Ask): Promise<Response | MillraceError> {
+  async #send({
+    method = 'GET',
+    path,
+    body,
+    headers,
+    signal,
+  }: ClientRequest): Promise<Response | MillraceError> {
     const { fetch = globalThis.fetch, url } = this.#options;
     const json = body === undefined ? {} : { body: JSON.stringify(body) };
     try {
@@ -150,8 +159,7 @@ export class Connection {
       });
     } catch (error) {
       signal?.throwIfAborted();
-      const details = { status: 0, code: null, errors: {} };
-      return new MillraceError(`${url} cannot be reached`, details, { cause: error });
+      return new MillraceError(`${url} cannot be reached`, noResponse, { cause: error });
     }
   }
 }
@@ -161,9 +169,15 @@ function retryAfterMs({ headers }: Response): number | null {
   return Number.isFinite(seconds) ? seconds * 1000 : null;
 }
 
-/** The JSON of a response; the text of any other response as `message`. */
-async function bodyOf(response: Response): Promise<unknown> {
-  const text = await response.text();
+/**
+ * The JSON of a response; the text of any other response as `message`.
+ * @throws MillraceError if the connection breaks before its end; the reason with which the signal was aborted
+ */
+async function bodyOf(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
+  const text = await response.text().catch((error: unknown) => {
+    signal?.throwIfAborted();
+    throw new MillraceError(`The response of ${response.url} is incomplete`, noResponse, { cause: error });
+  });
   try {
     return JSON.parse(text);
   } catch {
@@ -175,48 +189,48 @@ async function bodyOf(response: Response): Promise<unknown> {
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
   await new Promise<void>((resolve, reject) => {
-    const end = () => {
+    const onAbort = () => {
       clearTimeout(timer);
       reject(signal?.reason);
     };
     const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', end);
+      signal?.removeEventListener('abort', onAbort);
       resolve();
     }, ms);
-    signal?.addEventListener('abort', end, { once: true });
+    signal?.addEventListener('abort', onAbort, { once: true });
   });
 }
 
 /** Prefix of versions in `X-Service-Version`, which a position per partition follows. */
-const mark = 'v1-';
+const versionPrefix = 'v1-';
 
 /**
  * A version at least as new as both. Writes may use several connections to several fronts, none of which knows all of them.
  * @param later the result if they cannot be combined
  */
-export function bothVersions(earlier: string | null, later: string | null): string | null {
+export function mergedVersion(earlier: string | null, later: string | null): string | null {
   if (earlier === null || later === null) return later ?? earlier;
-  if (!earlier.startsWith(mark) || !later.startsWith(mark)) return later;
-  const places = new Map<string, string>();
+  if (!earlier.startsWith(versionPrefix) || !later.startsWith(versionPrefix)) return later;
+  const positions = new Map<string, string>();
   for (const entry of [...entriesOf(earlier), ...entriesOf(later)]) {
-    const [, partition = '', place = ''] = /^(\d+[.~])(.*)$/.exec(entry) ?? [];
-    const known = places.get(partition);
-    if (known === undefined || Number.parseInt(place, 36) > Number.parseInt(known, 36)) {
-      places.set(partition, place);
+    const [, partition = '', position = ''] = /^(\d+[.~])(.*)$/.exec(entry) ?? [];
+    const known = positions.get(partition);
+    if (known === undefined || Number.parseInt(position, 36) > Number.parseInt(known, 36)) {
+      positions.set(partition, position);
     }
   }
-  return mark + [...places].map(([partition, place]) => partition + place).join('-');
+  return versionPrefix + [...positions].map(([partition, position]) => partition + position).join('-');
 }
 
 /** A version at least as new as all of them; null if there are none. */
-function oneVersion(versions: string | readonly string[] | undefined): string | null {
+function mergedVersionOf(versions: string | readonly string[] | undefined): string | null {
   if (versions === undefined || typeof versions === 'string') return versions ?? null;
-  return versions.reduce<string | null>(bothVersions, null);
+  return versions.reduce<string | null>(mergedVersion, null);
 }
 
 function entriesOf(version: string): string[] {
   return version
-    .slice(mark.length)
+    .slice(versionPrefix.length)
     .split('-')
     .filter((entry) => entry !== '');
 }
@@ -224,7 +238,7 @@ function entriesOf(version: string): string[] {
 /** An error response of the platform, or a failed connection. */
 export class MillraceError extends Error {
   override readonly name = 'MillraceError';
-  /** HTTP status; 0 without a response. */
+  /** HTTP status; 0 without a complete response. */
   readonly status: number;
   /** Name of the error in the error catalogue; null without a response of the platform. */
   readonly code: string | null;

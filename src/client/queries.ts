@@ -49,19 +49,19 @@ export async function* itemsOf<Item>(
   }
 }
 
-export interface LabelledQuery extends Query {
+export interface NamedQuery extends Query {
   readonly name: string;
   readonly index: string;
 }
 
 /** The result of an invalid query. */
-interface BadQuery {
+interface InvalidQuery {
   readonly name: string;
   readonly status: 400 | 403 | 404;
   readonly errors: readonly string[];
 }
 
-type Outcome = (QueryResult<unknown> & { readonly name: string }) | BadQuery;
+type Outcome = (QueryResult<unknown> & { readonly name: string }) | InvalidQuery;
 
 /** Maximum number of queries per request (docs/reference/limits.md). */
 const queriesPerRequest = 5;
@@ -69,13 +69,13 @@ const queriesPerRequest = 5;
 /** Results by name. @throws MillraceError with the errors by name if a query is invalid */
 export async function queryMany(
   connection: Connection,
-  queries: readonly LabelledQuery[],
+  queries: readonly NamedQuery[],
   read?: ReadOptions,
 ): Promise<Record<string, QueryResult<unknown>>> {
   if (new Set(queries.map(({ name }) => name)).size < queries.length) {
-    throw new TypeError('Each query of multiQuery needs a name of its own');
+    throw new TypeError('Each query of multiQuery must have a unique name');
   }
-  const portions: (readonly LabelledQuery[])[] = [];
+  const portions: (readonly NamedQuery[])[] = [];
   for (let at = 0; at < queries.length; at += queriesPerRequest) {
     portions.push(queries.slice(at, at + queriesPerRequest));
   }
@@ -86,19 +86,19 @@ export async function queryMany(
     if (!Array.isArray(body)) throw errorOf(status, body);
     return body as readonly Outcome[];
   });
-  const bad = outcomes.filter((outcome): outcome is BadQuery => outcome.status !== 0);
-  if (bad.length > 0) throw errorOfQueries(bad);
+  const invalid = outcomes.filter((outcome): outcome is InvalidQuery => outcome.status !== 0);
+  if (invalid.length > 0) throw errorOfQueries(invalid);
   return Object.fromEntries(outcomes.map((outcome) => [outcome.name, outcome])) as Record<
     string,
     QueryResult<unknown>
   >;
 }
 
-function errorOfQueries(bad: readonly BadQuery[]): MillraceError {
-  const errors = Object.fromEntries(bad.map(({ name, errors }) => [name, errors]));
-  const texts = bad.map(({ name, errors }) => `${name}: ${errors.join('; ')}`);
+function errorOfQueries(invalid: readonly InvalidQuery[]): MillraceError {
+  const errors = Object.fromEntries(invalid.map(({ name, errors }) => [name, errors]));
+  const texts = invalid.map(({ name, errors }) => `${name}: ${errors.join('; ')}`);
   return new MillraceError(`Query is not valid (${texts.join('. ')})`, {
-    status: bad[0]?.status ?? 400,
+    status: invalid[0]?.status ?? 400,
     code: 'queriesInvalid',
     errors,
   });

@@ -1,5 +1,5 @@
 /** Writes many entities in batches, with several requests at a time. Writes of the same entity stay in order. */
-import { bothVersions, type Connection } from './connection.ts';
+import { type Connection, mergedVersion } from './connection.ts';
 import type { EntityWithId, Removed, Saved } from './types.ts';
 
 /** Limits of the platform: docs/reference/limits.md. */
@@ -53,7 +53,7 @@ class Totals {
       const place = originIds.has(name) ? name : placeFrom(first, name);
       this.#errors.set(place, [...new Set([...(this.#errors.get(place) ?? []), ...texts])]);
     }
-    this.version = bothVersions(this.version, version);
+    this.version = mergedVersion(this.version, version);
   }
 
   get done(): string[] {

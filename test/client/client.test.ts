@@ -334,6 +334,19 @@ test('client: a busy platform is retried after Retry-After; an unavailable one i
   await assert.rejects(createClient({ url, retries: 1 }).byUrl('/'), { status: 0 });
 });
 
+test('client: a response that breaks off is reported like a platform that cannot be reached', async (context) => {
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'Content-Length': '100' }).write('{"meta"', () => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  context.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  await assert.rejects(
+    createClient({ url: `http://127.0.0.1:${port}` }).byUrl('/'),
+    (error) => error instanceof MillraceError && error.status === 0,
+  );
+});
+
 /** A proxy to the front, whose connections can be cut. */
 async function cuttable(context: test.TestContext, target: string) {
   const sockets = new Set<Socket>();
