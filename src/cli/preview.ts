@@ -23,21 +23,23 @@ import {
 import { activeConfiguration, oneTenant, withCommandStore } from './platform/open-store.ts';
 import { CommandStop, readArguments, runCommand } from './terminal/command-line.ts';
 
-/** Formats a preview for a terminal. */
-const indent = 2;
+function jsonText(value: Json | Preview | undefined): string {
+  return JSON.stringify(value, null, 2);
+}
 
-function previewText(made: Preview): string {
-  const { item, view, urls, handles, lookups, missing, diagnostics, milliseconds } = made;
-  const shown = item ?? view;
+/** Formats a preview for a terminal. */
+function previewText(result: Preview): string {
+  const { item, view, urls, handles, lookups, missing, diagnostics, milliseconds } = result;
   return [
-    JSON.stringify(shown, null, indent),
+    jsonText(item ?? view),
     '',
     ...listed('URLs', urls),
     ...listed('Handles', handles),
     ...listed(
       'Lookups',
       lookups.map(
-        ({ place, matched, cut }) => `${place}: ${counted(matched, 'match', 'matches')}${cut ? ', cut' : ''}`,
+        ({ place, matched, cut }) =>
+          `${place}: ${counted(matched, 'match', 'matches')}${cut ? ', truncated' : ''}`,
       ),
     ),
     ...listed(
@@ -48,7 +50,7 @@ function previewText(made: Preview): string {
       'Diagnostics',
       diagnostics.map(({ kind, place, message }) => `${place ?? ''}: ${message} (${kind})`),
     ),
-    ...listed('Console', made.console ?? []),
+    ...listed('Console', result.console ?? []),
     `Built in ${milliseconds} ms; nothing was stored.`,
   ].join('\n');
 }
@@ -71,23 +73,23 @@ async function main(): Promise<number> {
   if (schema === undefined || entity === undefined) {
     throw new CommandStop('Missing SCHEMA, or ORIGIN_ID or FILE. Example: npm run preview -- page home');
   }
-  const asked = {
+  const request = {
     schema,
     entity,
     tenant: values.tenant ?? null,
     environment: values.environment ?? null,
     group: values.group ?? null,
   };
-  const made = await withCommandStore((store) => previewIn(store, asked));
-  console.log(values.json === true ? JSON.stringify(made, null, 2) : previewText(made));
+  const result = await withCommandStore((store) => previewIn(store, request));
+  console.log(values.json === true ? jsonText(result) : previewText(result));
   return 0;
 }
 
-async function previewIn(store: Store, asked: Arguments): Promise<Preview> {
-  const tenant = await tenantOf(store, asked.tenant);
-  const planned = await schemaOf(store, tenant, asked.schema);
-  const environment = environmentOf(planned.tenant, asked.environment);
-  const { source, entity } = await entityOf(store, planned, environment, asked);
+async function previewIn(store: Store, request: Arguments): Promise<Preview> {
+  const tenant = await tenantOf(store, request.tenant);
+  const planned = await schemaOf(store, tenant, request.schema);
+  const environment = environmentOf(planned.tenant, request.environment);
+  const { source, entity } = await entityOf(store, planned, environment, request);
   const sandbox = new Sandbox();
   try {
     return await preview(store, { ...planned, environment, source, entity }, sandbox);
@@ -134,10 +136,18 @@ async function schemaOf(store: Store, tenant: Tenant, name: string): Promise<Pre
 }
 
 function environmentOf({ environments }: Tenant, name: string | null): Environment {
-  const found = environments.find(({ alias, id }) => name === null || alias === name || id === name);
-  if (found !== undefined && (name !== null || environments.length === 1)) return found;
+  const [only, ...others] = environments;
+  const found =
+    name === null && others.length === 0
+      ? only
+      : environments.find(({ alias, id }) => alias === name || id === name);
+  if (found !== undefined) return found;
   const known = environments.map(({ alias }) => alias).join(', ');
-  throw new CommandStop(`There are several environments. Choose one with --environment: ${known}.`);
+  throw new CommandStop(
+    name === null
+      ? `There are several environments. Choose one with --environment: ${known}.`
+      : `No environment is named ${JSON.stringify(name)}. Environments: ${known}.`,
+  );
 }
 
 interface FoundEntity {
@@ -179,8 +189,6 @@ async function entityOf(
   throw new CommandStop(`No entity in ${groups.join(', ')} and no file is named ${JSON.stringify(name)}.`);
 }
 
-await runCommand(main);
-
 /**
  * Parses an entity; null if it is not one. It does not check everything that ingest checks.
  * @param originId for an entity without one
@@ -218,3 +226,5 @@ function parsed(text: string): Json | undefined {
     return undefined;
   }
 }
+
+await runCommand(main);

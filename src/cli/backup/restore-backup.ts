@@ -1,8 +1,8 @@
 import type { Configuration } from '../../config/configuration.ts';
 import { groupBy } from '../../lib/lists.ts';
-import { declareWhole } from '../../store/configuration/layouts.ts';
+import { declareComplete } from '../../store/configuration/layouts.ts';
 import { publishConfiguration } from '../../store/configuration/published-configuration.ts';
-import { noteEnqueued } from '../../store/configuration/rebuild-generation.ts';
+import { recordEnqueued } from '../../store/configuration/rebuild-generation.ts';
 import { AutoFields } from '../../store/entities/auto-fields.ts';
 import { holdForRestore, releaseHold, restoreSnapshots } from '../../store/entities/restore-snapshots.ts';
 import type { Store } from '../../store/store.ts';
@@ -63,8 +63,8 @@ async function restoreFieldTypes(store: Store, { fields }: CheckedBackup): Promi
 async function restoreConfiguration({ store, backup, configuration, signal }: RestoreOptions): Promise<void> {
   const generation = await publishConfiguration(store, backup.documents, configuration);
   // Nothing is built yet, so nothing needs a rebuild.
-  await declareWhole(store, configuration);
-  await noteEnqueued(store, generation);
+  await declareComplete(store, configuration);
+  await recordEnqueued(store, generation);
   await waitForProcesses(store, generation, signal);
 }
 

@@ -66,18 +66,18 @@ async function* rowsOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Row> {
 
 async function* checkedUtf8(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  let isWhole = true;
+  let isComplete = true;
   try {
     for await (const chunk of chunks) {
-      isWhole = false;
+      isComplete = false;
       decoder.decode(chunk, { stream: true });
-      isWhole = true;
+      isComplete = true;
       yield chunk;
     }
-    isWhole = false;
+    isComplete = false;
     decoder.decode();
   } catch (error) {
-    if (isWhole) throw error;
+    if (isComplete) throw error;
     throw new CommandStop('The file is not UTF-8 text. Save it as UTF-8 and import it again.');
   }
 }

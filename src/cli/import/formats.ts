@@ -33,8 +33,8 @@ export async function* readJsonArray(
       begin: (at) => {
         start = position.in(piece, at);
       },
-      element: (bytes, _, isWhole) =>
-        records.push(readRecord({ bytes: Buffer.from(bytes.buffer), isTooLong: !isWhole, ...start })),
+      element: (bytes, _, isComplete) =>
+        records.push(readRecord({ bytes: Buffer.from(bytes.buffer), isTooLong: !isComplete, ...start })),
     },
     { elementsMax: Number.POSITIVE_INFINITY, elementBytesMax: lineBytesMax },
   );

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isHashed } from '../../config/tenant/api-keys.ts';
 import { askFront, type Trust } from '../platform/own-front.ts';
 
-/** Longer than the interval at which workers send their figures, so that two polls see different ones. */
+/** Longer than the interval at which workers send their metrics, so that two polls see different values. */
 const pollMs = 1_200;
 const waitMaxMs = 120_000;
 const waitingPattern =
@@ -46,7 +46,7 @@ async function waitingWork({ baseUrl, trust, metricsKey }: SettledOptions): Prom
   }
 }
 
-/** Sum of the figures of waiting work in Prometheus text. */
+/** Sum of the metrics of waiting work, from the Prometheus text format. */
 export function sumOfWaiting(metrics: string): number {
   return [...metrics.matchAll(waitingPattern)].reduce((sum, match) => sum + Number(match[1]), 0);
 }
