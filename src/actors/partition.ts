@@ -34,8 +34,8 @@ import { CodeRuns, type CodeSource } from './batch/code-runs.ts';
 import type { TurnBasis } from './batch/turn.ts';
 import { LeaseLife } from './ownership/lease-life.ts';
 import { Schedule, type SchedulePortions } from './partition-schedule.ts';
+import { PendingRebuilds, type TakenRebuilds } from './rebuild/pending-rebuilds.ts';
 import { wholePartition } from './rebuild/rescan.ts';
-import { PendingRebuilds, type TakenRebuilds } from './rebuild/waiting-rebuilds.ts';
 import { SharedTurn } from './shared-turn.ts';
 import type { WorkerMetrics } from './worker-metrics.ts';
 
@@ -156,12 +156,12 @@ export class PartitionActor {
       await this.#pending.load();
       await this.#schedule.load();
       this.#showScheduled();
-      if (!this.#life.goesOn) return;
+      if (!this.#life.acceptsWork) return;
       await items.open(partition, epoch, commits);
-      if (!this.#life.goesOn) return;
+      if (!this.#life.acceptsWork) return;
       this.#life.on('loaded');
       await this.#settleLeft();
-      while (this.#life.goesOn) await this.#step();
+      while (this.#life.acceptsWork) await this.#step();
     } finally {
       this.#life.on('ended');
       this.#code.end();
@@ -187,11 +187,11 @@ export class PartitionActor {
    */
   async #step(): Promise<void> {
     const entries = await this.#nextEntries();
-    if (!this.#life.goesOn) return;
+    if (!this.#life.acceptsWork) return;
     if (entries !== null) await this.#takeIn(entries);
     if (performance.now() >= this.#trimAtMs) await this.#trimLog();
-    if (this.#rebuildTurn.isAcquired && this.#life.goesOn) await this.#rebuild();
-    if (this.#scheduleTurn.isAcquired && this.#life.goesOn) await this.#followSchedule();
+    if (this.#rebuildTurn.isAcquired && this.#life.acceptsWork) await this.#rebuild();
+    if (this.#scheduleTurn.isAcquired && this.#life.acceptsWork) await this.#followSchedule();
   }
 
   /**
@@ -235,7 +235,7 @@ export class PartitionActor {
     for (const portion of portionsOf(entries)) {
       const release = await this.context.batchSlots.acquire(portion.parts);
       try {
-        if (!this.#life.goesOn) return;
+        if (!this.#life.acceptsWork) return;
         await this.#process(portion);
       } finally {
         release();
@@ -398,7 +398,7 @@ export class PartitionActor {
     );
     for await (const works of wholePartition(store, this.lease, this.context.basis().configuration)) {
       // The next owner finds the same gap, because the checkpoint has not moved.
-      if (!this.#life.goesOn) return;
+      if (!this.#life.acceptsWork) return;
       await this.#commit(await this.#batch(works, this.#checkpoint), this.#checkpoint);
     }
     const intents = await this.#openIntents();

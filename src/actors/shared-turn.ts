@@ -41,7 +41,7 @@ export class SharedTurn {
     this.#release = null;
   }
 
-  /** A turn acquired after this is given back immediately. */
+  /** A turn acquired after this is released immediately. */
   close(): void {
     this.#isClosed = true;
     this.#wake();
@@ -54,7 +54,7 @@ export class SharedTurn {
       const waitMs = this.readyInMs(performance.now());
       if (waitMs === 0) break;
       await this.#sleep(waitMs);
-      // A turn acquired after `close` would never be given back.
+      // A turn acquired after `close` would never be released.
       if (this.#isClosed) return;
     }
     this.#pending ??= this.turns.acquire().then((release) => {

@@ -28,7 +28,7 @@ import { openStreamSource, type StreamSource } from '../store/streams/shared-str
 import { CallMemory } from './batch/call-memory.ts';
 import { LeaseWatch, nextStep } from './ownership/assignment.ts';
 import { type Keeper, type OpenKeeper, openLocalKeeper } from './ownership/keeper.ts';
-import { type LeaseEvent, LeaseNews, OwnedPartitions } from './ownership/owned-partitions.ts';
+import { type LeaseEvent, LeaseReports, OwnedPartitions } from './ownership/owned-partitions.ts';
 import type { PartitionContext } from './partition.ts';
 import { SchedulePortions } from './partition-schedule.ts';
 import { WorkerBeat, type WorkerBeatSource } from './worker-beat.ts';
@@ -36,7 +36,7 @@ import { WorkerMetrics } from './worker-metrics.ts';
 
 const tickMs = 500;
 /** How soon a worker reports a change of configuration, lookup layouts or partitions, because others wait for it. */
-const newsMs = 50;
+const beatCheckMs = 50;
 /**
  * Number of concurrent full-size batches: one is computed while the others wait for Redis. More would only take more memory.
  * There may be more small batches, so that their Redis commands are pipelined.
@@ -54,7 +54,7 @@ const restoreWaitMs = 60_000;
 
 /** What a worker has from a snapshot when it starts. */
 export interface Restored {
-  /** Partitions whose items it has: it takes them first and gives them back last. */
+  /** Partitions whose items it has: it takes them first and releases them last. */
   readonly partitions: ReadonlySet<number>;
   /** Whether other workers on this host are reading snapshots. */
   othersAreRestoring(): Promise<boolean>;
@@ -90,7 +90,7 @@ export class Worker {
   readonly #keeper: Keeper;
   readonly #beat: WorkerBeat;
   readonly #watch: LeaseWatch;
-  readonly #news: LeaseNews;
+  readonly #leaseReports: LeaseReports;
   readonly #streams: StreamSource;
   /** By partition, because the partitions of a cluster have different Redis nodes. */
   readonly #clocks: readonly ServerClock[];
@@ -110,7 +110,7 @@ export class Worker {
     this.#streams = openStreamSource(store);
     this.#clocks = store.partitions.tags.map(() => new ServerClock());
     this.#watch = new LeaseWatch(leaseMs);
-    this.#news = new LeaseNews((event, partitions) => options.onLeases?.(event, partitions));
+    this.#leaseReports = new LeaseReports((event, partitions) => options.onLeases?.(event, partitions));
     this.#keeper = openKeeper(
       store,
       { leaseMs, ends },
@@ -126,7 +126,7 @@ export class Worker {
       ends,
       configuration,
       keeper: this.#keeper,
-      news: this.#news,
+      leaseReports: this.#leaseReports,
       actors: this.#actorContext(),
       onError,
     });
@@ -161,7 +161,7 @@ export class Worker {
     this.#restored = restored;
     this.#startedMs = performance.now();
     this.#running = Promise.all([
-      this.#repeat(newsMs, () => this.#beat.sendWhenDue()),
+      this.#repeat(beatCheckMs, () => this.#beat.sendWhenDue()),
       this.#repeat(tickMs, () => this.#rebalance()),
     ]);
   }
@@ -175,8 +175,8 @@ export class Worker {
     const endsMs = performance.now() + timeoutMs;
     while (performance.now() < endsMs) {
       const processes = await liveProcesses(store).catch(() => []);
-      const isAsked = processes.some(({ role }) => role === 'web');
-      if (!isAsked || processes.some(({ role, id }) => role === 'worker' && id !== this.id)) return;
+      const hasFront = processes.some(({ role }) => role === 'web');
+      if (!hasFront || processes.some(({ role, id }) => role === 'worker' && id !== this.id)) return;
       await setTimeout(replacementPollMs);
     }
   }
@@ -185,10 +185,10 @@ export class Worker {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
-    await this.#owned.giveBackAll();
+    await this.#owned.releaseAll();
     this.#sandbox.close();
     this.#streams.close();
-    this.#news.close();
+    this.#leaseReports.close();
     await this.#keeper.close();
   }
 
@@ -247,7 +247,7 @@ export class Worker {
 
   async #readOwners(): Promise<PartitionOwner[]> {
     const owners = await readOwners(this.options.store);
-    for (const [partition, { clockMs }] of owners.entries()) this.#clockOf(partition).note(clockMs);
+    for (const [partition, { clockMs }] of owners.entries()) this.#clockOf(partition).set(clockMs);
     return owners;
   }
 
@@ -269,7 +269,7 @@ export class Worker {
     if (!configuration.loaded) return;
     const askedMs = performance.now();
     const [owners, processes] = await Promise.all([this.#readOwners(), liveProcesses(store)]);
-    const unrenewed = this.#watch.look(owners, askedMs, performance.now());
+    const unrenewed = this.#watch.observe(owners, askedMs, performance.now());
     const { take, release } = nextStep({
       workerId: this.id,
       liveWorkerIds: processes.filter(({ role }) => role === 'worker').map(({ id }) => id),
@@ -279,7 +279,7 @@ export class Worker {
       preferred: this.#restored?.partitions ?? new Set(),
       takesPreferredOnly: await this.#waitsForOthers(),
     });
-    await Promise.all(release.map((partition) => this.#owned.giveBack(partition)));
+    await Promise.all(release.map((partition) => this.#owned.release(partition)));
     // Concurrently, because the partitions of a dead worker have no owner until they are taken.
     const taken = take.filter((partition) => !this.#stop.signal.aborted && !this.#owned.has(partition));
     await Promise.all(taken.map((partition) => this.#owned.take(partition, unrenewed.get(partition))));

@@ -100,7 +100,7 @@ export async function startFront(): Promise<RunningRole> {
     metricsKeyHash: settings.metricsKey === null ? null : hashedForm(settings.metricsKey),
     consoleFiles: settings.console ? () => consoleCache.get() : null,
     headerPrefixes: settings.headerPrefixes,
-    readiness: () => readiness.look(),
+    readiness: () => readiness.check(),
   };
   const server: HttpServer = new HttpServer({
     services,

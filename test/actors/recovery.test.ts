@@ -18,7 +18,7 @@ import { writeClaims } from '../../src/store/claims/claims.ts';
 import { readClaimFields } from '../../src/store/claims/read-claims.ts';
 import { ActiveConfiguration } from '../../src/store/configuration/active-configuration.ts';
 import type { Suspect } from '../../src/store/derived/dependents.ts';
-import { intentName, noteIntents } from '../../src/store/derived/intents.ts';
+import { intentName, recordIntents } from '../../src/store/derived/intents.ts';
 import { acceptEntities } from '../../src/store/entities/accept.ts';
 import { AutoFields } from '../../src/store/entities/auto-fields.ts';
 import { encodeEntity } from '../../src/store/entities/entity-record.ts';
@@ -157,7 +157,7 @@ async function putAndGo(store: Store): Promise<void> {
   const claim = { field: goneField, host: null, display: '/gone' };
   const suspect: Suspect = { ...claim, kind: 'claim', environmentId, alias: 'page', claimKind: 'page' };
   const name = intentName('acme', 'src-cms', 'gone');
-  await noteIntents(store, lease, new Map([['1.1', new Map([[name, [suspect]]])]]));
+  await recordIntents(store, lease, new Map([['1.1', new Map([[name, [suspect]]])]]));
   const view = { sourceId: 'src-cms', alias: 'page', originId: 'gone' };
   const { field, host, display } = claim;
   const put = { host, kind: 'page' as const, sinceStamp: 1, view, display, redirect: null };

@@ -62,7 +62,7 @@ test('runbook: each alert links to a section of the runbook, and that section na
 /** Log lines with a variable part, and how the code writes them. */
 const composed: Readonly<Record<string, string>> = {
   'partitions were taken': 'partitions were $',
-  'partitions were given back': 'partitions were $',
+  'partitions were released': 'partitions were $',
   'partitions were lost': 'partitions were $',
   'The last lines of redis:': 'The last lines of $',
 };

@@ -3,7 +3,7 @@ import { autoFieldsMax, shardSliceMs } from '../../contract/limits.ts';
 import { groupBy } from '../../lib/lists.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
-import { noteShown, shownFields } from '../../search/fields/shown-fields.ts';
+import { recordShown, shownFields } from '../../search/fields/shown-fields.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import type { Output } from './output.ts';
 
@@ -89,7 +89,7 @@ async function candidatesOf(
     for (const field of shown) {
       // A field with a type can always get another one. The number of other fields is unlimited.
       const isKnown = known?.has(field[0]) === true;
-      if (isKnown || candidates.size <= autoFieldsMax) noteShown(field, candidates);
+      if (isKnown || candidates.size <= autoFieldsMax) recordShown(field, candidates);
     }
   }
   return candidates;

@@ -1,4 +1,4 @@
-/** Findings about the data of one output (docs/guide/operating.md "Diagnostics"): never failures. Pure. */
+/** The diagnostics of one output (docs/guide/operating.md "Diagnostics"). Pure. */
 import type { Diagnostic } from '../../contract/diagnostic.ts';
 import {
   autoFieldsMax,
@@ -14,23 +14,23 @@ import type { Misfit } from './item.ts';
 import type { LookupDemand } from './lookup-source.ts';
 import { type Output, outcomeOf } from './output.ts';
 
-/** Without clashes, which belong to a URL or a handle and not to a single view. */
+/** All except clashes, which belong to a URL or a handle and not to a single view. */
 export function diagnosticsOf(
   { result, demands, builder }: Output,
   misfits: readonly Misfit[],
   isCut: (demand: LookupDemand) => boolean,
 ): readonly Diagnostic[] {
   const outcome = outcomeOf(result);
-  const met = outcome?.diagnostics ?? [];
+  const reported = outcome?.diagnostics ?? [];
   if (outcome?.failure != null) {
     const { message, place } = outcome.failure;
-    return [...met, { kind: 'schemaFailed', message, place }];
+    return [...reported, { kind: 'schemaFailed', message, place }];
   }
   const lacksUrl = result.kind === 'view' && result.claims.url === null && claimsUrl(builder);
   const cut = cutOf(result);
-  if (misfits.length === 0 && demands.length === 0 && !lacksUrl && cut.length === 0) return met;
+  if (misfits.length === 0 && demands.length === 0 && !lacksUrl && cut.length === 0) return reported;
   return [
-    ...met,
+    ...reported,
     ...(lacksUrl ? [urlMissing] : []),
     ...cut,
     ...misfits.map((misfit) => misfitDiagnostic(misfit, builder.name)),

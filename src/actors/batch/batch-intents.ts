@@ -6,8 +6,8 @@ import {
   type IntentNote,
   intentName,
   intentOwner,
-  noteIntents,
   readIntents,
+  recordIntents,
 } from '../../store/derived/intents.ts';
 import type { Lease } from '../../store/ownership/lease.ts';
 import { type EntityWork, wholeTurn } from '../../store/partitions/intake.ts';
@@ -81,7 +81,7 @@ export class Intents {
       note.set(name, known === undefined ? about : [...known, ...about]);
       suspects += about.length;
     }
-    await noteIntents(this.store, this.lease, notes);
+    await recordIntents(this.store, this.lease, notes);
     for (const [field, noted] of notes) this.#own.set(field, noted);
   }
 

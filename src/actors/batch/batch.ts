@@ -11,7 +11,7 @@ import { ReferenceChanges, type ReferrerWrite, writeReferences } from '../../sto
 import type { RemovedViews } from '../../store/change-log/reported-views.ts';
 import type { ClaimWrite } from '../../store/claims/claim-records.ts';
 import { writeClaims } from '../../store/claims/claims.ts';
-import { noteRuntimeLookups } from '../../store/configuration/layouts.ts';
+import { recordRuntimeLookups } from '../../store/configuration/layouts.ts';
 import type { Suspect } from '../../store/derived/dependents.ts';
 import { registerDependents } from '../../store/derived/lookups.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
@@ -149,9 +149,9 @@ async function tryBatch(
   const { outputs, withoutRoom, autoTypes } = await buildTurns(turns, lookups, code, decided, batchWaitMs);
   const [returning] = await Promise.all([
     readReturningViews(removedViews, outputs),
-    noteRuntimeLookups(
+    recordRuntimeLookups(
       store,
-      lookups.unforeseen.map(({ tenant, sourceGroup, query }) => ({
+      lookups.unindexed.map(({ tenant, sourceGroup, query }) => ({
         tenant: tenant.alias,
         sourceGroup: query.sourceGroup ?? sourceGroup,
         plan: query.plan,

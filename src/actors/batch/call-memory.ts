@@ -12,16 +12,17 @@ export interface OpenBuild {
   cancel(): void;
 }
 
-interface Held {
+/** The builds of one tenant. */
+interface TenantShare {
   /** Characters of each build, oldest first. */
   readonly builds: Map<OpenBuild, number>;
   characters: number;
 }
 
 export class CallMemory {
-  readonly #tenants = new Map<string, Held>();
+  readonly #tenants = new Map<string, TenantShare>();
   /** Tenants that were rejected since the last release. */
-  readonly #refused = new Set<string>();
+  readonly #rejected = new Set<string>();
   readonly #onRoom = new Set<() => void>();
   #held = 0;
 
@@ -34,7 +35,7 @@ export class CallMemory {
   }
 
   isFullFor(tenant: string): boolean {
-    return this.#refused.has(tenant);
+    return this.#rejected.has(tenant);
   }
 
   /** Reserves room for a build. @returns false if there is none */
@@ -43,10 +44,10 @@ export class CallMemory {
     while (this.#held > 0 && this.#held + build.characters > this.charactersMax) {
       const largest = this.#largest();
       if (largest === null || this.#heldBy(largest.tenant) <= own) {
-        this.#refused.add(build.tenant);
+        this.#rejected.add(build.tenant);
         return false;
       }
-      this.#end(largest);
+      this.#cancel(largest);
     }
     this.#add(build, build.characters);
     return true;
@@ -60,15 +61,15 @@ export class CallMemory {
     while (this.#held > this.charactersMax && this.#isShared) {
       const largest = this.#largest();
       if (largest === null) return;
-      this.#end(largest);
+      this.#cancel(largest);
     }
   }
 
   /** Releases the room of a finished build. Canceled builds have already been released. */
   release(build: OpenBuild): void {
     this.#remove(build);
-    if (this.#refused.size === 0) return;
-    this.#refused.clear();
+    if (this.#rejected.size === 0) return;
+    this.#rejected.clear();
     for (const listener of this.#onRoom) listener();
   }
 
@@ -80,7 +81,7 @@ export class CallMemory {
 
   /** The newest build of the tenant with the largest share. */
   #largest(): OpenBuild | null {
-    let most: Held | null = null;
+    let most: TenantShare | null = null;
     for (const held of this.#tenants.values()) {
       if (most === null || held.characters > most.characters) most = held;
     }
@@ -91,7 +92,7 @@ export class CallMemory {
     return this.#tenants.get(tenant)?.characters ?? 0;
   }
 
-  #end(build: OpenBuild): void {
+  #cancel(build: OpenBuild): void {
     this.#remove(build);
     build.cancel();
   }

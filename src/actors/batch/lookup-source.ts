@@ -61,7 +61,7 @@ export class LookupSource implements LookupAnswers {
   /** Truncated results. */
   readonly #cut = new Set<string>();
   /** Lookups without an index, which code requested at run time. */
-  readonly unforeseen: LookupDemand[] = [];
+  readonly unindexed: LookupDemand[] = [];
 
   constructor(
     private readonly store: Store,
@@ -70,8 +70,8 @@ export class LookupSource implements LookupAnswers {
   ) {}
 
   isAnswerable(demand: LookupDemand): boolean {
-    if (lookupSource(demand) === null || wholeLayout(demand, this.layouts) !== null) return true;
-    if (!isForeseen(demand) && !isBeyondLimit(demand)) this.unforeseen.push(demand);
+    if (lookupSource(demand) === null || completeLayout(demand, this.layouts) !== null) return true;
+    if (!hasConfiguredIndex(demand) && !isBeyondLimit(demand)) this.unindexed.push(demand);
     return false;
   }
 
@@ -91,12 +91,12 @@ export class LookupSource implements LookupAnswers {
         keysOf(demand).map((key) => ({ ...key, action: 'add' as const, member: demand.dependent })),
       ),
     );
-    const asked = new Map<string, LookupDemand>();
+    const unique = new Map<string, LookupDemand>();
     for (const demand of demands) {
       const key = resultKey(demand);
-      if (key !== null) asked.set(key, demand);
+      if (key !== null) unique.set(key, demand);
     }
-    for (const some of portions([...asked], readsAtOnce)) {
+    for (const some of portions([...unique], readsAtOnce)) {
       await Promise.all(
         some.map(async ([key, demand]) => {
           this.#results.set(key, await this.#read(demand, key));
@@ -115,7 +115,7 @@ export class LookupSource implements LookupAnswers {
   async #read(demand: LookupDemand, key: string): Promise<readonly StoredEntity[]> {
     const { tenant, query } = demand;
     const source = lookupSource(demand);
-    const layout = wholeLayout(demand, this.layouts);
+    const layout = completeLayout(demand, this.layouts);
     assert(source !== null && layout !== null, 'an index answers each lookup that is asked');
     const selection = query.selection(layout);
     for await (const { size, candidates } of candidatePortions(this.store, layout.id, keysOf(demand))) {
@@ -131,7 +131,7 @@ export class LookupSource implements LookupAnswers {
 }
 
 /** True if the configuration has an index for the lookup, which may be incomplete. */
-function isForeseen(demand: LookupDemand): boolean {
+function hasConfiguredIndex(demand: LookupDemand): boolean {
   const source = lookupSource(demand);
   const wanted = source === null ? undefined : demand.tenant.lookupLayouts.get(source.id);
   return wanted !== undefined && demand.query.isAnsweredBy(wanted);
@@ -141,17 +141,17 @@ function isForeseen(demand: LookupDemand): boolean {
 export function isBeyondLimit(demand: LookupDemand): boolean {
   return (
     lookupSource(demand) !== null &&
-    !isForeseen(demand) &&
+    !hasConfiguredIndex(demand) &&
     demand.tenant.runtimeLookupCount >= runtimeLookupsMax
   );
 }
 
 /** The complete layout, of any configuration, that answers the lookup. */
-export function wholeLayout(demand: LookupDemand, layouts: LayoutStates): LookupLayout | null {
+export function completeLayout(demand: LookupDemand, layouts: LayoutStates): LookupLayout | null {
   const source = lookupSource(demand);
   if (source === null) return null;
-  const whole = layouts.wholeOf({ tenant: demand.tenant.alias, sourceId: source.id });
-  return whole !== null && demand.query.isAnsweredBy(whole) ? whole : null;
+  const complete = layouts.completeOf({ tenant: demand.tenant.alias, sourceId: source.id });
+  return complete !== null && demand.query.isAnsweredBy(complete) ? complete : null;
 }
 
 /** The keys that a demand's lookup reads. */

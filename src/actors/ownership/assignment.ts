@@ -21,7 +21,7 @@ export class LeaseWatch {
    * @param endedMs when it was answered
    * @returns partition -> lease that was not renewed for a whole lease time, although it is valid in Redis
    */
-  look(
+  observe(
     owners: readonly PartitionOwner[],
     beganMs: number,
     endedMs: number,
@@ -45,7 +45,7 @@ export interface AssignmentView {
   readonly liveWorkerIds: readonly string[];
   /** Owner of each partition; null without a valid lease. */
   readonly owners: readonly (string | null)[];
-  /** Partitions that the worker takes first and gives back last, because it has their items from a snapshot. */
+  /** Partitions that the worker takes first and releases last, because it has their items from a snapshot. */
   readonly preferred: ReadonlySet<number>;
   /** Takes no other partitions, because workers that have their items are starting. */
   readonly takesPreferredOnly: boolean;

@@ -31,7 +31,7 @@ export class LeaseLife {
   }
 
   /** True if it accepts new work. */
-  get goesOn(): boolean {
+  get acceptsWork(): boolean {
     return this.#state === 'opening' || this.#state === 'serving';
   }
 

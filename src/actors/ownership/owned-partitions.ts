@@ -20,7 +20,7 @@ export interface OwnershipContext {
   readonly ends: LeaseEnds;
   readonly configuration: ActiveConfiguration;
   readonly keeper: Keeper;
-  readonly news: LeaseNews;
+  readonly leaseReports: LeaseReports;
   /** Context of every actor. */
   readonly actors: PartitionContext;
   onError(message: string, error: unknown): void;
@@ -60,7 +60,7 @@ export class OwnedPartitions {
    * @throws StoreUnavailableError
    */
   async take(partition: number, unrenewed?: RenewalMark): Promise<void> {
-    const { actors, workerId, leaseMs, ends, keeper, news } = this.context;
+    const { actors, workerId, leaseMs, ends, keeper, leaseReports } = this.context;
     const askedMs = performance.now();
     const lease = await takeLease(actors.store, partition, workerId, leaseMs, unrenewed);
     if (lease === null) return;
@@ -69,7 +69,7 @@ export class OwnedPartitions {
     const actor = new PartitionActor(actors, lease);
     this.#owned.set(partition, { actor, ended: this.#run(actor) });
     keeper.keep(lease, askedMs);
-    news.add('taken', partition);
+    leaseReports.add('taken', partition);
   }
 
   /**
@@ -87,13 +87,13 @@ export class OwnedPartitions {
 
   /** Resolves when all work for the partition has ended and others may take it. */
   async #run(actor: PartitionActor): Promise<void> {
-    const { actors, keeper, news } = this.context;
+    const { actors, keeper, leaseReports } = this.context;
     const { partition } = actor.lease;
     try {
       await actor.run();
     } catch (error) {
       if (error instanceof FencedError) actors.metrics.fenced.inc();
-      if (isLoss(error)) news.add('lost', partition);
+      if (isLoss(error)) leaseReports.add('lost', partition);
       else this.context.onError(`partition ${partition} stopped and will be acquired again`, error);
     }
     keeper.stopRenewing(partition);
@@ -107,20 +107,20 @@ export class OwnedPartitions {
   onLost({ partition, epoch }: Lease): void {
     const owned = this.#owned.get(partition);
     if (owned?.actor.lease.epoch !== epoch) return;
-    this.context.news.add('lost', partition);
+    this.context.leaseReports.add('lost', partition);
     owned.actor.stop();
   }
 
-  async giveBack(partition: number): Promise<void> {
+  async release(partition: number): Promise<void> {
     const owned = this.#owned.get(partition);
     if (owned === undefined) return;
     owned.actor.stop();
     await owned.ended;
-    this.context.news.add('given back', partition);
+    this.context.leaseReports.add('released', partition);
   }
 
-  async giveBackAll(): Promise<void> {
-    await Promise.all([...this.#owned.keys()].map((partition) => this.giveBack(partition)));
+  async releaseAll(): Promise<void> {
+    await Promise.all([...this.#owned.keys()].map((partition) => this.release(partition)));
   }
 }
 
@@ -129,25 +129,23 @@ function isLoss(error: unknown): boolean {
   return error instanceof FencedError || error instanceof StoreUnavailableError;
 }
 
+export type LeaseEvent = 'taken' | 'lost' | 'released';
+
+const reportWindowMs = 500;
+
 /**
- * Reports leases that were taken, lost or given back. Leases mostly come and go together, so those of half a second are
- * one report.
+ * Reports leases that were taken, lost or released. They mostly come and go together, so those of half a second are one
+ * report.
  */
-
-export type LeaseEvent = 'taken' | 'lost' | 'given back';
-
-const gatherMs = 500;
-
-/** Leases mostly come and go together, so those of half a second are one report. */
-export class LeaseNews {
-  readonly #gathered = new Map<LeaseEvent, Set<number>>();
+export class LeaseReports {
+  readonly #pending = new Map<LeaseEvent, Set<number>>();
   #timer: NodeJS.Timeout | null = null;
 
   constructor(private readonly report: (event: LeaseEvent, partitions: readonly number[]) => void) {}
 
   add(event: LeaseEvent, partition: number): void {
-    this.#gathered.set(event, (this.#gathered.get(event) ?? new Set()).add(partition));
-    this.#timer ??= setTimeout(() => this.#flush(), gatherMs);
+    this.#pending.set(event, (this.#pending.get(event) ?? new Set()).add(partition));
+    this.#timer ??= setTimeout(() => this.#flush(), reportWindowMs);
   }
 
   /** Reports the remaining events. */
@@ -158,11 +156,11 @@ export class LeaseNews {
   #flush(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    for (const [event, partitions] of this.#gathered)
+    for (const [event, partitions] of this.#pending)
       this.report(
         event,
         [...partitions].sort((a, b) => a - b),
       );
-    this.#gathered.clear();
+    this.#pending.clear();
   }
 }

@@ -12,47 +12,49 @@ import type { DeferredOutput } from '../batch/batch-changes.ts';
 import type { Turn } from '../batch/turn.ts';
 import { RebuildQueue, type Waiting } from './rebuild-queue.ts';
 
-/** Tracks the lowest sequence of each tenant's entries. */
-interface Places {
+/** The sequences of the entries of one tenant. */
+interface Sequences {
   readonly byName: Map<string, number>;
   /** Null if the entry with the lowest sequence was removed and the minimum must be recomputed. */
-  first: number | null;
+  lowest: number | null;
 }
 
-class FirstByTenant {
-  readonly #tenants = new Map<string, Places>();
+/** Tracks the lowest sequence of each tenant's entries. */
+class LowestSequences {
+  readonly #tenants = new Map<string, Sequences>();
 
   get all(): ReadonlyMap<string, number> {
     const all = new Map<string, number>();
-    for (const [tenant, places] of this.#tenants) {
-      places.first ??= lowest(places.byName.values());
-      all.set(tenant, places.first);
+    for (const [tenant, sequences] of this.#tenants) {
+      sequences.lowest ??= lowestOf(sequences.byName.values());
+      all.set(tenant, sequences.lowest);
     }
     return all;
   }
 
-  add(tenant: string, name: string, place: number): void {
+  add(tenant: string, name: string, sequence: number): void {
     this.remove(tenant, name);
-    const places: Places = this.#tenants.get(tenant) ?? { byName: new Map(), first: place };
-    this.#tenants.set(tenant, places);
-    places.byName.set(name, place);
-    if (places.first !== null) places.first = Math.min(places.first, place);
+    const sequences: Sequences = this.#tenants.get(tenant) ?? { byName: new Map(), lowest: sequence };
+    this.#tenants.set(tenant, sequences);
+    sequences.byName.set(name, sequence);
+    if (sequences.lowest !== null) sequences.lowest = Math.min(sequences.lowest, sequence);
   }
 
   remove(tenant: string, name: string): void {
-    const places = this.#tenants.get(tenant);
-    const place = places?.byName.get(name);
-    if (places === undefined || place === undefined) return;
-    places.byName.delete(name);
-    if (places.byName.size === 0) this.#tenants.delete(tenant);
-    else if (places.first === place) places.first = null;
+    const sequences = this.#tenants.get(tenant);
+    const sequence = sequences?.byName.get(name);
+    if (sequences === undefined || sequence === undefined) return;
+    sequences.byName.delete(name);
+    if (sequences.byName.size === 0) this.#tenants.delete(tenant);
+    else if (sequences.lowest === sequence) sequences.lowest = null;
   }
 }
 
-function lowest(places: Iterable<number>): number {
-  let first = Number.POSITIVE_INFINITY;
-  for (const place of places) first = Math.min(first, place);
-  return first;
+/** In a loop, because there may be too many for the arguments of `Math.min`. */
+function lowestOf(sequences: Iterable<number>): number {
+  let lowest = Number.POSITIVE_INFINITY;
+  for (const sequence of sequences) lowest = Math.min(lowest, sequence);
+  return lowest;
 }
 
 /** Maximum number of answered outputs in a portion. */
@@ -80,8 +82,8 @@ export class DeferredOutputs {
   /** Outputs whose calls are running or answered. */
   readonly #open = new Map<string, Entry>();
   /** Outputs that reads with a version wait for, and outputs that count as pending rebuilds. */
-  readonly #awaited = new FirstByTenant();
-  readonly #ofTurns = new FirstByTenant();
+  readonly #awaited = new LowestSequences();
+  readonly #ofTurns = new LowestSequences();
 
   constructor(
     private readonly tag: string,

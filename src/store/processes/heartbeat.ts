@@ -1,6 +1,12 @@
 /** Sends the heartbeat of a process, with its state: every second, and when another process asks. */
 import { Subscription } from '../redis/subscription.ts';
-import type { MetricsText, ProcessAsk, ProcessBeat, ProcessHost, ProcessNews } from './process-messages.ts';
+import type {
+  MetricsText,
+  ProcessBeat,
+  ProcessHost,
+  ProcessMessage,
+  ProcessRequest,
+} from './process-messages.ts';
 
 export const heartbeatMs = 1000;
 /** Requests within this time get one common reply. */
@@ -53,7 +59,7 @@ export class Heartbeat {
     this.#subscription.close();
   }
 
-  #answer(ask: ProcessAsk): void {
+  #answer(ask: ProcessRequest): void {
     if (ask.kind === 'metrics') this.#sendMetrics(ask).catch(() => {});
     else
       this.#answering ??= setTimeout(() => {
@@ -62,7 +68,7 @@ export class Heartbeat {
       }, answerMs);
   }
 
-  async #sendMetrics({ replyTo, except }: Extract<ProcessAsk, { kind: 'metrics' }>): Promise<void> {
+  async #sendMetrics({ replyTo, except }: Extract<ProcessRequest, { kind: 'metrics' }>): Promise<void> {
     const beat = this.source.beat();
     if (beat === null || beat.id === except) return;
     const { id, role } = beat;
@@ -70,7 +76,7 @@ export class Heartbeat {
     await this.host.client.publish(replyTo, JSON.stringify(reply));
   }
 
-  async #publish(news: ProcessNews): Promise<void> {
+  async #publish(news: ProcessMessage): Promise<void> {
     await this.host.client.publish(this.host.channels.beats, JSON.stringify(news));
   }
 }

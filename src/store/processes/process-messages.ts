@@ -51,12 +51,12 @@ export interface CopiesBeat {
 }
 
 /** Messages about a process. */
-export type ProcessNews =
+export type ProcessMessage =
   | { readonly kind: 'beat'; readonly beat: ProcessBeat }
   | { readonly kind: 'left'; readonly id: string };
 
 /** A request to all processes: for their heartbeats, or for their metrics on another channel. */
-export type ProcessAsk =
+export type ProcessRequest =
   | { readonly kind: 'who' }
   | { readonly kind: 'metrics'; readonly replyTo: string; readonly except: string };
 

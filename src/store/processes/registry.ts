@@ -9,17 +9,17 @@ import { StoreUnavailableError, storeError } from '../redis/redis-errors.ts';
 import { Subscription } from '../redis/subscription.ts';
 import {
   type MetricsText,
-  type ProcessAsk,
   type ProcessBeat,
   type ProcessHost,
-  type ProcessNews,
+  type ProcessMessage,
+  type ProcessRequest,
   publishToAll,
 } from './process-messages.ts';
 
 /** A live process has answered by then. */
 const answersWaitMs = 1_000;
 
-interface Heard {
+interface KnownProcess {
   readonly beat: ProcessBeat;
   atMs: number;
 }
@@ -31,16 +31,16 @@ export function liveProcesses(store: { readonly registry: Registry }): Promise<P
 
 export class Registry {
   #subscription: Subscription | null = null;
-  readonly #heard = new Map<string, Heard>();
+  readonly #processes = new Map<string, KnownProcess>();
   /** `asking`: until all live processes should have answered. `lost`: the connection broke or Redis did not reply in time. */
   #state: 'asking' | 'known' | 'lost' = 'asking';
   #waiting: (() => void)[] = [];
   /** When the last message arrived, or when it became clear that there is no process. */
-  #heardMs = 0;
+  #receivedMs = 0;
   /** Ids of the processes that have sent a message since the last request. */
   readonly #answered = new Set<string>();
   /** Number of processes that received the last request; null until Redis has replied. */
-  #asked: number | null = null;
+  #receivers: number | null = null;
   /** Number of the last request; results of earlier ones are ignored. */
   #round = 0;
   #isConnected = false;
@@ -52,12 +52,12 @@ export class Registry {
   /** Processes with a recent heartbeat. @throws StoreUnavailableError */
   async live(): Promise<ProcessBeat[]> {
     this.#subscription ??= this.#listen();
-    this.#askAgain(this.#subscription);
+    this.#requestAgain(this.#subscription);
     if (this.#state === 'asking') await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    if (this.#state === 'lost') throw new StoreUnavailableError('Redis: no heartbeat can be heard');
+    if (this.#state === 'lost') throw new StoreUnavailableError('Redis: no heartbeats can be received');
     const sinceMs = performance.now() - heartbeatLostMs;
-    for (const [id, { atMs }] of this.#heard) if (atMs < sinceMs) this.#heard.delete(id);
-    return [...this.#heard.values()].map(({ beat }) => beat);
+    for (const [id, { atMs }] of this.#processes) if (atMs < sinceMs) this.#processes.delete(id);
+    return [...this.#processes.values()].map(({ beat }) => beat);
   }
 
   /**
@@ -70,7 +70,7 @@ export class Registry {
     if (missing.size === 0) return [];
     const { client, channels } = this.host;
     const replyTo = `${channels.asks}:${randomBytes(8).toString('hex')}`;
-    const ask: ProcessAsk = { kind: 'metrics', replyTo, except };
+    const request: ProcessRequest = { kind: 'metrics', replyTo, except };
     const texts = new Map<string, MetricsText>();
     return await new Promise((resolve, reject) => {
       const subscription = new Subscription(this.host, replyTo, {
@@ -80,7 +80,7 @@ export class Registry {
           missing.delete(reply.process);
           if (missing.size === 0) end();
         },
-        subscribed: () => void client.publish(channels.asks, JSON.stringify(ask)).catch(end),
+        subscribed: () => void client.publish(channels.asks, JSON.stringify(request)).catch(end),
       });
       const timer = setTimeout(() => end(), metricsWaitMs);
       const end = (error?: unknown) => {
@@ -103,12 +103,12 @@ export class Registry {
    * connection is dead. Also asks again if Redis did not reply in time, because the connection may still be the same, so that
    * nothing else would ask.
    */
-  #askAgain(subscription: Subscription): void {
+  #requestAgain(subscription: Subscription): void {
     const isLost = this.#state === 'lost' && this.#isConnected;
-    const isSilent = this.#state === 'known' && performance.now() - this.#heardMs > heartbeatLostMs;
-    if (isLost) this.#excuseSilence();
+    const isSilent = this.#state === 'known' && performance.now() - this.#receivedMs > heartbeatLostMs;
+    if (isLost) this.#forgiveSilence();
     if (!isLost && !isSilent) return;
-    void this.#ask(() => {
+    void this.#request(() => {
       this.#awaitConnection();
       this.#isConnected = false;
       subscription.renew();
@@ -117,11 +117,11 @@ export class Registry {
 
   #listen(): Subscription {
     return new Subscription(this.host, this.host.channels.beats, {
-      message: (text) => this.#hear(JSON.parse(text)),
+      message: (text) => this.#receive(JSON.parse(text)),
       subscribed: () => {
         this.#isConnected = true;
-        this.#excuseSilence();
-        void this.#ask(() => this.#know());
+        this.#forgiveSilence();
+        void this.#request(() => this.#settle());
       },
       lost: () => {
         // Failed attempts to connect are reported in the same way.
@@ -135,26 +135,30 @@ export class Registry {
   /** A broken connection usually recovers quickly, so callers wait for it. */
   #awaitConnection(): void {
     this.#round += 1;
-    this.#asked = null;
+    this.#receivers = null;
     this.#become('asking');
     this.#deadline = setTimeout(() => this.#become('lost'), answersWaitMs);
   }
 
   /** @param onSilence called if no process has answered in time */
-  async #ask(onSilence: () => void): Promise<void> {
+  async #request(onSilence: () => void): Promise<void> {
     this.#round += 1;
     const round = this.#round;
     this.#answered.clear();
-    this.#asked = null;
+    this.#receivers = null;
     this.#awaitAnswers(onSilence);
     try {
-      const ask: ProcessAsk = { kind: 'who' };
-      const asked = await publishToAll(this.host.client, this.host.channels.asks, JSON.stringify(ask));
+      const request: ProcessRequest = { kind: 'who' };
+      const receivers = await publishToAll(
+        this.host.client,
+        this.host.channels.asks,
+        JSON.stringify(request),
+      );
       if (round !== this.#round) return;
-      this.#asked = asked;
+      this.#receivers = receivers;
       // Redis delivered the request too late for replies to arrive in time.
       if (this.#state === 'lost' && this.#isConnected) this.#awaitAnswers(onSilence);
-      this.#knowWhenAllAnswered();
+      this.#settleWhenAllAnswered();
     } catch {
       // The deadline will pass, and the next caller asks again.
     }
@@ -163,35 +167,36 @@ export class Registry {
   #awaitAnswers(onSilence: () => void): void {
     this.#become('asking');
     this.#deadline = setTimeout(() => {
-      if (this.#answered.size > 0) this.#know();
-      else if (this.#asked === null) this.#become('lost');
+      if (this.#answered.size > 0) this.#settle();
+      else if (this.#receivers === null) this.#become('lost');
       else onSilence();
     }, answersWaitMs);
   }
 
   /** Missing heartbeats do not count while none can be received. */
-  #excuseSilence(): void {
+  #forgiveSilence(): void {
     const nowMs = performance.now();
-    for (const heard of this.#heard.values()) {
-      if (this.#heardMs - heard.atMs < heartbeatLostMs) heard.atMs = nowMs;
+    for (const known of this.#processes.values()) {
+      if (this.#receivedMs - known.atMs < heartbeatLostMs) known.atMs = nowMs;
     }
   }
 
-  #hear(news: ProcessNews): void {
-    this.#heardMs = performance.now();
-    if (news.kind === 'left') this.#heard.delete(news.id);
-    else this.#heard.set(news.beat.id, { beat: news.beat, atMs: this.#heardMs });
+  #receive(message: ProcessMessage): void {
+    this.#receivedMs = performance.now();
+    if (message.kind === 'left') this.#processes.delete(message.id);
+    else this.#processes.set(message.beat.id, { beat: message.beat, atMs: this.#receivedMs });
     if (this.#state !== 'asking') return;
-    this.#answered.add(news.kind === 'left' ? news.id : news.beat.id);
-    this.#knowWhenAllAnswered();
+    this.#answered.add(message.kind === 'left' ? message.id : message.beat.id);
+    this.#settleWhenAllAnswered();
   }
 
-  #knowWhenAllAnswered(): void {
-    if (this.#state === 'asking' && this.#asked !== null && this.#answered.size >= this.#asked) this.#know();
+  #settleWhenAllAnswered(): void {
+    if (this.#state === 'asking' && this.#receivers !== null && this.#answered.size >= this.#receivers)
+      this.#settle();
   }
 
-  #know(): void {
-    this.#heardMs = performance.now();
+  #settle(): void {
+    this.#receivedMs = performance.now();
     this.#become('known');
   }
 

@@ -11,7 +11,7 @@ function after(...events: Event[]): LeaseLife {
   return life;
 }
 
-const lives: [events: Event[], isLoaded: boolean, goesOn: boolean, isEnded: boolean][] = [
+const lives: [events: Event[], isLoaded: boolean, acceptsWork: boolean, isEnded: boolean][] = [
   [[], false, true, false],
   [['loaded'], true, true, false],
   [['stopped'], false, false, false],
@@ -26,8 +26,8 @@ const lives: [events: Event[], isLoaded: boolean, goesOn: boolean, isEnded: bool
 
 test('lease life: a partition answers queries from its load to its end, and accepts work until it is stopped', () => {
   for (const [events, ...expected] of lives) {
-    const { isLoaded, goesOn, isEnded } = after(...events);
-    assert.deepEqual([isLoaded, goesOn, isEnded], expected, events.join(', '));
+    const { isLoaded, acceptsWork, isEnded } = after(...events);
+    assert.deepEqual([isLoaded, acceptsWork, isEnded], expected, events.join(', '));
   }
 });
 

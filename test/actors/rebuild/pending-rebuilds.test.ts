@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DeferredOutput } from '../../../src/actors/batch/batch-changes.ts';
 import type { OpenCalls } from '../../../src/actors/rebuild/deferred-outputs.ts';
-import { PendingRebuilds } from '../../../src/actors/rebuild/waiting-rebuilds.ts';
+import { PendingRebuilds } from '../../../src/actors/rebuild/pending-rebuilds.ts';
 import { formatDependent, repairOf } from '../../../src/store/derived/dependents.ts';
 import { type Lease, takeLease } from '../../../src/store/ownership/lease.ts';
 import { commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
@@ -44,7 +44,7 @@ async function store(it: Store, lease: Lease, writes: PartitionWrites, checkpoin
   await commit(it, lease, writes, announcement);
 }
 
-test('waiting rebuilds: the next owner finds the waiting rebuilds, oldest first, without finished ones', async () => {
+test('pending rebuilds: the next owner finds the waiting rebuilds, oldest first, without finished ones', async () => {
   const it = await redis.openEmptyStore(1);
   const lease = await takeLease(it, 0, 'first', leaseMs);
   assert.ok(lease !== null);
@@ -82,7 +82,7 @@ test('waiting rebuilds: the next owner finds the waiting rebuilds, oldest first,
   );
 });
 
-test('waiting rebuilds: a rebuild covered by a full turn of the same portion does not wait, but a repair does', async () => {
+test('pending rebuilds: a rebuild covered by a full turn of the same portion does not wait, but a repair does', async () => {
   const it = await redis.openEmptyStore(1);
   const pending = new PendingRebuilds(it, it.partitions.tag(0), noCalls);
   const repair = formatDependent(repairOf('s', 'a', null));
@@ -113,7 +113,7 @@ test('waiting rebuilds: a rebuild covered by a full turn of the same portion doe
   );
 });
 
-test('waiting rebuilds: deferred outputs with a constant flow of replies alternate with the rebuilds of others', async () => {
+test('pending rebuilds: deferred outputs with a constant flow of replies alternate with the rebuilds of others', async () => {
   const it = await redis.openEmptyStore(1);
   const pending = new PendingRebuilds(it, '{x}', { ...noCalls, isOpen: () => true });
   const writes = new PartitionWrites();

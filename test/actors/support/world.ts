@@ -187,7 +187,7 @@ export class World {
   }
 
   /** From now on the clock may be set back. */
-  noteTime(): void {
+  recordTime(): void {
     for (const ofSource of this.#entities.values()) {
       for (const entity of ofSource.values()) this.#lookedAtMs.set(entity, this.#timeOf(entity));
     }

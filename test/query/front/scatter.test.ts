@@ -46,7 +46,7 @@ test('scatter: a query that meets a dying worker gets a complete answer from the
 test('scatter: without an owner of a partition there is no answer, never a partial one', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 2, queryWaitMs });
   await cluster.write(things, numbered(50));
-  await cluster.workers[1]?.giveBack(3);
+  await cluster.workers[1]?.release(3);
   const startedMs = performance.now();
   await assert.rejects(totalOf(cluster), UnavailableError);
   const tookMs = performance.now() - startedMs;

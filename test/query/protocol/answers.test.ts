@@ -37,8 +37,8 @@ function sent(body: MessageBody): MessageBody {
   return unpack(pack(body));
 }
 
-function rowsOf(query: CheckedQuery, isWhole: boolean) {
-  return decodeAnswer(sent(whole(encodeAnswer(shard.query(query), { index, query, isWhole }))));
+function rowsOf(query: CheckedQuery, hasAllPartitions: boolean) {
+  return decodeAnswer(sent(whole(encodeAnswer(shard.query(query), { index, query, hasAllPartitions }))));
 }
 
 test('answers: rows keep their positions, texts and all groups', () => {
@@ -64,7 +64,7 @@ test('answers: with several workers, long texts are left for a second request', 
   const long = shardOf({ name: 'keyword' }, items);
   const answer = long.query(everything);
   const terms = { index, query: everything };
-  const ofSeveral = decodeAnswer(sent(whole(encodeAnswer(answer, { ...terms, isWhole: false }))));
+  const ofSeveral = decodeAnswer(sent(whole(encodeAnswer(answer, { ...terms, hasAllPartitions: false }))));
   assert.deepEqual(
     ofSeveral.rows.map(({ text }) => text),
     [null, null, null],
@@ -115,7 +115,7 @@ test('answers: a page that is too large is refused in every form', () => {
     [facets, facetsTooLarge],
   ] as const) {
     const answer = large.query(query);
-    const alone = { index, query, isWhole: true };
+    const alone = { index, query, hasAllPartitions: true };
     assert.deepEqual(whole(encodeAnswer(answer, alone)), encodeRefusal(why));
     assert.deepEqual(whole(encodeWholeAnswer(answer, alone, seal)), encodeRefusal(why));
   }

@@ -96,7 +96,7 @@ export class TestWorker {
     if (this.copies === null) await this.shards.open(partition, lease.epoch, lease.commits);
   }
 
-  async giveBack(partition: number): Promise<void> {
+  async release(partition: number): Promise<void> {
     const lease = this.#leases.get(partition);
     if (lease === undefined) return;
     this.#leases.delete(partition);
@@ -144,7 +144,7 @@ export class TestWorker {
 
   /** Ends like a stopped process. */
   async stop(): Promise<void> {
-    for (const partition of [...this.#leases.keys()]) await this.giveBack(partition);
+    for (const partition of [...this.#leases.keys()]) await this.release(partition);
     await this.responder.close();
     await this.copies?.close();
     await this.#heartbeat?.close();

@@ -184,7 +184,7 @@ test('transport: replies are never mixed up on a network that stalls, delays and
       wire.stall();
       await sleep(random.below(800));
       if (random.chance(0.5)) wire.breakAll();
-      wire.goOn();
+      wire.resume();
     }
     if (random.chance(0.5)) wire.delay(0);
   }

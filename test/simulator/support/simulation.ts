@@ -231,7 +231,7 @@ export class Simulation {
   async #setClock({ worlds }: Writes): Promise<void> {
     const nextMs = nextMoment(this.redis.keyspace);
     if (nextMs !== null && nextMs < this.clock.redisMs + 2 * clockNoticedMs) return;
-    for (const world of worlds.values()) world.noteTime();
+    for (const world of worlds.values()) world.recordTime();
     const aheadMs = -this.dice.below(3 * clockNoticedMs);
     this.#note(`Redis' clock is ${aheadMs} ms ahead`);
     this.clock.setRedis(aheadMs);

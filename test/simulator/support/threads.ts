@@ -47,7 +47,7 @@ export class Threads {
       thread.postMessage(task);
       return (await answer)[0];
     } finally {
-      this.#giveBack(thread);
+      this.#release(thread);
     }
   }
 
@@ -91,7 +91,7 @@ export class Threads {
     return thread;
   }
 
-  #giveBack(thread: Worker): void {
+  #release(thread: Worker): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#idle.push(thread);
     else next(thread);

@@ -134,6 +134,6 @@ test('shard copies: copies answer for partitions that nobody owns', async (conte
   });
   await cluster.write(things, numbered(50));
   for (const worker of cluster.workers)
-    for (let partition = 0; partition < 4; partition += 1) await worker.giveBack(partition);
+    for (let partition = 0; partition < 4; partition += 1) await worker.release(partition);
   assert.equal(await totalOf(cluster), 50);
 });

@@ -248,7 +248,7 @@ test('shard snapshots: no query is answered while items of the snapshot are unco
   let turns = 0;
   while (!isOpened) {
     await setImmediate();
-    if (worker.live?.shard.hasUnproven !== true) continue;
+    if (worker.live?.shard.hasUnconfirmed !== true) continue;
     turns += 1;
     assert.equal(worker.live.canAnswer, false);
   }
@@ -292,7 +292,7 @@ test('shard snapshots: each of two starting workers takes all files of one dead 
     assert.ok([things, others].every((index) => shards.has(itemIndexField(index))));
 });
 
-test('shard snapshots: a partition that is closed does not wait for the loads of others, and leaves nothing unproven', async () => {
+test('shard snapshots: a partition that is closed does not wait for the loads of others, and leaves nothing unconfirmed', async () => {
   const host = await Host.start();
   await (await host.worker(all)).stop();
   const worker = await host.worker([]);
@@ -470,7 +470,7 @@ test('shard snapshots: an index that is reconfigured while its snapshot is check
   await (await host.worker(all)).stop();
   const second = await host.worker([]);
   const opened = Promise.all(all.map((partition) => second.shards.open(partition, 1, 0)));
-  await until('the snapshot is being checked', () => second.live?.shard.hasUnproven === true);
+  await until('the snapshot is being checked', () => second.live?.shard.hasUnconfirmed === true);
   await Promise.all([opened, second.shards.reconfigure(other)]);
   await second.settled();
   second.assertAnswers();

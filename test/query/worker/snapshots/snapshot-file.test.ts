@@ -69,7 +69,7 @@ function load(shard: Shard, items: Iterable<IndexItem>): number {
     if (isSame) confirmed += 1;
     else shard.upsert(item);
   }
-  runSync(shard.dropUnproven());
+  runSync(shard.dropUnconfirmed());
   return confirmed;
 }
 
@@ -94,9 +94,9 @@ test('snapshot file: a shard from a snapshot answers every query like a scan of 
         assert.equal(await writeSnapshot(file, headOf(first), first.parts(), never), true);
         for (const change of meanwhile) applyToMap(items, change);
         const shard = await restored();
-        assert.equal(shard.hasUnproven, first.size > 0);
+        assert.equal(shard.hasUnconfirmed, first.size > 0);
         load(shard, items.values());
-        assert.equal(shard.hasUnproven, false);
+        assert.equal(shard.hasUnconfirmed, false);
         const answersAs = () => {
           assert.equal(shard.size, items.size);
           for (const body of bodies) assertAsScan([shard], items, body, 1000);

@@ -86,7 +86,7 @@ function checkReader(
   former: string | undefined,
 ): void {
   const [tenant = '', sourceId = ''] = source.split('|');
-  const read = layouts.wholeOf({ tenant, sourceId })?.id;
+  const read = layouts.completeOf({ tenant, sourceId })?.id;
   assert.ok(
     read === undefined || read === whole || read === former,
     `${id} reads a layout of ${source} that nobody keeps`,
