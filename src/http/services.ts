@@ -26,7 +26,7 @@ export interface ProgressView {
   waitForVersion(tenant: string, version: Version, timeoutMs: number): Promise<boolean>;
   catchUp(): Promise<HighWaterMark | null>;
   waitUntilNotified(highWaterMark: HighWaterMark, timeoutMs: number): Promise<boolean>;
-  noteWritten(tenant: string, version: VersionVector): VersionVector;
+  recordWritten(tenant: string, version: VersionVector): VersionVector;
 }
 
 export interface Services {

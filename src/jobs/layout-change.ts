@@ -14,15 +14,15 @@ import type { ActiveConfiguration } from '../store/configuration/active-configur
 import {
   type LayoutStates,
   layoutsVersion,
-  noteFilled,
   readLayouts,
-  retireFormer,
+  recordFilled,
+  retirePrevious,
   type SourceRef,
 } from '../store/configuration/layouts.ts';
 import {
   isSettled,
   nextStep,
-  noteMoved,
+  recordMoved,
   stepUrlForms,
   wantedForm,
 } from '../store/configuration/url-forms.ts';
@@ -55,11 +55,11 @@ export async function layoutChanges(
       wanted.set(`${tenant}|${sourceId}`, { tenant, sourceId, wanted: layout });
     }
   }
-  return [...wanted.values()].filter((change) => !isWhole(layouts, change));
+  return [...wanted.values()].filter((change) => !isComplete(layouts, change));
 }
 
-function isWhole(layouts: LayoutStates, { wanted, ...place }: LayoutChange): boolean {
-  return layouts.wholeOf(place)?.id === wanted?.id;
+function isComplete(layouts: LayoutStates, { wanted, ...place }: LayoutChange): boolean {
+  return layouts.completeOf(place)?.id === wanted?.id;
 }
 
 /** The layouts and forms, and which processes have applied them, at one time. */
@@ -92,11 +92,11 @@ export class LayoutWatch {
     const { layouts } = observation;
     const isApplied = observation.isAppliedByWorkers && observation.generation >= generation;
     if (layouts.retiring.length > 0) {
-      if (isApplied) await retireFormer(store, layouts);
+      if (isApplied) await retirePrevious(store, layouts);
       return false;
     }
-    const open = changes.filter((change) => !isWhole(layouts, change));
-    for (const change of open) await noteFilled(store, generation, partition, change, change.wanted);
+    const open = changes.filter((change) => !isComplete(layouts, change));
+    for (const change of open) await recordFilled(store, generation, partition, change, change.wanted);
     if (open.length > 0 || !isApplied) return false;
     return await this.#isCurrent(layouts);
   }
@@ -127,13 +127,13 @@ export class LayoutWatch {
   }
 
   /** Reports that a partition has no claims in an earlier form left. @throws StoreUnavailableError */
-  async noteUrlsMoved({ current, generation }: ActiveConfiguration, partition: number): Promise<void> {
+  async recordUrlsMoved({ current, generation }: ActiveConfiguration, partition: number): Promise<void> {
     const layouts = await readLayouts(this.store);
     for (const tenant of layouts.tenantsWithUrlForms) {
       const state = layouts.urlFormsOf(tenant);
       const wanted = wantedForm(current, tenant);
       if (state.written !== wanted || isSettled(state, wanted)) continue;
-      await noteMoved(this.store, generation, partition, tenant, state);
+      await recordMoved(this.store, generation, partition, tenant, state);
     }
   }
 

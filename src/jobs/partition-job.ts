@@ -58,20 +58,20 @@ export class PartitionJob<Task extends PartitionTask, Progress extends object> {
   }
 
   /** Updates the progress without saving it. */
-  note(change: Partial<Progress>): void {
+  update(change: Partial<Progress>): void {
     this.#progress = { ...this.#progress, ...change };
   }
 
   /** Updates the progress, and saves it if the last save is half a second ago. @throws AbortError, StoreUnavailableError */
   async reach(change: Partial<Progress>): Promise<void> {
     this.signal.throwIfAborted();
-    this.note(change);
+    this.update(change);
     if (performance.now() - this.#savedMs >= saveEveryMs) await this.save({});
   }
 
   /** @throws StoreUnavailableError */
   async save(change: Partial<Progress>): Promise<void> {
-    this.note(change);
+    this.update(change);
     this.#savedMs = performance.now();
     await this.run.save(this.#progress);
   }

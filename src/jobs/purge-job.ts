@@ -9,7 +9,7 @@ import { forgetNames } from '../store/codec/name-lists.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import type { JobRun } from '../store/configuration/job-runner.ts';
 import type { SourceRef } from '../store/configuration/layouts.ts';
-import { endPurge, notePurged, type Purge, readPurge } from '../store/configuration/purge-state.ts';
+import { endPurge, type Purge, readPurge, recordPurged } from '../store/configuration/purge-state.ts';
 import { readProcessed } from '../store/derived/processed.ts';
 import { forgetTypes } from '../store/entities/directory.ts';
 import { countEntities, removeEntities, scanOriginIds } from '../store/entities/entities.ts';
@@ -67,7 +67,7 @@ class PurgeRun {
       const forgotten = await autoFields.forgetDecided(job.tag, tenant, sourceId);
       await job.save({ fieldTypes: job.progress.fieldTypes + forgotten });
     }
-    if (await notePurged(store, purge.token, job.partition)) await this.#end();
+    if (await recordPurged(store, purge.token, job.partition)) await this.#end();
   }
 
   /** Runs after all partitions are done, because removals can write change log entries in any partition. */

@@ -6,7 +6,7 @@ import {
   type PartitionTask,
   sumOf,
 } from '../store/configuration/jobs-queue.ts';
-import { noteEnqueued, readGenerations } from '../store/configuration/rebuild-generation.ts';
+import { readGenerations, recordEnqueued } from '../store/configuration/rebuild-generation.ts';
 import type { ScanPlace } from '../store/redis/scan.ts';
 import type { Store } from '../store/store.ts';
 
@@ -62,7 +62,7 @@ export function rebuildJobs(store: Store): RebuildJobs {
  */
 export async function enqueueRebuild(store: Store, queue: RebuildJobs, generation: number): Promise<void> {
   await queue.addAll({ generation });
-  await noteEnqueued(store, generation);
+  await recordEnqueued(store, generation);
 }
 
 /** State of the rebuild for a generation, over all partitions. */

@@ -68,11 +68,11 @@ class Rebuild {
     if (job.progress.phase === 'fill') {
       const changes = await job.inSlot(() => this.#fill());
       await this.#changeLayouts(changes);
-      job.note({ phase: 'rebuild', pass: 1, place: null, markedInPass: 0 });
+      job.update({ phase: 'rebuild', pass: 1, place: null, markedInPass: 0 });
     }
     await this.#changeUrlForms();
     await job.inSlot(() => this.#rebuild());
-    await this.#noteUrlsMoved();
+    await this.#recordUrlsMoved();
     await job.save({ done: true });
   }
 
@@ -117,9 +117,9 @@ class Rebuild {
     }
   }
 
-  async #noteUrlsMoved(): Promise<void> {
+  async #recordUrlsMoved(): Promise<void> {
     const { configuration, layoutWatch } = this.context;
-    if (!this.#isSuperseded) await layoutWatch.noteUrlsMoved(configuration, this.job.partition);
+    if (!this.#isSuperseded) await layoutWatch.recordUrlsMoved(configuration, this.job.partition);
   }
 
   async #rebuild(): Promise<void> {
@@ -150,7 +150,7 @@ class Rebuild {
       await job.waits.untilRebuilt(job.progress.lastMarks);
       const { pass: number, markedInPass } = job.progress;
       if (markedInPass === 0 || number >= passesMax) break;
-      job.note({ pass: number + 1, place: null, markedInPass: 0 });
+      job.update({ pass: number + 1, place: null, markedInPass: 0 });
     }
   }
 
@@ -194,7 +194,7 @@ class Rebuild {
     sources.forEach(({ tenant }, at) => {
       ofTenants.set(tenant, (ofTenants.get(tenant) ?? 0) + (counts[at] ?? 0));
     });
-    this.job.note({
+    this.job.update({
       total: counts.reduce((sum, count) => sum + count, 0),
       ofTenants: [...ofTenants].map(([tenant, total]) => [tenant, 0, total]),
     });

@@ -68,7 +68,7 @@ export class RebuildPass {
 
   #countScanned(tenant: string, count: number): void {
     const { scanned, ofTenants = [] } = this.job.progress;
-    this.job.note({
+    this.job.update({
       scanned: scanned + count,
       ofTenants: ofTenants.map((one) => (one[0] === tenant ? [tenant, one[1] + count, one[2]] : one)),
     });
@@ -125,7 +125,7 @@ export class RebuildPass {
       );
       const sequence = await invalidate(store, outsideCaller, job.partition, tenant, dependents);
       const { marked, markedInPass, lastMarks } = job.progress;
-      job.note({
+      job.update({
         marked: marked + portion.length,
         markedInPass: markedInPass + portion.length,
         lastMarks: [...new Map(lastMarks).set(tenant, sequence)],

@@ -7,10 +7,10 @@ export interface ArraySink {
   /** Called at the start of an element, with the index of its first byte in the current piece. */
   readonly begin?: (at: number) => void;
   /**
-   * Called with an element's bytes in a buffer of its own. With `isWhole: false`, the element exceeds the limit, and these are
+   * Called with an element's bytes in a buffer of its own. With `isComplete: false`, the element exceeds the limit, and these are
    * its first `elementBytesMax` bytes.
    */
-  readonly element: (bytes: Uint8Array<ArrayBuffer>, index: number, isWhole: boolean) => void;
+  readonly element: (bytes: Uint8Array<ArrayBuffer>, index: number, isComplete: boolean) => void;
 }
 
 /** The bytes are not a JSON array; `kind` says whether they may still be other JSON. */
@@ -203,14 +203,14 @@ export class ArraySplitter {
       at += piece.length;
     }
     bytes.set(last, at);
-    const isWhole = this.#elementBytes <= this.#elementBytesMax;
+    const isComplete = this.#elementBytes <= this.#elementBytesMax;
     this.#pieces = [];
     this.#pieceBytes = 0;
     this.#elementBytes = 0;
     this.#inside = 'nothing';
     this.#expecting = 'separator';
     this.#count += 1;
-    this.#sink.element(bytes, this.#count - 1, isWhole);
+    this.#sink.element(bytes, this.#count - 1, isComplete);
   }
 }
 

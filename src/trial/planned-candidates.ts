@@ -2,7 +2,7 @@
  * Resolves the lookups of schemas that are not active. It uses a stored index if possible, otherwise a scan of the source, with
  * a limit for all lookups together. Beyond it the lookup fails, because an incomplete result would be wrong.
  */
-import { keysOf, type LookupDemand, lookupSource, wholeLayout } from '../actors/batch/lookup-source.ts';
+import { completeLayout, keysOf, type LookupDemand, lookupSource } from '../actors/batch/lookup-source.ts';
 import type { Source } from '../config/configuration.ts';
 import { type LookupCandidate, type LookupLayout, layoutOf } from '../schemas/lookup-layout.ts';
 import type { LookupPlan } from '../schemas/lookup-plan.ts';
@@ -41,7 +41,7 @@ export class PlannedCandidates implements CandidateSource {
   layoutFor(demand: LookupDemand): LookupLayout | null {
     const source = lookupSource(demand);
     if (source === null) return null;
-    const whole = wholeLayout(demand, this.layouts);
+    const whole = completeLayout(demand, this.layouts);
     if (whole !== null) return whole;
     const planned = demand.tenant.lookupLayouts.get(source.id);
     return planned !== undefined && demand.query.isAnsweredBy(planned)
@@ -55,7 +55,7 @@ export class PlannedCandidates implements CandidateSource {
     source: Source,
     layout: LookupLayout,
   ): Promise<Iterable<LookupCandidate>> {
-    if (wholeLayout(demand, this.layouts) !== null)
+    if (completeLayout(demand, this.layouts) !== null)
       return await this.#indexed.candidates(demand, source, layout);
     const keys = keysOf(demand);
     const wanted = () => new CandidateCopy(layout, new Set(keys.map(({ lookupKey }) => lookupKey)));

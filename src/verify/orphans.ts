@@ -30,21 +30,21 @@ export async function* orphans(store: Store, tenant: string | null): AsyncGenera
     const asked = keys.filter((key) => tenant === null || key.tenant === tenant);
     for (const portion of portions(asked, keysPerPortion)) {
       const found = await Promise.all(
-        portion.filter(({ kind }) => kind === 'lookup').map((key) => allOf(store, key)),
+        portion.filter(({ kind }) => kind === 'lookup').map((key) => allTargetsOf(store, key)),
       );
       if (found.some((targets) => targets.length > 0)) yield found.flat();
-      for (const key of portion) if (key.kind !== 'lookup') yield* ofKey(store, key);
+      for (const key of portion) if (key.kind !== 'lookup') yield* targetsOf(store, key);
     }
   }
 }
 
-async function allOf(store: Store, key: StoredKey): Promise<Target[]> {
+async function allTargetsOf(store: Store, key: StoredKey): Promise<Target[]> {
   const targets: Target[] = [];
-  for await (const portion of ofKey(store, key)) targets.push(...portion);
+  for await (const portion of targetsOf(store, key)) targets.push(...portion);
   return targets;
 }
 
-async function* ofKey(store: Store, key: StoredKey): AsyncGenerator<Target[]> {
+async function* targetsOf(store: Store, key: StoredKey): AsyncGenerator<Target[]> {
   if (key.kind === 'routes') {
     for await (const urls of readList(store, key.key)) yield urls.map((url) => routeTarget(key, url));
     return;
@@ -53,7 +53,7 @@ async function* ofKey(store: Store, key: StoredKey): AsyncGenerator<Target[]> {
     const { tenant, scope: environmentId } = key;
     const names = await readLogNames(store, tagOf(key.key), { tenant, environmentId });
     for await (const members of scanSorted(store, key.key)) {
-      yield await unknown(
+      yield await unaccounted(
         store,
         members.flatMap((member) => loggedTarget(key, loggedView(member, names))),
       );
@@ -66,7 +66,7 @@ async function* ofKey(store: Store, key: StoredKey): AsyncGenerator<Target[]> {
   }
   for await (const fields of scanFields(store, key.key)) {
     const found = fields.flatMap(({ field, value }) => entityTargets(key, field, value));
-    yield await unknown(store, found);
+    yield await unaccounted(store, found);
     if (key.kind === 'claims') {
       const names = fields.map(({ field }) => field);
       yield names
@@ -124,15 +124,15 @@ function entityTargets(key: StoredKey, field: string, value: Buffer): EntityTarg
   ];
   switch (key.kind) {
     case 'views': {
-      const [name, originId] = cutAtColon(viewFieldOf(field));
+      const [name, originId] = splitAtColon(viewFieldOf(field));
       return target(rest, originId, { kind: 'view', environmentId: scope, name });
     }
     case 'items': {
-      const [sourceId, name] = cutAtColon(rest);
+      const [sourceId, name] = splitAtColon(rest);
       return target(sourceId, field, { kind: 'item', environmentId: scope, name });
     }
     case 'lookup': {
-      const [layoutId, lookupKey] = cutAtColon(rest);
+      const [layoutId, lookupKey] = splitAtColon(rest);
       return target(scope, field, { kind: 'lookup', layoutId, lookupKey });
     }
     case 'claims':
@@ -155,13 +155,13 @@ function entityTargets(key: StoredKey, field: string, value: Buffer): EntityTarg
 }
 
 /** Splits at the first colon. */
-function cutAtColon(text: string): [before: string, after: string] {
+function splitAtColon(text: string): [before: string, after: string] {
   const [before = '', ...after] = text.split(':');
   return [before, after.join(':')];
 }
 
 /** The targets that the record of their entity does not account for. */
-async function unknown(store: Store, targets: readonly EntityTarget[]): Promise<EntityTarget[]> {
+async function unaccounted(store: Store, targets: readonly EntityTarget[]): Promise<EntityTarget[]> {
   const groups = groupBy(
     targets,
     ({ tenant, sourceId, originId }) =>

@@ -1,11 +1,11 @@
 /** Resolves lookups of outputs that are not stored, without registering dependents or writing anything. */
 import {
+  completeLayout,
   keysOf,
   type LookupAnswers,
   type LookupDemand,
   lookupSource,
   resultKey,
-  wholeLayout,
 } from '../actors/batch/lookup-source.ts';
 import type { Source } from '../config/configuration.ts';
 import type { StoredEntity } from '../contract/entity.ts';
@@ -32,7 +32,7 @@ export class IndexedCandidates implements CandidateSource {
   ) {}
 
   layoutFor(demand: LookupDemand): LookupLayout | null {
-    return wholeLayout(demand, this.layouts);
+    return completeLayout(demand, this.layouts);
   }
 
   candidates(demand: LookupDemand, _: Source, layout: LookupLayout): Promise<LookupCandidate[]> {

@@ -43,7 +43,7 @@ test('cluster replicas: a shard without a replica refuses acknowledgements if CO
       unreachableWorkers: () => [],
       draining: () => false,
     };
-    const { faults } = await new FrontReadiness(front).look();
+    const { faults } = await new FrontReadiness(front).check();
     return faults.filter(({ kind }) => kind === 'replicas').map(({ reason }) => reason);
   };
   assert.deepEqual(await degradedBy(strict), []);

@@ -81,14 +81,14 @@ class Site {
 
   async save(entity: SourceEntity): Promise<void> {
     const request = { ...source, force: true, entities: [encodeEntity(entity)] };
-    this.#noteVersion((await acceptEntities(this.store, request)).version);
+    this.#recordVersion((await acceptEntities(this.store, request)).version);
   }
 
   async remove(originId: string): Promise<void> {
-    this.#noteVersion((await removeEntities(this.store, { ...source, originIds: [originId] })).version);
+    this.#recordVersion((await removeEntities(this.store, { ...source, originIds: [originId] })).version);
   }
 
-  #noteVersion(version: ReadonlyMap<number, number>): void {
+  #recordVersion(version: ReadonlyMap<number, number>): void {
     for (const [partition, sequence] of version) this.#version.set(partition, sequence);
   }
 

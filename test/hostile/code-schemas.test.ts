@@ -159,9 +159,9 @@ async function failureOf(originId: string): Promise<string | undefined> {
 }
 
 /** Acts as the other tenant: its writes must become visible, and its requests answered. @returns rounds, and the longest */
-async function live(goesOn: () => boolean): Promise<string> {
+async function live(isRunning: () => boolean): Promise<string> {
   let [rounds, longestMs] = [0, 0];
-  for (; goesOn() || rounds === 0; rounds += 1) {
+  for (; isRunning() || rounds === 0; rounds += 1) {
     const startMs = performance.now();
     const version = await save('good', 'p', 'page', { n: `${rounds}` });
     const about = `round ${rounds}`;

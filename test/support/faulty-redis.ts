@@ -47,7 +47,7 @@ export class FaultyRedis {
     });
   }
 
-  goOn(): void {
+  resume(): void {
     this.#isStalled = false;
     this.#each(({ near, far }) => {
       near.resume();

@@ -42,7 +42,7 @@ export class SlowRedis {
     }
   }
 
-  goOn(): void {
+  resume(): void {
     this.#isStalled = false;
     for (const pair of this.#pairs) {
       if (this.#forgotten.has(pair)) continue;

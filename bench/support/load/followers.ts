@@ -48,7 +48,7 @@ class Follower {
   #heard(text: Buffer): void {
     if (!this.#isReady) this.#begin(text);
     else if (!text.includes(changeMark)) return;
-    else if (this.#isSampled) noteHeard();
+    else if (this.#isSampled) recordReceived();
     else this.#rest();
   }
 
@@ -70,7 +70,7 @@ class Follower {
   }
 }
 
-function noteHeard(): void {
+function recordReceived(): void {
   heardAtMs.push(performance.timeOrigin + performance.now());
   if (heardAtMs.length < wanted - unsampled.length) return;
   process.send?.({ heardAtMs });

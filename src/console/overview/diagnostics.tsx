@@ -11,20 +11,20 @@ const shownMax = 10;
 export function Diagnostics() {
   const diagnosis = useDiagnostics();
   const { diagnostics, state, error, resume } = diagnosis;
-  const isWhole = state === 'whole';
+  const isComplete = state === 'whole';
   return (
     <section>
       <h2>
         Diagnostics{' '}
-        {(isWhole || diagnostics.length > 0) && (
+        {(isComplete || diagnostics.length > 0) && (
           <State means={diagnostics.length > 0 ? 'warn' : 'good'}>
             {numberText(diagnostics.length)}
-            {!isWhole && '+'}
+            {!isComplete && '+'}
           </State>
         )}
       </h2>
       {error === null ? <Progress diagnosis={diagnosis} /> : <ErrorBox error={error} retry={resume} />}
-      {isWhole && diagnostics.length === 0 && <Empty>No findings.</Empty>}
+      {isComplete && diagnostics.length === 0 && <Empty>No findings.</Empty>}
       {diagnostics.length > 0 && (
         <ul class="rows">
           {diagnostics.slice(0, shownMax).map((diagnostic, at) => (

@@ -114,7 +114,7 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
    * @throws what `compute` throws
    */
   async answerTo(key: AnswerKey, compute: () => Promise<ComputedAnswer<A>>): Promise<A> {
-    if (key.kind === 'query' && !(this.isOn && this.#seenOnce.note(key.text))) {
+    if (key.kind === 'query' && !(this.isOn && this.#seenOnce.add(key.text))) {
       return (await compute()).answer;
     }
     const askedAt = this.#received.count;
@@ -170,7 +170,7 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
   }
 
   /** Counts the bytes of a compressed form that was added to an answer. The answer may have been evicted meanwhile. */
-  noteGrown(key: AnswerKey, answer: A, bytes: number): void {
+  updateSize(key: AnswerKey, answer: A, bytes: number): void {
     const kept = this.#at(key);
     if (kept?.kind !== 'kept' || kept.answer !== answer) return;
     this.#kept.delete(kept);
@@ -183,7 +183,7 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
       this.empty();
       return;
     }
-    this.#received.note(subjects);
+    this.#received.add(subjects);
     for (const subject of subjects) {
       for (const kept of this.#readers.readersOf(subject)) {
         this.#kept.delete(kept);
@@ -194,7 +194,7 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
 
   /** Evicts everything. An answer that is being computed will not be cached. */
   empty(): void {
-    this.#received.note(null);
+    this.#received.add(null);
     this.#answers = noAnswers<A>();
     this.#readers = new SubjectIndex<Kept<A>>();
     this.#kept = this.#nothingKept();
@@ -291,7 +291,7 @@ export class SeenOnceFilter {
   readonly #requested = new Uint32Array(slots);
 
   /** Records a requested key. @returns true if it was requested recently */
-  note(text: string): boolean {
+  add(text: string): boolean {
     const digest = digestNumber(text);
     const slot = digest % slots;
     const isKnown = this.#requested[slot] === digest;

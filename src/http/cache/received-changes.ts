@@ -36,7 +36,7 @@ export class ReceivedChanges {
   }
 
   /** @param subjects those that have changed; null when anything may have */
-  note(subjects: readonly string[] | null): void {
+  add(subjects: readonly string[] | null): void {
     this.#count += 1;
     if (subjects === null) {
       this.#forget();

@@ -89,7 +89,7 @@ export class ReferencedViewCache {
 
   /** Evicts changed views. @param subjects from `Progress`; null when anything may have changed */
   invalidate(subjects: readonly string[] | null): void {
-    this.#received.note(subjects);
+    this.#received.add(subjects);
     if (subjects === null) this.#views.clear();
     else for (const subject of subjects) this.#views.delete(subject);
   }

@@ -28,14 +28,14 @@ export class Delivered {
    * changes.
    */
   reads(): readonly string[] {
-    return [...this.toRead.claimKeys(), ...this.views.met.map(({ subject }) => subject)];
+    return [...this.toRead.claimKeys(), ...this.views.visited.map(({ subject }) => subject)];
   }
 
   /** Cache tags of everything that the answer was built from. */
   tags(): readonly string[] {
     const { scope, request, claimFields } = this.toRead;
     const viewIds = [...request.ids, ...this.missing.map(({ viewId }) => viewId)];
-    return answerTags(scope, { views: this.views.met.map(({ target }) => target), viewIds, claimFields });
+    return answerTags(scope, { views: this.views.visited.map(({ target }) => target), viewIds, claimFields });
   }
 
   /** The hash fields that were read. */

@@ -156,7 +156,7 @@ function negotiated(
   const coding = codingFor(answer.body, call.header('accept-encoding'));
   if (coding === 'identity') return answer.identity();
   return answer.coded(coding, (bytes) => {
-    if (key !== undefined) cache?.noteGrown(key, answer, bytes);
+    if (key !== undefined) cache?.updateSize(key, answer, bytes);
   });
 }
 

@@ -70,7 +70,7 @@ export class LiveAnswers {
       for (const ofClient of this.#byClient.values()) for (const live of ofClient.values()) live.outdated();
       return;
     }
-    for (const live of this.#computing) live.noteChanged(subjects);
+    for (const live of this.#computing) live.recordChanged(subjects);
     for (const subject of subjects) for (const live of this.#readers.readersOf(subject)) live.outdated();
   }
 
@@ -120,7 +120,7 @@ export class LiveAnswer {
     return this.#current;
   }
 
-  noteChanged(subjects: readonly string[]): void {
+  recordChanged(subjects: readonly string[]): void {
     for (const subject of subjects) this.#received.add(subject);
   }
 

@@ -36,7 +36,7 @@ const batchMax = 1024;
 const attemptsMax = 5;
 
 /** A requested view, or one that a view of the answer references. */
-class MetView {
+class VisitedView {
   /** Null before it is read, if it does not exist, and if it came from the cache. */
   stored: Buffer | null = null;
   /** Null until it is part of the answer. */
@@ -59,7 +59,7 @@ class MetView {
 }
 
 /** True if the body was stored, and so read, with the view, or if the view does not exist. */
-function isWhole({ stored }: MetView): boolean {
+function isInline({ stored }: VisitedView): boolean {
   return stored === null || bytesApart(stored) === null;
 }
 
@@ -83,7 +83,7 @@ export interface ViewReader {
 
 /** The views of one answer. */
 export class LoadedViews {
-  readonly #views = new Map<string, MetView>();
+  readonly #views = new Map<string, VisitedView>();
   #loaded = 0;
   #bytes = 0;
 
@@ -102,7 +102,7 @@ export class LoadedViews {
   }
 
   /** All views that were read or taken from the cache, also missing ones: the dependencies of the answer. */
-  get met(): readonly Pick<MetView, 'target' | 'subject'>[] {
+  get visited(): readonly Pick<VisitedView, 'target' | 'subject'>[] {
     return [...this.#views.values()];
   }
 
@@ -138,8 +138,8 @@ export class LoadedViews {
    * @throws StoreUnavailableError; ProblemError `answerTooLarge`, `tooManyReferences`
    */
   async load(targets: readonly ViewTarget[]): Promise<void> {
-    const waiting: MetView[] = [];
-    for (const target of targets) this.#meet(target, 0, waiting);
+    const waiting: VisitedView[] = [];
+    for (const target of targets) this.#visit(target, 0, waiting);
     const viewsAllowed = waiting.length + deliveryReferencesMax;
     for (let from = 0; from < waiting.length; ) {
       if (waiting.length > viewsAllowed) throw this.#tooManyReferences();
@@ -152,7 +152,7 @@ export class LoadedViews {
   }
 
   /** @returns false if the view is not cached */
-  #takeCached(view: MetView, waiting: MetView[]): boolean {
+  #takeCached(view: VisitedView, waiting: VisitedView[]): boolean {
     const body = view.depth === 0 ? null : (this.sources.referencedViews?.find(view) ?? null);
     if (body === null) return false;
     view.wasCached = true;
@@ -160,9 +160,9 @@ export class LoadedViews {
     return true;
   }
 
-  async #read(batch: readonly MetView[], waiting: MetView[]): Promise<void> {
+  async #read(batch: readonly VisitedView[], waiting: VisitedView[]): Promise<void> {
     await this.#readInline(batch);
-    await this.#readApart(batch);
+    await this.#readLarge(batch);
     for (const view of batch) {
       const found = bodyIn(this.sources.store, view.scope, view.target, view.stored);
       view.stored = found instanceof Promise ? await found : found;
@@ -170,7 +170,7 @@ export class LoadedViews {
     }
   }
 
-  async #readInline(batch: readonly MetView[]): Promise<void> {
+  async #readInline(batch: readonly VisitedView[]): Promise<void> {
     const { store, onRead } = this.sources;
     const reading = store.fields.read(batch.map(({ scope, target }) => fieldOfView(store, scope, target)));
     onRead();
@@ -181,8 +181,8 @@ export class LoadedViews {
   }
 
   /** Reads large views one by one, after a check that all together are within the limit. */
-  async #readApart(batch: readonly MetView[]): Promise<void> {
-    const large = batch.filter((view) => !isWhole(view));
+  async #readLarge(batch: readonly VisitedView[]): Promise<void> {
+    const large = batch.filter((view) => !isInline(view));
     if (large.length === 0) return;
     let bytes = this.#bytes;
     for (const { stored } of large) bytes += (stored && bytesApart(stored)) ?? 0;
@@ -192,14 +192,14 @@ export class LoadedViews {
   }
 
   /** Reads the body of a large view. If the view changed after its record was read, both are read again. */
-  async #readBody(view: MetView): Promise<void> {
+  async #readBody(view: VisitedView): Promise<void> {
     const { store, onRead } = this.sources;
     const field = fieldOfView(store, view.scope, view.target);
-    for (let attempt = 0; attempt < attemptsMax && !isWhole(view); attempt += 1) {
+    for (let attempt = 0; attempt < attemptsMax && !isInline(view); attempt += 1) {
       const [body = null] = await store.large.read([fieldOfLargeBody(field)]);
       view.stored = body ?? (await store.fields.read([field]))[0] ?? null;
     }
-    if (!isWhole(view)) throw new ProblemError(problems.unavailable);
+    if (!isInline(view)) throw new ProblemError(problems.unavailable);
     // This read uses another connection, on which the request for the latest change could overtake it. So `onRead` is called
     // after the read and not with it.
     onRead();
@@ -209,20 +209,20 @@ export class LoadedViews {
     this.#turn ??= await this.sources.largeAnswers.turn(this.reader.principal);
   }
 
-  /** Adds a view to the answer, and queues the targets of its references that were not met before. */
-  #take(view: MetView, body: StoredBody, waiting: MetView[]): void {
+  /** Adds a view to the answer, and queues the targets of its references that were not visited before. */
+  #take(view: VisitedView, body: StoredBody, waiting: VisitedView[]): void {
     const { target } = view;
     view.loaded = { key: target.identity, alias: target.alias, body };
     this.#count(body);
     if (view.depth === this.reader.depth) return;
     for (const reference of body.references) {
-      if (reference.target !== null) this.#meet(reference.target, view.depth + 1, waiting);
+      if (reference.target !== null) this.#visit(reference.target, view.depth + 1, waiting);
     }
   }
 
-  #meet(target: ViewTarget, depth: number, waiting: MetView[]): void {
+  #visit(target: ViewTarget, depth: number, waiting: VisitedView[]): void {
     if (this.#views.has(target.identity)) return;
-    const view = new MetView(target, depth, this.reader.scope);
+    const view = new VisitedView(target, depth, this.reader.scope);
     this.#views.set(target.identity, view);
     waiting.push(view);
   }

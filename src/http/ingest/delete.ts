@@ -12,7 +12,7 @@ import { type FieldError, validate } from '../routing/validate.ts';
 import type { Services } from '../services.ts';
 import { queryParameters } from '../uws/text-decoding.ts';
 import { BulkOutcomes } from './bulk.ts';
-import { noteTraceOf, pathOriginId, type Written, writeHandler } from './write-handler.ts';
+import { pathOriginId, recordTraceOf, type Written, writeHandler } from './write-handler.ts';
 import type { WriteKind } from './writes-under-way.ts';
 
 export function deleteEntity(services: Services): Handler {
@@ -81,7 +81,7 @@ async function remove(
   const { tenant, source } = call.source;
   const write = { kind, tenant: tenant.alias, work: originIds.length };
   return await services.pace.accept(write, async () => {
-    await noteTraceOf(services, call, originIds);
+    await recordTraceOf(services, call, originIds);
     const taken = await removeEntities(services.store, {
       tenant: tenant.alias,
       sourceId: source.id,

@@ -5,7 +5,7 @@
  */
 import type { SourcePrincipal } from '../../config/configuration.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
-import { isNews, noteShown } from '../../search/fields/shown-fields.ts';
+import { isNews, recordShown } from '../../search/fields/shown-fields.ts';
 import { readEntities } from '../../store/entities/entities.ts';
 import type { Services } from '../services.ts';
 import type { KnownFields, ReadEntity } from './entity-reading.ts';
@@ -67,7 +67,7 @@ function candidatesByType(readings: readonly ReadEntity[]): Map<string, Map<stri
   for (const { entity, shown } of readings) {
     const candidates = byType.get(entity.type) ?? new Map<string, FieldType>();
     byType.set(entity.type, candidates);
-    for (const field of shown) noteShown(field, candidates);
+    for (const field of shown) recordShown(field, candidates);
   }
   return byType;
 }

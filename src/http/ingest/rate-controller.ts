@@ -126,7 +126,7 @@ export class IngestRateController {
     try {
       const accepted = await accept();
       left = accepted.version.size === 0 ? 0 : work * accepted.changedShare;
-      if (left > 0) this.#writes.note(tenant, accepted.version, { kind, work: left }, performance.now());
+      if (left > 0) this.#writes.add(tenant, accepted.version, { kind, work: left }, performance.now());
       return accepted;
     } finally {
       lane.window.give(work - left);

@@ -17,8 +17,8 @@ import { type EntityForm, type EntityReading, type ReadEntity, readEntity } from
 import { decideFields, knownFields } from './field-decisions.ts';
 import {
   forcesType,
-  noteTraceOf,
   pathOriginId,
+  recordTraceOf,
   typeConflictText,
   type Written,
   writeHandler,
@@ -153,7 +153,7 @@ export async function saveRead(
   const write = { kind, tenant: tenant.alias, work: workOf(entities) };
   return await services.pace.accept(write, async () => {
     await decideFields(services, call.source, read, force);
-    await noteTraceOf(
+    await recordTraceOf(
       services,
       call,
       entities.map(({ originId }) => originId),

@@ -3,7 +3,7 @@ import { ProblemError, problems } from '../../contract/errors.ts';
 import { formatEntityId } from '../../contract/ids.ts';
 import { visibilityWaitMsMax } from '../../contract/limits.ts';
 import { formatVersion, type VersionVector } from '../../store/visibility/version.ts';
-import { noteTraces } from '../../store/webhooks/webhook-states.ts';
+import { recordTraces } from '../../store/webhooks/webhook-states.ts';
 import type { Answer, HeaderField } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
 import { validTraceparent } from '../request-record.ts';
@@ -11,7 +11,7 @@ import type { Services } from '../services.ts';
 import { percentDecoded } from '../uws/text-decoding.ts';
 
 /** Stores a valid `traceparent`, so that webhooks can continue the trace. A failure is ignored. */
-export async function noteTraceOf(
+export async function recordTraceOf(
   { store }: Services,
   call: Call,
   originIds: readonly string[],
@@ -20,7 +20,7 @@ export async function noteTraceOf(
   const traceparent = tenant.webhooks.length === 0 ? null : validTraceparent(call.header('traceparent'));
   if (traceparent === null) return;
   const entityIds = originIds.map((originId) => formatEntityId({ sourceId: source.id, originId }));
-  await noteTraces(store, tenant.alias, entityIds, traceparent).catch(() => {});
+  await recordTraces(store, tenant.alias, entityIds, traceparent).catch(() => {});
 }
 
 export interface Written {
@@ -63,7 +63,7 @@ async function headersOf(
   waitMs: number | null,
 ): Promise<HeaderField[]> {
   const { alias } = call.source.tenant;
-  const version = services.progress.noteWritten(alias, written);
+  const version = services.progress.recordWritten(alias, written);
   const headers = underBothNames(services, 'Version', formatVersion(version));
   if (waitMs === null) return headers;
   const isVisible = await services.visibilityWaits.isVisible(alias, written, waitMs);

@@ -25,7 +25,7 @@ export type WriteKind = 'single' | 'bulk';
 
 /**
  * Called when work is done.
- * @param waitedMs time since the write; null if it was lost, given up, or done before it was noted
+ * @param waitedMs time since the write; null if it was lost, given up, or done before it was added
  */
 type DoneListener = (part: Part, waitedMs: number | null) => void;
 
@@ -40,7 +40,7 @@ export class WaitingWrites {
   constructor(private readonly onDone: DoneListener) {}
 
   /** @param version positions of the write in the streams. Its work is divided evenly among them */
-  note(tenant: string, version: VersionVector, { kind, work }: Part, nowMs: number): void {
+  add(tenant: string, version: VersionVector, { kind, work }: Part, nowMs: number): void {
     const part = { kind, work: work / Math.max(1, version.size) };
     for (const [partition, sequence] of version) this.#add(partition, sequence, tenant, part, nowMs);
   }

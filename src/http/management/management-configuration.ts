@@ -41,7 +41,7 @@ import {
   readTenant,
   writtenDigest,
 } from '../../store/configuration/published-configuration.ts';
-import { noteRebuildOf } from '../../store/configuration/rebuild-generation.ts';
+import { recordRebuildOf } from '../../store/configuration/rebuild-generation.ts';
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
@@ -133,7 +133,7 @@ async function replace(
   }
   if (!mayRemove) await refuseLosses(store, published.documents, configuration, current);
   const generation = await publish(store, tenants, configuration, published.generation);
-  await noteRebuildOf(store, tenant, generation);
+  await recordRebuildOf(store, tenant, generation);
   return { digest, job: rebuildJobId(generation) };
 }
 

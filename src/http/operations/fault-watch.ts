@@ -40,7 +40,7 @@ export class FaultWatch {
   #isPolling = false;
 
   constructor(
-    private readonly readiness: Pick<FrontReadiness, 'look'>,
+    private readonly readiness: Pick<FrontReadiness, 'check'>,
     private readonly log: Pick<Log, 'info' | 'warn'>,
   ) {}
 
@@ -91,7 +91,7 @@ export class FaultWatch {
   async poll(): Promise<void> {
     if (this.#isPolling) return;
     this.#isPolling = true;
-    this.#last = await this.readiness.look();
+    this.#last = await this.readiness.check();
     this.#isPolling = false;
     // While Redis is unreachable, `OutageWatch` reports that, and no fault counts as ended.
     if (this.#last.isRedisReachable && this.#timer !== null) this.#note(this.#last);

@@ -77,7 +77,7 @@ export class FrontReadiness {
   constructor(private readonly parts: ReadinessParts) {}
 
   /** Checks the registry and Redis. It never throws: an unreachable Redis is one of the reasons. */
-  async look(): Promise<Readiness> {
+  async check(): Promise<Readiness> {
     const { store, progress } = this.parts;
     const findings = await find(store);
     const workers = findings.processes?.filter(({ role }) => role === 'worker') ?? [];
@@ -124,8 +124,8 @@ async function find(store: Store): Promise<Findings> {
     findShortages(store).catch(() => null),
     readServerState(store).catch(() => null),
   ]);
-  const isWhole = processes !== null && shortages !== null && server !== null;
-  return { processes, shortages, server, isRedisReachable: isWhole || (await servesReads(store)) };
+  const isComplete = processes !== null && shortages !== null && server !== null;
+  return { processes, shortages, server, isRedisReachable: isComplete || (await servesReads(store)) };
 }
 
 function unknownKinds({ processes, shortages, server }: Findings): FaultKind[] {

@@ -80,7 +80,7 @@ export class EventStreams {
     this.#open.remove(slot);
   }
 
-  noteCutOff(): void {
+  countCutOff(): void {
     this.#cutOff.inc();
   }
 
@@ -178,7 +178,7 @@ export class OpenEventStream implements EventStream {
 
   cutOff(): void {
     if (this.isOver) return;
-    this.all.noteCutOff();
+    this.all.countCutOff();
     this.res.close();
   }
 

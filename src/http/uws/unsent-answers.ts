@@ -64,11 +64,11 @@ export class UnsentAnswers {
     return this.#waiting.add(answer);
   }
 
-  noteTaken(bytes: number): void {
+  countSent(bytes: number): void {
     this.#bytes -= bytes;
   }
 
-  noteCutOff(): void {
+  countCutOff(): void {
     this.#cutOff.inc();
   }
 
@@ -110,7 +110,7 @@ export class UnsentAnswer {
     if (this.#slot === null) return;
     this.all.leave(this.#slot);
     this.#slot = null;
-    this.all.noteTaken(this.body.length - this.#taken);
+    this.all.countSent(this.body.length - this.#taken);
   }
 
   /**
@@ -121,7 +121,7 @@ export class UnsentAnswer {
     this.res.cork(() => this.#send());
     if (this.#slot === null) return;
     if (!this.#pace.isTooSlow(nowMs, this.#taken)) return;
-    this.all.noteCutOff();
+    this.all.countCutOff();
     this.res.close();
   }
 
@@ -129,7 +129,7 @@ export class UnsentAnswer {
   #send(): boolean {
     const [isTaken, isOver] = this.res.tryEnd(this.body.subarray(this.#taken), this.body.length);
     const taken = isOver ? this.body.length : this.res.getWriteOffset();
-    this.all.noteTaken(taken - this.#taken);
+    this.all.countSent(taken - this.#taken);
     this.#taken = taken;
     if (isOver) {
       this.drop();

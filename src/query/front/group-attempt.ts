@@ -100,8 +100,8 @@ export class GroupAttempt {
     group.outstanding.delete(workerId);
     if (this.#isOver || group.reply !== null) return;
     const decoded = reply === null ? null : decodeReply(reply.body);
-    const isWhole = decoded?.held.covers.size === this.options.sizeOf(group.index);
-    if (decoded === null || decoded.answers === null || !isWhole) {
+    const isComplete = decoded?.held.covers.size === this.options.sizeOf(group.index);
+    if (decoded === null || decoded.answers === null || !isComplete) {
       this.#askNext(group);
       return;
     }

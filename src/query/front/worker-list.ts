@@ -81,8 +81,8 @@ export function groupHolders<Worker extends { readonly groups: readonly string[]
       const name = formatGroup({ index, of });
       return workers.filter(({ groups }) => groups.includes(name));
     });
-    const isWhole = holders.every(({ length }) => length > 0);
-    if (isWhole && (best === null || countOf(holders) > countOf(best))) best = holders;
+    const isComplete = holders.every(({ length }) => length > 0);
+    if (isComplete && (best === null || countOf(holders) > countOf(best))) best = holders;
   }
   return best;
 }

@@ -65,8 +65,8 @@ export function* encodeFirsts(query: CheckedQuery, shard: Shard | null): Steps<M
     room -= 1;
     return room >= 0;
   };
-  const isWhole = shard === null || (yield* shard.firsts(query, take));
-  return isWhole ? texts.map(({ body }) => body) : encodeRefusal(distinctTooLarge);
+  const isComplete = shard === null || (yield* shard.firsts(query, take));
+  return isComplete ? texts.map(({ body }) => body) : encodeRefusal(distinctTooLarge);
 }
 
 /** The first items of a population, in portions that are parsed one by one. @throws RefusedQueryError */

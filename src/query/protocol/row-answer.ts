@@ -51,27 +51,27 @@ export interface AnswerTerms {
   readonly index: string;
   readonly query: CheckedQuery;
   /** True if no other worker has rows. Then the worker knows the page, and does not send the rows before it. */
-  readonly isWhole: boolean;
+  readonly hasAllPartitions: boolean;
 }
 
 /** Rows and facets of an answer, or a refusal. */
 export function* encodeAnswer(
   { total, rows, facets, stats }: ShownAnswer,
-  { index, query, isWhole }: AnswerTerms,
+  { index, query, hasAllPartitions }: AnswerTerms,
 ): Steps<MessageBody> {
-  const sent = isWhole ? rows.slice(query.offset) : rows;
-  const bytesMax = isWhole ? queryPageUnitsMax : Number.POSITIVE_INFINITY;
+  const sent = hasAllPartitions ? rows.slice(query.offset) : rows;
+  const bytesMax = hasAllPartitions ? queryPageUnitsMax : Number.POSITIVE_INFINITY;
   const page = yield* pageRows(sent, rowFormOf(index, query), bytesMax);
   if (page === null) return encodeRefusal(pageTooLarge);
   const budget = new SizeBudget();
-  if (isWhole) budget.take(page.bytes);
+  if (hasAllPartitions) budget.take(page.bytes);
   const facetsText = yield* groupsTexts(facets, (at) => query.facets[at]?.size ?? 0, budget);
   if (facetsText === null) return encodeRefusal(facetsTooLarge);
-  const hasTexts = isWhole || (sendsTexts(query) && page.bytes <= unaskedBytesMax);
+  const hasTexts = hasAllPartitions || (sendsTexts(query) && page.bytes <= unaskedBytesMax);
   // The rows are JSON to preserve unpaired surrogates: MessagePack strings are UTF-8.
   const rowsText = JSON.stringify(packedRows(sent, page));
   // The front already has the statistics, unless this worker has computed them.
-  const packedStats = isWhole && stats !== null ? packStats(stats) : null;
+  const packedStats = hasAllPartitions && stats !== null ? packStats(stats) : null;
   return [total, rowsText, hasTexts ? joinedRows(page.texts) : null, facetsText, packedStats];
 }
 

@@ -24,7 +24,7 @@ export interface AnswerOptions {
   /** Key that signs tokens. */
   readonly secret: KeyObject;
   /** True if this worker has all partitions. */
-  readonly isWhole: boolean;
+  readonly hasAllPartitions: boolean;
 }
 
 type Question<Kind extends ShardQuestion['kind']> = Extract<ShardQuestion, { readonly kind: Kind }>;
@@ -53,20 +53,20 @@ function* answered(
   { query, isText }: Question<'answer'>,
   index: ScopedIndex,
   shard: Shard | null,
-  { secret, isWhole }: AnswerOptions,
+  { secret, hasAllPartitions }: AnswerOptions,
 ): Steps<MessageBody> {
-  if (!isWhole && searchWithoutStats(query) !== null) return yield* encodeStats(query, shard);
-  if (!isWhole && query.distinct?.beaten === null) return yield* encodeFirsts(query, shard);
+  if (!hasAllPartitions && searchWithoutStats(query) !== null) return yield* encodeStats(query, shard);
+  if (!hasAllPartitions && query.distinct?.beaten === null) return yield* encodeFirsts(query, shard);
   // With all partitions, the first groups are the result. Otherwise the merge needs more groups than requested.
-  const groupsMax = isWhole ? 0 : facetGroupsPerShardMax;
+  const groupsMax = hasAllPartitions ? 0 : facetGroupsPerShardMax;
   const found = shard === null ? nothingFound : yield* shard.answer(query, groupsMax);
-  if (isWhole && found.valueCount > distinctValuesMax(query)) return encodeRefusal(distinctTooLarge);
+  if (hasAllPartitions && found.valueCount > distinctValuesMax(query)) return encodeRefusal(distinctTooLarge);
   current.enter('page');
-  const isShown = isWhole || sendsTexts(query);
+  const isShown = hasAllPartitions || sendsTexts(query);
   const shown = isShown ? yield* withHighlights(found, query, analyzersIn(shard)) : found;
   if (shown === null) return encodeRefusal(pageTooLarge);
-  const terms = { index: index.index, query, isWhole };
-  if (!isWhole || !isText) return yield* encodeAnswer(shown, terms);
+  const terms = { index: index.index, query, hasAllPartitions };
+  if (!hasAllPartitions || !isText) return yield* encodeAnswer(shown, terms);
   const pin = pinOf(query, shown.stats);
   return yield* encodeWholeAnswer(shown, terms, (last) =>
     sealToken(secret, tokenUse(index, query), last, pin),

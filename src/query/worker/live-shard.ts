@@ -31,7 +31,7 @@ type Change =
   | { readonly kind: 'put'; readonly partition: number; readonly item: StoredItem }
   | { readonly kind: 'remove'; readonly sourceId: string; readonly originId: string }
   | { readonly kind: 'drop'; readonly partition: number }
-  | { readonly kind: 'dropUnproven' }
+  | { readonly kind: 'dropUnconfirmed' }
   | { readonly kind: 'learn' };
 
 export class LiveShard {
@@ -75,7 +75,7 @@ export class LiveShard {
 
   /** True if all changes are applied, and no items of a snapshot are unconfirmed. */
   get canAnswer(): boolean {
-    return this.isCurrent && !this.shard.hasUnproven;
+    return this.isCurrent && !this.shard.hasUnconfirmed;
   }
 
   /** False while changes are not applied yet. The shard cannot answer then. */
@@ -154,8 +154,8 @@ export class LiveShard {
         return this.shard.take(change.sourceId, change.originId);
       case 'drop':
         return this.shard.dropPartition(change.partition);
-      case 'dropUnproven':
-        return this.shard.dropUnproven();
+      case 'dropUnconfirmed':
+        return this.shard.dropUnconfirmed();
       case 'learn':
         return this.#learnFields();
     }
@@ -185,8 +185,8 @@ export class LiveShard {
   }
 
   /** Queues the removal of snapshot items that no load has confirmed. */
-  dropUnproven(): void {
-    if (this.shard.hasUnproven) this.#note({ kind: 'dropUnproven' });
+  dropUnconfirmed(): void {
+    if (this.shard.hasUnconfirmed) this.#note({ kind: 'dropUnconfirmed' });
   }
 
   #note(change: Change): void {
@@ -215,7 +215,7 @@ export class LiveShard {
    * True if an item that a scan found needs no `found`: the snapshot has it unchanged, or it has changed since the fill began.
    */
   confirm(fill: Fill, item: EncodedItem): boolean {
-    if (!this.isCurrent || !this.shard.hasUnproven) return false;
+    if (!this.isCurrent || !this.shard.hasUnconfirmed) return false;
     if (hasChanged(fill, item)) return true;
     const { sourceId, originId } = item;
     const head = { partition: fill.partition, sourceId, originId };

@@ -24,7 +24,7 @@ interface Work {
   readonly shards: readonly (LiveShard | null)[];
 }
 
-export interface RequestTerms extends Omit<AnswerOptions, 'isWhole'> {
+export interface RequestTerms extends Omit<AnswerOptions, 'hasAllPartitions'> {
   /** Budget of processor time of each query, in ms. */
   readonly queryCpuMs: number;
 }
@@ -71,12 +71,12 @@ export class RunningRequest {
   }
 
   /** Begins the work on the current state of the shards. */
-  begin({ isWhole, held, shardOf }: ShardState): void {
+  begin({ hasAllPartitions, held, shardOf }: ShardState): void {
     const { queries } = this.request;
     const shards = queries.map(shardOf);
     const { secret } = this.terms;
     const answerers = queries.map(
-      (query, at) => () => answerQuestion(query, shards[at]?.shard ?? null, { secret, isWhole }),
+      (query, at) => () => answerQuestion(query, shards[at]?.shard ?? null, { secret, hasAllPartitions }),
     );
     this.#work = { evaluation: new Evaluation(answerers, this.terms.queryCpuMs), held, shards };
   }

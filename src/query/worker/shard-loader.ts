@@ -100,7 +100,7 @@ export class ShardLoader {
     fill: Fill,
     items: readonly EncodedItem[],
   ): Promise<readonly EncodedItem[]> {
-    if (!live.shard.hasUnproven) return items;
+    if (!live.shard.hasUnconfirmed) return items;
     await live.current();
     const left: EncodedItem[] = [];
     const slice = new Slice(shardSliceMs);

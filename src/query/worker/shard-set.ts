@@ -24,7 +24,7 @@ import { CatchUp, ShardLoader } from './shard-loader.ts';
 
 const rebuildRetryMs = 500;
 /** At the start of a worker, partitions are opened at most this long after each other. */
-const moreLoadsMs = 100;
+const nextLoadMs = 100;
 /** Partitions of a snapshot that another worker owns are opened at most this long after the others, or never. */
 const releaseMs = 1_500;
 
@@ -148,7 +148,7 @@ export class ShardSet implements ItemSink {
   }
 
   /** All shards, by `itemIndexField`. */
-  get lives(): ReadonlyMap<string, LiveShard> {
+  get liveShards(): ReadonlyMap<string, LiveShard> {
     return this.#shards;
   }
 
@@ -189,7 +189,7 @@ export class ShardSet implements ItemSink {
     fields: ReadonlyMap<string, FieldType>,
     from: PartReader,
   ): Promise<number> {
-    const live = this.#newLive(definition, fields);
+    const live = this.#createLiveShard(definition, fields);
     await live.restore(from);
     this.#restored.set(itemIndexField(index), live);
     for (const partition of live.shard.partitions()) this.#restoredPartitions.add(partition);
@@ -211,14 +211,14 @@ export class ShardSet implements ItemSink {
       // A partition that is closed must not wait for the loads of others.
       await Promise.race([this.#inTurn(() => this.#load(partition, held, progress)), held.closed]);
       if (!this.#isHeld(partition, held)) return;
-      await this.#noteShown(partition, held);
+      await this.#recordShown(partition, held);
       held.loaded = true;
     } catch (error) {
       if (this.#isHeld(partition, held)) this.close(partition);
       throw error;
     } finally {
       if (this.#loads.get(partition) === progress) this.#loads.delete(partition);
-      if (this.#loads.size === 0) this.#dropUnprovenSoon();
+      if (this.#loads.size === 0) this.#dropUnconfirmedSoon();
     }
     this.#notify();
   }
@@ -284,9 +284,9 @@ export class ShardSet implements ItemSink {
       this.#notify();
       return;
     }
-    const lives = [...this.#shards.values(), ...this.#rebuilding.values()];
-    for (const live of lives) live.drop(partition);
-    this.#catchUp.advance(lives);
+    const liveShards = [...this.#shards.values(), ...this.#rebuilding.values()];
+    for (const live of liveShards) live.drop(partition);
+    this.#catchUp.advance(liveShards);
     this.#notify();
   }
 
@@ -324,13 +324,13 @@ export class ShardSet implements ItemSink {
       const index = indexOfField(name);
       const definition = definitionOf(configuration, index);
       if (definition === null) continue;
-      const next = this.#newLive(definition);
+      const next = this.#createLiveShard(definition);
       this.#rebuilding.set(name, next);
       try {
         for (const [partition, held] of [...this.#held]) {
           await this.#loader.load(next, index, partition, { isHeld: () => this.#isHeld(partition, held) });
         }
-        for (const [partition, held] of [...this.#held]) await this.#noteShown(partition, held);
+        for (const [partition, held] of [...this.#held]) await this.#recordShown(partition, held);
         if (configuration !== this.configuration) return;
         this.#shards.set(name, next);
       } finally {
@@ -343,19 +343,19 @@ export class ShardSet implements ItemSink {
   /**
    * Must be called when no load is left that could confirm items of a snapshot. It waits, because further loads may follow.
    */
-  #dropUnprovenSoon(): void {
+  #dropUnconfirmedSoon(): void {
     clearTimeout(this.#dropping);
-    const isLeft = [...this.#shards.values()].some(({ shard }) => shard.hasUnproven);
+    const isLeft = [...this.#shards.values()].some(({ shard }) => shard.hasUnconfirmed);
     if (this.#restored.size === 0 && !isLeft) return;
     this.#dropping = setTimeout(
       () => {
         this.#restored.clear();
-        const lives = [...this.#shards.values()];
-        for (const live of lives) live.dropUnproven();
-        this.#catchUp.advance(lives);
+        const liveShards = [...this.#shards.values()];
+        for (const live of liveShards) live.dropUnconfirmed();
+        this.#catchUp.advance(liveShards);
         this.#notify();
       },
-      this.#hasAllRestored ? moreLoadsMs : releaseMs,
+      this.#hasAllRestored ? nextLoadMs : releaseMs,
     );
     this.#dropping.unref();
   }
@@ -378,7 +378,7 @@ export class ShardSet implements ItemSink {
   }
 
   /** Must be called after items were read, before answers can show them. */
-  async #noteShown(partition: number, held: HeldPartition): Promise<void> {
+  async #recordShown(partition: number, held: HeldPartition): Promise<void> {
     if (this.lastCommit !== undefined) held.shows = Math.max(held.shows, await this.lastCommit(partition));
   }
 
@@ -396,13 +396,13 @@ export class ShardSet implements ItemSink {
     const restored = this.#restored.get(name);
     this.#restored.delete(name);
     const isUsable = restored !== undefined && sameDefinition(restored.definition, definition);
-    const created = isUsable ? restored : this.#newLive(definition);
+    const created = isUsable ? restored : this.#createLiveShard(definition);
     this.#shards.set(name, created);
     return created;
   }
 
   /** @param fields the known ones if absent */
-  #newLive(definition: IndexDefinition, fields?: ReadonlyMap<string, FieldType>): LiveShard {
+  #createLiveShard(definition: IndexDefinition, fields?: ReadonlyMap<string, FieldType>): LiveShard {
     return new LiveShard(definition, this.autoFields, (live) => this.#catchUp.soon(live), fields);
   }
 

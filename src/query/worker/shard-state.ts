@@ -8,7 +8,7 @@ import type { ShardSet } from './shard-set.ts';
 export class ShardState {
   readonly held: HeldState;
   /** True if the shards have all partitions. */
-  readonly isWhole: boolean;
+  readonly hasAllPartitions: boolean;
 
   /**
    * @param applied partition -> number of the last commit that the shards have completely
@@ -24,7 +24,7 @@ export class ShardState {
     partitionCount: number,
   ) {
     this.held = { covers, applied: shows, configuration: shards.followed };
-    this.isWhole = covers.size === partitionCount;
+    this.hasAllPartitions = covers.size === partitionCount;
   }
 
   /**

@@ -114,14 +114,14 @@ export class CodeRunner {
     lookups: readonly LookupRequest[],
     answers: Map<string, string>,
   ): boolean {
-    let isWhole = true;
+    let isComplete = true;
     for (const request of lookups) {
       const found = lookupOf(build, request, program);
       const text = found === null ? null : answerText(build, found);
-      if (text === null) isWhole = false;
+      if (text === null) isComplete = false;
       else answers.set(requestText(request), text);
     }
-    return isWhole;
+    return isComplete;
   }
 }
 

@@ -40,7 +40,7 @@ function show(name: string, value: Json, known: FieldTypes | null, shown: ShownF
 }
 
 /** Adds a field of an entity to the candidates. The first value decides the type, unless it is a date. */
-export function noteShown([name, type]: ShownField, candidates: Map<string, FieldType>): void {
+export function recordShown([name, type]: ShownField, candidates: Map<string, FieldType>): void {
   const candidate = candidates.get(name);
   if (candidate === undefined || isRetyped(candidate, type)) candidates.set(name, type);
 }

@@ -56,8 +56,8 @@ export class DocTable {
   readonly #texts = new TextArena(capacityMin);
   readonly #free: number[] = [];
   /** Docs from a snapshot that are not yet verified against Redis. */
-  #unproven = new Bitmap(0);
-  #unprovenCount = 0;
+  #unconfirmed = new Bitmap(0);
+  #unconfirmedCount = 0;
 
   get bytes(): number {
     const columns = this.#originIds.bytes + this.#sourceIds.bytes + this.#updatedAt.bytes;
@@ -73,7 +73,7 @@ export class DocTable {
     yield* this.#texts.parts();
   }
 
-  /** Restores the parts. Afterwards all docs are unproven. Ids of removed docs are neither in use nor free. */
+  /** Restores the parts. Afterwards all docs are unconfirmed. Ids of removed docs are neither in use nor free. */
   async restore(from: PartReader): Promise<void> {
     [this.capacity = 0, this.docCount = 0, this.size = 0] = await from.numbers(uint32);
     await this.live.restore(from);
@@ -81,16 +81,16 @@ export class DocTable {
     this.#partitions = await from.numbers(int32);
     await this.#indexed.restore(from);
     await this.#texts.restore(from);
-    this.#unproven.words = this.live.words.slice();
-    this.#unprovenCount = this.size;
+    this.#unconfirmed.words = this.live.words.slice();
+    this.#unconfirmedCount = this.size;
   }
 
-  get hasUnproven(): boolean {
-    return this.#unprovenCount > 0;
+  get hasUnconfirmed(): boolean {
+    return this.#unconfirmedCount > 0;
   }
 
-  isUnproven(doc: number): boolean {
-    return this.#unproven.has(doc);
+  isUnconfirmed(doc: number): boolean {
+    return this.#unconfirmed.has(doc);
   }
 
   /** The doc of an item; -1 if there is none. */
@@ -222,9 +222,9 @@ export class DocTable {
   }
 
   #prove(doc: number): void {
-    if (!this.#unproven.has(doc)) return;
-    this.#unproven.remove(doc);
-    this.#unprovenCount -= 1;
+    if (!this.#unconfirmed.has(doc)) return;
+    this.#unconfirmed.remove(doc);
+    this.#unconfirmedCount -= 1;
   }
 
   *#grow(): Steps<void> {

@@ -87,7 +87,7 @@ export class Shard {
 
   /**
    * Restores the parts of a shard with the same fields in the same order. This shard must be empty. It must not be queried
-   * until all items are confirmed, put or taken (`hasUnproven`).
+   * until all items are confirmed, put or taken (`hasUnconfirmed`).
    * @throws SnapshotDamagedError; then the shard must be discarded
    */
   async restore(from: PartReader): Promise<void> {
@@ -110,8 +110,8 @@ export class Shard {
   }
 
   /** True if items of a snapshot are not verified yet. */
-  get hasUnproven(): boolean {
-    return this.#tables.docs.hasUnproven;
+  get hasUnconfirmed(): boolean {
+    return this.#tables.docs.hasUnconfirmed;
   }
 
   /**
@@ -133,8 +133,8 @@ export class Shard {
   }
 
   /** Removes the unconfirmed items of a snapshot. */
-  dropUnproven(): Steps<void> {
-    return this.#dropAll((doc) => this.#tables.docs.isUnproven(doc));
+  dropUnconfirmed(): Steps<void> {
+    return this.#dropAll((doc) => this.#tables.docs.isUnconfirmed(doc));
   }
 
   /** Adds an auto-indexed field or changes its type, and sets the values of all items. */
@@ -268,14 +268,14 @@ export class Shard {
     const hits = yield* findHits(query, this.#tables, scratch);
     const reduction = reductionOf(query, this.#tables, scratch, hits);
     assert(reduction !== null, 'only a query with distinct has firsts');
-    let isWhole = true;
+    let isComplete = true;
     for (const [at, population] of populationsOf(query).entries()) {
       if (at > 0 && !reduction.distinct.isForFacets) break;
       const docs = at === 0 ? hits : yield* hitsBeside(population.filter, this.#tables, hits);
-      isWhole &&= yield* placesOfFirsts(reduction, docs, (name, place) => take(at, name, place));
+      isComplete &&= yield* placesOfFirsts(reduction, docs, (name, place) => take(at, name, place));
     }
     giveBack(scratch, hits);
-    return isWhole;
+    return isComplete;
   }
 
   /**

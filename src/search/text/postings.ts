@@ -65,7 +65,7 @@ export class Postings {
     await this.#blocks.restore(from);
     const large = await from.numbers(float64);
     for (let at = 0; at < large.length; at += 3) {
-      this.#noteFrequency(large[at] ?? 0, large[at + 1] ?? 0, large[at + 2] ?? 0);
+      this.#recordFrequency(large[at] ?? 0, large[at + 1] ?? 0, large[at + 2] ?? 0);
     }
   }
 
@@ -103,7 +103,7 @@ export class Postings {
   #raised(termId: number, posting: number): number {
     const frequency = this.frequency(termId, posting) + 1;
     if (frequency <= inTable) return posting + (1 << docBits);
-    this.#noteFrequency(termId, docOf(posting), frequency);
+    this.#recordFrequency(termId, docOf(posting), frequency);
     return docOf(posting) | (inTable << docBits);
   }
 
@@ -162,7 +162,7 @@ export class Postings {
     this.#frequencies = frequencies;
   }
 
-  #noteFrequency(termId: number, doc: number, frequency: number): void {
+  #recordFrequency(termId: number, doc: number, frequency: number): void {
     const docs = this.#frequencies.get(termId) ?? new Map<number, number>();
     this.#frequencies.set(termId, docs);
     if (!docs.has(doc)) this.#frequencyCount += 1;

@@ -38,8 +38,8 @@ export class WordCounts {
   async restore(from: PartReader): Promise<void> {
     const [width = 1] = await from.numbers(uint32);
     const { buffer, byteOffset, byteLength } = await from.numbers(uint8);
-    const made = ofWidth(width);
-    this.#counts = new made(buffer, byteOffset, byteLength / width);
+    const CountArray = arrayOfWidth(width);
+    this.#counts = new CountArray(buffer, byteOffset, byteLength / width);
     for (const count of this.#counts) {
       this.#words += count;
       if (count > 0) this.#docs += 1;
@@ -68,13 +68,15 @@ export class WordCounts {
     const width = words < 256 ? 1 : words < 65_536 ? 2 : 4;
     if (doc < before.length && width <= before.BYTES_PER_ELEMENT) return;
     const length = doc < before.length ? before.length : Math.max(capacityMin, doc + 1, 2 * before.length);
-    const made = ofWidth(Math.max(width, before.BYTES_PER_ELEMENT));
-    this.#counts = new made(length);
+    const CountArray = arrayOfWidth(Math.max(width, before.BYTES_PER_ELEMENT));
+    this.#counts = new CountArray(length);
     this.#counts.set(before);
   }
 }
 
-function ofWidth(bytes: number): Uint8ArrayConstructor | Uint16ArrayConstructor | Uint32ArrayConstructor {
+function arrayOfWidth(
+  bytes: number,
+): Uint8ArrayConstructor | Uint16ArrayConstructor | Uint32ArrayConstructor {
   if (bytes === 1) return Uint8Array;
   return bytes === 2 ? Uint16Array : Uint32Array;
 }

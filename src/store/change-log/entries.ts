@@ -85,7 +85,7 @@ export class LogReader {
       ],
       [position, tracesFrom, limit, logField(this.scope), until],
     );
-    this.#noteHorizon(partition, Number(horizon));
+    this.#recordHorizon(partition, Number(horizon));
     const stored = [
       ...pairsOf(ofLog).map((pair) => ({ ...pair, isTrace: false })),
       ...pairsOf(ofTraces).map((pair) => ({ ...pair, isTrace: true })),
@@ -109,7 +109,7 @@ export class LogReader {
   }
 
   /** Numbers are only reused after the horizon has moved (`change-log/trim.ts`). */
-  #noteHorizon(partition: number, horizon: number): void {
+  #recordHorizon(partition: number, horizon: number): void {
     if (this.#horizons.get(partition) !== horizon) this.#names.delete(partition);
     this.#horizons.set(partition, horizon);
   }

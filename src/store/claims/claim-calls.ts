@@ -118,8 +118,8 @@ function runsOf(claims: readonly PlacedClaim[]): PlacedClaim[][] {
   let last: ClaimWrite | null = null;
   for (const placed of claims) {
     const { write } = placed;
-    const goesOn = last !== null && last.action === write.action && sameLists(last, write);
-    if (goesOn && !fields.has(write.field)) runs.at(-1)?.push(placed);
+    const continues = last !== null && last.action === write.action && sameLists(last, write);
+    if (continues && !fields.has(write.field)) runs.at(-1)?.push(placed);
     else {
       runs.push([placed]);
       fields.clear();

@@ -41,8 +41,8 @@ export class LayoutStates {
   constructor(
     /** Increases with every change. */
     readonly version: number,
-    private readonly whole: ReadonlyMap<string, LookupLayout>,
-    private readonly former: ReadonlyMap<string, LookupLayout>,
+    private readonly complete: ReadonlyMap<string, LookupLayout>,
+    private readonly previous: ReadonlyMap<string, LookupLayout>,
     private readonly urlForms: ReadonlyMap<string, UrlFormState>,
   ) {}
 
@@ -57,8 +57,8 @@ export class LayoutStates {
   }
 
   /** The layout that lookups over the source read; null while none is complete. */
-  wholeOf({ tenant, sourceId }: SourceRef): LookupLayout | null {
-    return this.whole.get(sourceField(tenant, sourceId)) ?? null;
+  completeOf({ tenant, sourceId }: SourceRef): LookupLayout | null {
+    return this.complete.get(sourceField(tenant, sourceId)) ?? null;
   }
 
   /**
@@ -67,18 +67,20 @@ export class LayoutStates {
    */
   keptOf({ tenant, sourceId }: SourceRef, wanted: LookupLayout | null): LookupLayout[] {
     const field = sourceField(tenant, sourceId);
-    const kept = [wanted, this.whole.get(field), this.former.get(field)].filter((layout) => layout != null);
+    const kept = [wanted, this.complete.get(field), this.previous.get(field)].filter(
+      (layout) => layout != null,
+    );
     return [...new Map(kept.map((layout) => [layout.id, layout])).values()];
   }
 
   /** Sources whose previous layout is still maintained. */
   get retiring(): string[] {
-    return [...this.former.keys()];
+    return [...this.previous.keys()];
   }
 
   /** Sources with a complete layout. */
   get sources(): SourceRef[] {
-    return [...this.whole.keys()].map((field) => {
+    return [...this.complete.keys()].map((field) => {
       const [tenant = '', sourceId = ''] = field.split('|');
       return { tenant, sourceId };
     });
@@ -112,7 +114,7 @@ export async function layoutsVersion(store: Store): Promise<number> {
 }
 
 /** Alternating fields and values of `keys.layouts`, for a store without processed entities. */
-export function wholeFromTheStart({ tenants }: Configuration): ScriptArgument[] {
+export function initialLayoutFields({ tenants }: Configuration): ScriptArgument[] {
   return [...tenants.values()].flatMap(({ alias, lookupLayouts, urlForm }) => [
     ...[...lookupLayouts].flatMap(([sourceId, layout]) => [
       `r|${sourceField(alias, sourceId)}`,
@@ -125,10 +127,10 @@ export function wholeFromTheStart({ tenants }: Configuration): ScriptArgument[] 
 }
 
 /** Declares all layouts of a configuration complete, for a store without processed entities. @throws StoreUnavailableError */
-export async function declareWhole(store: Store, configuration: Configuration): Promise<void> {
-  const whole = wholeFromTheStart(configuration);
+export async function declareComplete(store: Store, configuration: Configuration): Promise<void> {
+  const fields = initialLayoutFields(configuration);
   try {
-    if (whole.length > 0) await store.client.hset(keys.layouts, ...whole);
+    if (fields.length > 0) await store.client.hset(keys.layouts, ...fields);
     await store.client.hincrby(keys.layouts, 'version', 1);
   } catch (error) {
     throw storeError(error);
@@ -136,18 +138,18 @@ export async function declareWhole(store: Store, configuration: Configuration): 
 }
 
 /**
- * Notes that all entities of a source in a partition are indexed in the layout that a generation requires. After the last
+ * Records that all entities of a source in a partition are indexed in the layout that a generation requires. After the last
  * partition, lookups read that layout.
  * @throws StoreUnavailableError
  */
-export async function noteFilled(
+export async function recordFilled(
   store: Store,
   generation: number,
   partition: number,
   { tenant, sourceId }: SourceRef,
   wanted: LookupLayout | null,
 ): Promise<void> {
-  const isWhole = await fillScript.run(
+  const isComplete = await fillScript.run(
     store.client,
     [keys.configuration, keys.layouts],
     [
@@ -158,11 +160,11 @@ export async function noteFilled(
       wanted === null ? '' : pack(wanted),
     ],
   );
-  if (isWhole === 1) await notifyProcesses(store);
+  if (isComplete === 1) await notifyProcesses(store);
 }
 
 /** Ends the maintenance of previous layouts. Every worker must know `states`. @throws StoreUnavailableError */
-export async function retireFormer(store: Store, states: LayoutStates): Promise<void> {
+export async function retirePrevious(store: Store, states: LayoutStates): Promise<void> {
   await retireScript.run(store.client, [keys.layouts], [states.version, ...states.retiring]);
   await notifyProcesses(store);
 }
@@ -174,7 +176,7 @@ export interface RuntimeLookupOf {
 }
 
 /** Idempotent. @throws StoreUnavailableError */
-export async function noteRuntimeLookups(store: Store, asked: readonly RuntimeLookupOf[]): Promise<void> {
+export async function recordRuntimeLookups(store: Store, asked: readonly RuntimeLookupOf[]): Promise<void> {
   if (asked.length === 0) return;
   const fields = new Map<string, string>();
   for (const { tenant, sourceGroup, plan } of asked) {

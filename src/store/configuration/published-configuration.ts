@@ -17,7 +17,7 @@ import { surviving } from '../redis/replication.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 import { webhookField } from '../webhooks/webhook-states.ts';
-import { wholeFromTheStart } from './layouts.ts';
+import { initialLayoutFields } from './layouts.ts';
 
 const publishScript = new Script<number | Buffer>('configuration/publish', 4);
 
@@ -96,7 +96,7 @@ export async function publishTenants(
         changed.length,
         ...sources,
         ...changed,
-        ...wholeFromTheStart(configuration),
+        ...initialLayoutFields(configuration),
       ],
     );
   const generation = await surviving(store.acknowledgements, [platformTag], () =>

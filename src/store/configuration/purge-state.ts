@@ -53,11 +53,11 @@ export async function readPurge(store: Store): Promise<Purge | null> {
 }
 
 /**
- * Notes that a purge has finished a partition.
+ * Records that a purge has finished a partition.
  * @returns true if all partitions are finished; the caller then ends the purge
  * @throws StoreUnavailableError
  */
-export async function notePurged(store: Store, token: string, partition: number): Promise<boolean> {
+export async function recordPurged(store: Store, token: string, partition: number): Promise<boolean> {
   const isThrough = await surviving(store.replication, [platformTag], () =>
     purgedScript.run(store.client, [keys.purge], [token, partition, store.partitions.count]),
   );

@@ -20,13 +20,13 @@ export async function readGenerations(store: Store): Promise<Generations> {
   return { active: Number(active ?? 0), enqueued: Number(enqueued ?? 0) };
 }
 
-/** Notes that all rebuild jobs of a generation are in the queue. @throws StoreUnavailableError */
-export async function noteEnqueued(store: Store, generation: number): Promise<void> {
+/** Records that all rebuild jobs of a generation are in the queue. @throws StoreUnavailableError */
+export async function recordEnqueued(store: Store, generation: number): Promise<void> {
   await answerOf(store.client.hset(keys.configuration, 'rebuilt', generation));
 }
 
-/** Notes that a tenant received the id of a rebuild. @throws StoreUnavailableError */
-export async function noteRebuildOf(store: Store, tenant: string, generation: number): Promise<void> {
+/** Records that a tenant received the id of a rebuild. @throws StoreUnavailableError */
+export async function recordRebuildOf(store: Store, tenant: string, generation: number): Promise<void> {
   await answerOf(store.client.set(keys.rebuildOf(tenant, generation), '1', 'EX', jobKnownSeconds));
 }
 

@@ -31,7 +31,7 @@ export const exactUrls: UrlFormState = { written: 'exact', read: ['exact'] };
  * | ------- | ------------ | ------ | ------------------------------------------------------ |
  * | exact   | exact        | folded | exact; exact, folded: readers look for both            |
  * | exact   | exact, folded | folded | folded; exact, folded: once all know, claims move      |
- * | folded  | exact, folded | folded | none: claims move; `noteMoved` ends it                 |
+ * | folded  | exact, folded | folded | none: claims move; `recordMoved` ends it                 |
  * | folded  | folded       | folded | none                                                   |
  *
  * The other direction is the same, also if a configuration changes the form meanwhile.
@@ -92,11 +92,11 @@ export async function stepUrlForms(
 }
 
 /**
- * Notes that all claims of a tenant in a partition have the written form. After the last partition, readers need not look for
+ * Records that all claims of a tenant in a partition have the written form. After the last partition, readers need not look for
  * the other form.
  * @throws StoreUnavailableError
  */
-export async function noteMoved(
+export async function recordMoved(
   store: Store,
   generation: number,
   partition: number,

@@ -37,7 +37,7 @@ export function intentOwner(name: string): { tenant: string; sourceId: string; o
  * @param notes by field of `keys.intents`
  * @throws FencedError, StoreUnavailableError
  */
-export async function noteIntents(
+export async function recordIntents(
   store: Store,
   lease: Lease,
   notes: ReadonlyMap<string, IntentNote>,

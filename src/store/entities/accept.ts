@@ -232,7 +232,7 @@ class AcceptCall {
       const changed = group.sent.filter((_, place) => codes[at + place] !== digitOne);
       at += group.sent.length;
       this.#unchanged += group.sent.length - changed.length;
-      noteVersion(group, sequences[index] ?? 0);
+      recordVersion(group, sequences[index] ?? 0);
       if (changed.length === 0) this.#groups.delete(name);
       else this.#groups.set(name, { ...group, sent: changed });
     });
@@ -245,7 +245,7 @@ class AcceptCall {
     const [sequences, codes] = await this.#call(accept, groups, recordsForLua);
     let at = 0;
     groups.forEach((group, index) => {
-      noteVersion(group, sequences[index] ?? 0);
+      recordVersion(group, sequences[index] ?? 0);
       for (const { parcel, position } of group.sent) {
         const outcome = outcomes[(codes[at] ?? 0) - digitZero];
         assert(outcome !== undefined, 'every entity that was sent has an outcome');
@@ -304,7 +304,7 @@ async function encode(groups: readonly Group[]): Promise<void> {
   }
 }
 
-function noteVersion({ partition, parcels }: Group, sequence: number): void {
+function recordVersion({ partition, parcels }: Group, sequence: number): void {
   for (const { version } of parcels) version.set(partition, sequence);
 }
 

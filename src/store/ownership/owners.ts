@@ -34,7 +34,7 @@ export async function readOwners(store: Store): Promise<PartitionOwner[]> {
 /** The owner of one partition. @throws StoreUnavailableError */
 export async function readOwner(store: Store, partition: number): Promise<PartitionOwner> {
   const [owner] = await ownersOf(store, [store.partitions.tag(partition)]);
-  assert(owner !== undefined, 'a partition that is asked for has an answer');
+  assert(owner !== undefined, 'each requested partition has a reply');
   return owner;
 }
 
@@ -62,12 +62,12 @@ export class ServerClock {
   #aheadMs: number | null = null;
 
   /** Sets the clock from a reply that has just arrived. Because of the latency of the reply, the estimate is never ahead. */
-  note(clockMs: number): void {
+  set(clockMs: number): void {
     this.#aheadMs = clockMs - performance.now();
   }
 
   get nowMs(): number {
-    assert(this.#aheadMs !== null, 'the clock was asked for before it was noted');
+    assert(this.#aheadMs !== null, 'the clock is set before it is read');
     return performance.now() + this.#aheadMs;
   }
 }

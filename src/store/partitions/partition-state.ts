@@ -108,13 +108,13 @@ export async function readBacklog(store: Store, partition: number): Promise<Back
 const stampScript = new Script<Buffer | null>('partitions/stamp', 1, ['entity-heads']);
 
 /** Number of entries to search for one with an entity, because invalidations have no time. */
-const entriesLookedAt = 20;
+const entriesSearched = 20;
 
 /** Age of the current state of the first existing entity in the entries from a sequence on; 0 if there is none. */
 async function lagOf(store: Store, tag: string, from: number): Promise<number> {
   const { client } = store;
   const entries = await answerOf(
-    client.xrangeBuffer(keys.stream(tag), `${from}-0`, '+', 'COUNT', entriesLookedAt),
+    client.xrangeBuffer(keys.stream(tag), `${from}-0`, '+', 'COUNT', entriesSearched),
   );
   for (const [, fields] of entries) {
     const [name, packed] = fields;

@@ -44,7 +44,9 @@ export interface Replication {
 
 /** Confirmation for failovers in a cluster; does nothing with a single Redis. @param waitMs how long to wait for replicas */
 export function replicationOf(client: RedisClient, waitMs = replicaWaitMs): Replication {
-  return client instanceof Cluster ? new ConfirmedReplication(new ClusterMasters(client), waitMs) : alone;
+  return client instanceof Cluster
+    ? new ConfirmedReplication(new ClusterMasters(client), waitMs)
+    : noReplication;
 }
 
 /**
@@ -68,7 +70,7 @@ function clusterMasters(client: RedisClient, replicas: number): Masters | null {
   return client instanceof Cluster ? new ClusterMasters(client, replicas, false) : null;
 }
 
-const alone: Replication = {
+const noReplication: Replication = {
   observe: async () => new Map(),
   confirm: async () => true,
   missing: async () => 0,
@@ -89,7 +91,7 @@ export async function surviving<T>(
     const done = await act(histories);
     if (await replication.confirm(histories)) return done;
   }
-  throw new StoreUnavailableError('one failover follows the other');
+  throw new StoreUnavailableError('a failover interrupted every attempt');
 }
 
 class ConfirmedReplication implements Replication {
@@ -155,7 +157,7 @@ class ConfirmedReplication implements Replication {
 
   #masterOf(tag: string): ConfirmingMaster {
     const name = this.masters.nameOf(tag);
-    if (name === null || this.#closed) throw new StoreUnavailableError(`nobody serves ${tag}`);
+    if (name === null || this.#closed) throw new StoreUnavailableError(`no node serves ${tag}`);
     const known = this.#confirming.get(name);
     if (known !== undefined) return known;
     const master = new ConfirmingMaster(name, this.masters, this.waitMs, () => this.#forget(name, master));

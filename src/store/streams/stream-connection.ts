@@ -99,7 +99,7 @@ export class NodeConnection implements StreamConnection {
     if (this.isOver) throw new StoreUnavailableError(`the connection to ${this.key} is over`);
     if (this.#client !== null) return this.#client;
     const node = nodeOf(this.cluster, this.key);
-    if (node === null) throw new StoreUnavailableError(`nobody serves ${this.key}`);
+    if (node === null) throw new StoreUnavailableError(`no node serves ${this.key}`);
     this.#client = connectToNode(node);
     return this.#client;
   }

@@ -118,7 +118,7 @@ export class Progress {
    * Records entries that this process has written, so that `backlogs` includes them.
    * @returns the version that covers them and earlier writes of this process for the tenant
    */
-  noteWritten(tenant: string, version: VersionVector): VersionVector {
+  recordWritten(tenant: string, version: VersionVector): VersionVector {
     for (const [partition, sequence] of version) {
       const progress = this.#partitions[partition];
       if (progress !== undefined) progress.announced = Math.max(progress.announced, sequence);

@@ -96,23 +96,23 @@ export async function changeWebhookState(
   }
 }
 
-const noteScript = new Script<Buffer>('webhooks/note-traces', 1);
+const recordTracesScript = new Script<Buffer>('webhooks/record-traces', 1);
 
 /**
  * @param entityIds from `formatEntityId`
  * @throws StoreUnavailableError
  */
-export async function noteTraces(
+export async function recordTraces(
   store: Store,
   tenant: string,
   entityIds: readonly string[],
   traceparent: string,
 ): Promise<void> {
-  const noted = `${traceparent} ${Date.now()}`;
-  await noteScript.run(
+  const recorded = `${traceparent} ${Date.now()}`;
+  await recordTracesScript.run(
     store.client,
     [keys.requestTraces(tenant)],
-    [noted, tracesKeptMax, traceKeptSeconds, ...entityIds],
+    [recorded, tracesKeptMax, traceKeptSeconds, ...entityIds],
   );
 }
 
@@ -123,8 +123,8 @@ export async function lastTrace(
   entityIds: readonly string[],
 ): Promise<string | null> {
   if (entityIds.length === 0) return null;
-  const noted = await answerOf(store.client.hmget(keys.requestTraces(tenant), ...entityIds));
-  const [traceparent, atMs] = noted.findLast((one) => one !== null)?.split(' ') ?? [];
+  const recorded = await answerOf(store.client.hmget(keys.requestTraces(tenant), ...entityIds));
+  const [traceparent, atMs] = recorded.findLast((one) => one !== null)?.split(' ') ?? [];
   const isRecent = Date.now() - Number(atMs) < traceKeptSeconds * 1000;
   return traceparent !== undefined && isRecent ? traceparent : null;
 }

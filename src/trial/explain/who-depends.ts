@@ -1,6 +1,6 @@
 /** Finds the dependents of a view: views that refer to it, and views whose lookups matched its entity. */
 import { builderOf } from '../../actors/batch/builder.ts';
-import { type LookupDemand, lookupSource, wholeLayout } from '../../actors/batch/lookup-source.ts';
+import { completeLayout, type LookupDemand, lookupSource } from '../../actors/batch/lookup-source.ts';
 import { buildOutputs, Output } from '../../actors/batch/output.ts';
 import { loadTurns } from '../../actors/batch/turn.ts';
 import type { Configuration, Environment, Tenant } from '../../config/configuration.ts';
@@ -125,7 +125,7 @@ async function matchingViews(
 
 /** True if the condition of a lookup matches the entity, regardless of `top`. */
 function matches({ view, entity, layouts }: Explained, demand: LookupDemand): boolean {
-  const layout = wholeLayout(demand, layouts);
+  const layout = completeLayout(demand, layouts);
   if (layout === null || lookupSource(demand)?.id !== view.sourceId) return false;
   const candidate = { originId: view.originId, values: project(layout, entity) };
   return demand.query.select(layout, [candidate]).matched > 0;

@@ -76,7 +76,7 @@ class PageRun {
       const byPartition = groupBy(originIds, (originId) => store.partitions.ofEntity(sourceId, originId));
       for (const [partition, portion] of byPartition) {
         const place = { tenant: tenant.alias, sourceId, partition };
-        await this.#addClashes(await this.diagnosis.lookAt(place, portion));
+        await this.#addClashes(await this.diagnosis.check(place, portion));
       }
       this.#lookedAt += originIds.length;
       after = originIds.at(-1) ?? after;

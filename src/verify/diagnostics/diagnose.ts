@@ -44,7 +44,7 @@ async function diagnoseAll(options: DiagnoseOptions, diagnosis: EntityDiagnosis)
   for (const place of places) {
     for await (const originIds of scanOriginIds(store, place.partition, place.tenant, place.sourceId)) {
       for (const portion of portions(originIds, entitiesPerPortion)) {
-        await diagnosis.lookAt(place, portion);
+        await diagnosis.check(place, portion);
         done += portion.length;
         options.onProgress(done, total);
       }

@@ -75,7 +75,7 @@ export class EntityDiagnosis {
    * @returns the turns of the entities
    * @throws StoreUnavailableError
    */
-  async lookAt(
+  async check(
     { tenant, sourceId, partition }: DiagnosedPlace,
     originIds: readonly string[],
   ): Promise<readonly Turn[]> {

@@ -204,7 +204,7 @@ export class RedisCluster {
     const owner = (await this.view(witness)).find(
       ({ isMaster, slots }) => isMaster && slots.some(([from, to]) => slot >= from && slot <= to),
     );
-    if (owner === undefined) throw new Error(`nobody serves slot ${slot}`);
+    if (owner === undefined) throw new Error(`no node serves slot ${slot}`);
     return this.node(owner.id);
   }
 

@@ -6,7 +6,7 @@ import { plainProblemShape } from '../../../src/contract/shapes-problems.ts';
 import type { RouteDefinition } from '../../../src/http/route-definition.ts';
 import {
   bodyStatuses,
-  everyStatuses,
+  commonStatuses,
   problemShape,
 } from '../../../src/http/routing/openapi/openapi-document.ts';
 import { validate } from '../../../src/http/routing/validate.ts';
@@ -78,7 +78,7 @@ function shapeErrors(request: HostileRequest, status: number, json: Json | undef
 function documentedShape(route: RouteDefinition, status: number): Shape | null | undefined {
   const answer = route.answers[status];
   if (answer !== undefined) return answer.shape ?? null;
-  if ([...everyStatuses, ...bodyStatuses, ...route.problemStatuses].includes(status))
+  if ([...commonStatuses, ...bodyStatuses, ...route.problemStatuses].includes(status))
     return problemShape(route, status);
   return undefined;
 }

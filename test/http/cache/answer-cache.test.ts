@@ -142,12 +142,12 @@ test('answer cache: compressed forms count, and an evicted answer accepts none',
   const cache = new AnswerCache(100_000);
   const kept = await cache.answerTo(page('q'), async () => answer('x', ['view a']));
   const { bytes } = cache.figures;
-  cache.noteGrown(page('q'), kept, 500);
+  cache.updateSize(page('q'), kept, 500);
   assert.equal(cache.figures.bytes, bytes + 500);
-  cache.noteGrown(page('q'), new FinishedAnswer(Buffer.from('x')), 500);
+  cache.updateSize(page('q'), new FinishedAnswer(Buffer.from('x')), 500);
   assert.equal(cache.figures.bytes, bytes + 500);
   change(cache, 'view a');
-  cache.noteGrown(page('q'), kept, 500);
+  cache.updateSize(page('q'), kept, 500);
   assert.deepEqual([cache.figures.entries, cache.figures.bytes], [0, 0]);
 });
 
@@ -243,8 +243,8 @@ test('several answers: cached ones are not computed again, and those that change
 });
 
 test('answer cache: a text counts as repeated from its second request, until very many others were requested', () => {
-  const asked = new SeenOnceFilter();
-  assert.deepEqual([asked.note('a'), asked.note('a'), asked.note('b')], [false, true, false]);
-  for (let at = 0; at < 1_000_000; at += 1) asked.note(`other ${at}`);
-  assert.equal(asked.note('a'), false);
+  const seen = new SeenOnceFilter();
+  assert.deepEqual([seen.add('a'), seen.add('a'), seen.add('b')], [false, true, false]);
+  for (let at = 0; at < 1_000_000; at += 1) seen.add(`other ${at}`);
+  assert.equal(seen.add('a'), false);
 });

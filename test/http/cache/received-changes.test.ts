@@ -5,11 +5,11 @@ import { ReceivedChanges, subjectsRemembered } from '../../../src/http/cache/rec
 test('received changes: changes since a computation began are known for each subject', () => {
   const received = new ReceivedChanges();
   const early = received.begin();
-  received.note(['a']);
+  received.add(['a']);
   const late = received.begin();
   assert.ok(received.hasChangedSince(early, ['b', 'a']));
   assert.ok(!received.hasChangedSince(late, ['b', 'a']));
-  received.note(null);
+  received.add(null);
   assert.ok(received.hasChangedSince(late, ['b']));
 });
 
@@ -17,9 +17,9 @@ test('received changes: with computations always in progress, changes are still 
   const received = new ReceivedChanges();
   received.begin();
   const subjects = Array.from({ length: subjectsRemembered + 1 }, (_, at) => `view ${at}`);
-  received.note(subjects.slice(0, -1));
+  received.add(subjects.slice(0, -1));
   const before = received.begin();
-  received.note(subjects.slice(-1));
+  received.add(subjects.slice(-1));
   const after = received.begin();
   assert.ok(received.hasChangedSince(before, ['other']));
   assert.ok(!received.hasChangedSince(after, ['other']));

@@ -119,14 +119,14 @@ test('rate controller: an absent worker of one partition delays nobody while oth
   let done = 0;
   // The partition of the import makes no progress, while the worker of the other one continues. If each request of `b` waited
   // until the first worker is given up, this would take twice the available time.
-  const goesOn = () => {
+  const progressed = () => {
     at.accept('b', 'b', 'bulk', perRequest, 1).catch(() => {});
     const accepted = at.order.filter((name) => name === 'b').length;
     at.process(accepted - done, null, 1);
     done = accepted;
     return done >= 20;
   };
-  await until(`they are admitted after ${first} of the import`, goesOn, 30_000);
+  await until(`they are admitted after ${first} of the import`, progressed, 30_000);
 });
 
 test('rate controller: entries that Redis has lost are not awaited', async () => {
@@ -156,7 +156,7 @@ test('rate controller: entries count once per call, for the tenant that wrote th
   const done: [number, number | null][] = [];
   const writes = new WaitingWrites(({ work }, waitedMs) => done.push([work, waitedMs]));
   const part = { kind: 'bulk', work: 2 } as const;
-  writes.note(
+  writes.add(
     'a',
     new Map([
       [0, 1],
@@ -165,15 +165,15 @@ test('rate controller: entries count once per call, for the tenant that wrote th
     part,
     10,
   );
-  writes.note('a', new Map([[0, 1]]), part, 10);
-  writes.note('b', new Map([[1, 2]]), part, 20);
+  writes.add('a', new Map([[0, 1]]), part, 10);
+  writes.add('b', new Map([[1, 2]]), part, 20);
   assert.deepEqual([writes.entriesOf('a'), writes.entriesOf('b')], [1, 1]);
   writes.passed(0, 1, 110);
   assert.deepEqual(done.splice(0), [
     [1, 100],
     [2, 100],
   ]);
-  writes.note('a', new Map([[0, 1]]), part, 115);
+  writes.add('a', new Map([[0, 1]]), part, 115);
   assert.deepEqual(done.splice(0), [[2, null]], 'it was processed before its response arrived');
   writes.passed(1, 2, 120);
   assert.deepEqual(done.splice(0), [
@@ -186,17 +186,17 @@ test('rate controller: entries count once per call, for the tenant that wrote th
 test('rate controller: stalled work is given up once, and still counts for its tenant', () => {
   const done: [number, number | null][] = [];
   const writes = new WaitingWrites(({ work }, waitedMs) => done.push([work, waitedMs]));
-  writes.note('a', new Map([[0, 1]]), { kind: 'bulk', work: 1 }, 10);
-  writes.note('a', new Map([[1, 1]]), { kind: 'bulk', work: 2 }, 10);
+  writes.add('a', new Map([[0, 1]]), { kind: 'bulk', work: 1 }, 10);
+  writes.add('a', new Map([[1, 1]]), { kind: 'bulk', work: 2 }, 10);
   writes.passed(1, 0, 20);
   writes.giveUpUnmoved(15);
   assert.deepEqual(done.splice(0), [[1, null]]);
-  writes.note('a', new Map([[0, 2]]), { kind: 'bulk', work: 3 }, 30);
+  writes.add('a', new Map([[0, 2]]), { kind: 'bulk', work: 3 }, 30);
   writes.giveUpUnmoved(15);
   assert.deepEqual(done.splice(0), [[3, null]]);
   assert.equal(writes.entriesOf('a'), 2);
   writes.passed(0, 1, 40);
-  writes.note('a', new Map([[0, 3]]), { kind: 'bulk', work: 4 }, 45);
+  writes.add('a', new Map([[0, 3]]), { kind: 'bulk', work: 4 }, 45);
   writes.giveUpUnmoved(35);
   writes.passed(0, 3, 50);
   assert.deepEqual(done, [

@@ -16,8 +16,11 @@ const silent: Readiness = {
 async function linesOf(...found: readonly Readiness[]): Promise<string[]> {
   const lines: string[] = [];
   const note = (_: object, line: string) => lines.push(line);
-  const looks = found.values();
-  const watch = new FaultWatch({ look: async () => looks.next().value ?? whole }, { info: note, warn: note });
+  const states = found.values();
+  const watch = new FaultWatch(
+    { check: async () => states.next().value ?? whole },
+    { info: note, warn: note },
+  );
   watch.start();
   for (const _ of found) {
     await watch.poll();

@@ -41,7 +41,7 @@ test('readiness: processes of several versions are a fault, with the number of p
   beating(store, context, { ...workerBeat([0]), waitingFor: [], version: '1.1.0' });
   const tell = beating(store, context, { ...workerBeat([]), id: 'old', waitingFor: [] });
   const front = frontOf(store);
-  const versionFaults = async () => (await front.look()).faults.filter(({ kind }) => kind === 'versions');
+  const versionFaults = async () => (await front.check()).faults.filter(({ kind }) => kind === 'versions');
   await until('both are known', async () => (await versionFaults()).length === 1);
   assert.deepEqual(await versionFaults(), [
     { kind: 'versions', reason: 'processes of several versions run: 1.1.0 (1), unknown (1)' },
@@ -55,18 +55,18 @@ test('readiness: a front waits for owners and indexes, unless there are copies o
   const tell = beating(store, context, workerBeat([1]));
   const front = frontOf(store);
   const unowned = 'an owner of partition 0';
-  await until('it waits for both', async () => (await front.look()).waitingFor.length === 2);
-  const { waitingFor } = await front.look();
+  await until('it waits for both', async () => (await front.check()).waitingFor.length === 2);
+  const { waitingFor } = await front.check();
   assert.deepEqual(waitingFor, [unowned, 'worker worker: index items of partition 0: 1 of 2']);
   tell(workerBeat([1], { group: '0/1', ready: ['0/2'] }));
   await until(
     'part of the copies is reported',
     async () => (await store.registry.live())[0]?.shardCopies != null,
   );
-  assert.deepEqual((await front.look()).waitingFor, waitingFor);
+  assert.deepEqual((await front.check()).waitingFor, waitingFor);
   tell(workerBeat([1], { group: '0/1', ready: ['0/1'] }));
-  await until('it is ready', async () => (await front.look()).waitingFor.length === 0);
-  const { faults } = await front.look();
+  await until('it is ready', async () => (await front.check()).waitingFor.length === 0);
+  const { faults } = await front.check();
   assert.deepEqual(faults[0], {
     kind: 'partitions',
     reason: 'no owner: partition 0',
@@ -87,12 +87,12 @@ test('readiness: a front that was ready once stays ready without owners, indexes
     },
   };
   const front = frontOf(store, { progress, configuration, draining: () => isDraining });
-  await until('it is ready', async () => (await front.look()).waitingFor.length === 0);
+  await until('it is ready', async () => (await front.check()).waitingFor.length === 0);
 
   tell(workerBeat([1]));
-  await until('it has noticed the loss', async () => (await front.look()).partitionsWithoutOwner === 1);
+  await until('it has noticed the loss', async () => (await front.check()).partitionsWithoutOwner === 1);
   progress.ready = false;
-  const { waitingFor, faults } = await front.look();
+  const { waitingFor, faults } = await front.check();
   assert.deepEqual(waitingFor, []);
   assert.deepEqual(
     faults.map(({ kind }) => kind),
@@ -100,11 +100,11 @@ test('readiness: a front that was ready once stays ready without owners, indexes
   );
 
   // Another front, which was never ready, waits for the same things.
-  assert.equal((await frontOf(store, { progress }).look()).waitingFor.length, 3);
+  assert.equal((await frontOf(store, { progress }).check()).waitingFor.length, 3);
 
   isDraining = true;
   isLoaded = false;
-  assert.deepEqual((await front.look()).waitingFor, ['this front is stopping', 'the configuration']);
+  assert.deepEqual((await front.check()).waitingFor, ['this front is stopping', 'the configuration']);
 });
 
 test('readiness: a front is not ready while Redis does not reply, and reports only that', async (context) => {
@@ -117,8 +117,8 @@ test('readiness: a front is not ready while Redis does not reply, and reports on
   context.after(() => store.close());
   beating(store, context, { ...workerBeat([0, 1]), waitingFor: [] });
   const front = frontOf(store);
-  await until('it is ready', async () => (await front.look()).waitingFor.length === 0);
+  await until('it is ready', async () => (await front.check()).waitingFor.length === 0);
   await own.stop();
-  const { waitingFor, faults, server } = await front.look();
+  const { waitingFor, faults, server } = await front.check();
   assert.deepEqual([waitingFor, faults, server], [['Redis'], [], null]);
 });

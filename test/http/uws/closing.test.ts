@@ -93,9 +93,9 @@ test('closing: a connection that is not yet accepted when the server closes is a
 });
 
 test('closing: a server that was starved while it closes reads what has arrived before it ends', async (context) => {
-  const goOn = new EventEmitter();
+  const resume = new EventEmitter();
   const readiness = async () => {
-    await once(goOn, 'ready');
+    await once(resume, 'ready');
     return whole;
   };
   const front = await frontOf(context, { services: { readiness } });
@@ -106,7 +106,7 @@ test('closing: a server that was starved while it closes reads what has arrived 
   const endsMs = performance.now() + lingerMs;
   while (performance.now() < endsMs);
   await until('the request is read, or cut off', () => front.server.active > 0 || connection.isClosed);
-  goOn.emit('ready');
+  resume.emit('ready');
   await answered;
   assert.match(connection.text, /^HTTP\/1\.1 200/);
   await closed;

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { finish, runSync } from '../../../src/lib/cooperative-yield.ts';
 import { decidesNothing, inferFieldType, isRetyped, retypes } from '../../../src/search/fields/infer.ts';
 import { fieldValue, pathValues, sentValue } from '../../../src/search/fields/paths.ts';
-import { noteShown, shownFields } from '../../../src/search/fields/shown-fields.ts';
+import { recordShown, shownFields } from '../../../src/search/fields/shown-fields.ts';
 
 const pathsOf = (properties: JsonObject) => Object.fromEntries(runSync(pathValues(properties)));
 
@@ -62,7 +62,8 @@ test('shown fields: new ones, properties first, and dates that receive another s
     ['a.day', 'keywordText'],
   ]);
   const candidates = new Map();
-  for (const type of ['date', 'double', 'keywordText', 'date'] as const) noteShown(['day', type], candidates);
+  for (const type of ['date', 'double', 'keywordText', 'date'] as const)
+    recordShown(['day', type], candidates);
   assert.equal(candidates.get('day'), 'keywordText');
 });
 

@@ -86,7 +86,7 @@ test('jobs queue: with a command timeout, every poll ends within it while Redis 
     }
     await within(5_000, 'close', queue.close());
   }
-  wire.goOn();
+  wire.resume();
   const later = new JobQueue<object, object>(impatient, 'away');
   context.after(() => later.close());
   await until('it is polled again', async () => (await later.statuses(['job']).catch(() => []))[0] != null);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Configuration } from '../../../src/config/configuration.ts';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';
 import type { Json } from '../../../src/contract/json.ts';
-import { noteFilled, readLayouts, retireFormer } from '../../../src/store/configuration/layouts.ts';
+import { readLayouts, recordFilled, retirePrevious } from '../../../src/store/configuration/layouts.ts';
 import { publishConfiguration } from '../../../src/store/configuration/published-configuration.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { TestRedis } from '../../support/redis.ts';
@@ -50,10 +50,10 @@ function wantedBy(configuration: Configuration) {
 test('layouts: the layouts of the first configuration are complete, those of later ones are not', async () => {
   const store = await redis.openEmptyStore(partitions.length);
   const [, first] = await publish(store, 'a');
-  assert.deepEqual((await readLayouts(store)).wholeOf(place), wantedBy(first));
+  assert.deepEqual((await readLayouts(store)).completeOf(place), wantedBy(first));
   const [, second] = await publish(store, 'b');
   const layouts = await readLayouts(store);
-  assert.deepEqual(layouts.wholeOf(place), wantedBy(first));
+  assert.deepEqual(layouts.completeOf(place), wantedBy(first));
   assert.deepEqual(layouts.keptOf(place, wantedBy(second)), [wantedBy(second), wantedBy(first)]);
   assert.deepEqual(layouts.keptOf(place, wantedBy(first)), [wantedBy(first)]);
 });
@@ -63,30 +63,30 @@ test('layouts: a layout is read once every partition is filled for one generatio
   const [, first] = await publish(store, 'a');
   const [generation, second] = await publish(store, 'b');
   const wanted = wantedBy(second);
-  for (const partition of [0, 1, 1, 0]) await noteFilled(store, generation, partition, place, wanted);
+  for (const partition of [0, 1, 1, 0]) await recordFilled(store, generation, partition, place, wanted);
   const [later] = await publish(store, 'c');
   const [again] = await publish(store, 'b');
-  await noteFilled(store, generation, 2, place, wanted);
-  await noteFilled(store, later, 2, place, wanted);
-  await noteFilled(store, again, 2, place, wanted);
+  await recordFilled(store, generation, 2, place, wanted);
+  await recordFilled(store, later, 2, place, wanted);
+  await recordFilled(store, again, 2, place, wanted);
   const before = await readLayouts(store);
   assert.deepEqual(
-    before.wholeOf(place),
+    before.completeOf(place),
     wantedBy(first),
     'entities may have left it under another generation',
   );
-  for (const partition of [0, 1]) await noteFilled(store, again, partition, place, wanted);
+  for (const partition of [0, 1]) await recordFilled(store, again, partition, place, wanted);
   const filled = await readLayouts(store);
-  assert.deepEqual(filled.wholeOf(place), wanted);
+  assert.deepEqual(filled.completeOf(place), wanted);
   assert.deepEqual(filled.keptOf(place, wanted), [wanted, wantedBy(first)]);
   assert.ok(filled.version > before.version);
-  await retireFormer(store, before);
+  await retirePrevious(store, before);
   assert.deepEqual(
     (await readLayouts(store)).retiring,
     filled.retiring,
     'workers may not know the newer version',
   );
-  await retireFormer(store, filled);
+  await retirePrevious(store, filled);
   const retired = await readLayouts(store);
   assert.deepEqual(retired.keptOf(place, wanted), [wanted]);
   assert.ok(retired.version > filled.version);
@@ -98,20 +98,20 @@ test('layouts: a second layout waits until the previous one is retired', async (
   const fill = async (property: string | null) => {
     const [generation, configuration] = await publish(store, property);
     for (const partition of partitions) {
-      await noteFilled(store, generation, partition, place, wantedBy(configuration));
+      await recordFilled(store, generation, partition, place, wantedBy(configuration));
     }
     return wantedBy(configuration);
   };
   const second = await fill('b');
   await fill(null);
-  assert.deepEqual((await readLayouts(store)).wholeOf(place), second);
-  await retireFormer(store, await readLayouts(store));
+  assert.deepEqual((await readLayouts(store)).completeOf(place), second);
+  await retirePrevious(store, await readLayouts(store));
   await fill('c');
-  await retireFormer(store, await readLayouts(store));
+  await retirePrevious(store, await readLayouts(store));
   await fill(null);
   const layouts = await readLayouts(store);
-  assert.equal(layouts.wholeOf(place), null);
+  assert.equal(layouts.completeOf(place), null);
   assert.deepEqual(layouts.keptOf(place, null).length, 1, 'a worker may still read it');
-  await retireFormer(store, layouts);
+  await retirePrevious(store, layouts);
   assert.deepEqual((await readLayouts(store)).keptOf(place, null), []);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { writeClaims } from '../../../src/store/claims/claims.ts';
-import { noteIntents } from '../../../src/store/derived/intents.ts';
+import { recordIntents } from '../../../src/store/derived/intents.ts';
 import { registerDependents, touchKeys } from '../../../src/store/derived/lookups.ts';
 import { claimField, keys } from '../../../src/store/keys.ts';
 import {
@@ -200,7 +200,7 @@ test('lease: after a takeover every effect of the old owner is refused, in every
   const writes = new PartitionWrites();
   writes.set(`${old.tag}:views:x:y`, 'f', Buffer.from('stale'));
   await assert.rejects(commit(store, old, writes, announcement), FencedError);
-  await assert.rejects(noteIntents(store, old, new Map([['f', new Map()]])), FencedError);
+  await assert.rejects(recordIntents(store, old, new Map([['f', new Map()]])), FencedError);
   assert.equal(await store.client.dbsize(), before, 'nothing was written');
   for (const [name, effect] of Object.entries(effectsOf(store, next))) {
     await assert.doesNotReject(effect, name);

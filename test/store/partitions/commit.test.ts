@@ -7,7 +7,7 @@ import type { ClaimWrite } from '../../../src/store/claims/claim-records.ts';
 import { changesKept } from '../../../src/store/claims/claims.ts';
 import { readClaimFields } from '../../../src/store/claims/read-claims.ts';
 import type { Suspect } from '../../../src/store/derived/dependents.ts';
-import { noteIntents, readIntents } from '../../../src/store/derived/intents.ts';
+import { readIntents, recordIntents } from '../../../src/store/derived/intents.ts';
 import { claimField, keys } from '../../../src/store/keys.ts';
 import { releaseLease, type TakenLease, takeLease } from '../../../src/store/ownership/lease.ts';
 import { commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
@@ -220,7 +220,7 @@ test('commit: the next owner reads intents until a commit deletes them', async (
     display: 'https://a.com/a',
   };
   const entry: Suspect = { kind: 'lookup', layoutId: 'l', lookupKey: 'vcity\u001fparent\u001f1' };
-  await noteIntents(store, lease, new Map([['1.1', new Map([['acme|s|a|b', [claim, entry]]])]]));
+  await recordIntents(store, lease, new Map([['1.1', new Map([['acme|s|a|b', [claim, entry]]])]]));
   await releaseLease(store, lease);
   const next = await takeLease(store, 0, 'next', 60_000);
   assert.ok(next !== null);

@@ -246,7 +246,7 @@ test('registry: knows all processes again within 15 s of a stall, on the same co
   );
   // The request that was sent meanwhile has failed too.
   await new Promise((resolve) => setTimeout(resolve, 2_000));
-  wire.goOn();
+  wire.resume();
   await until(
     'it is known again',
     () =>

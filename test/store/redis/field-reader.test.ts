@@ -109,6 +109,6 @@ test('field reader: a read without a reply times out, and later reads get their 
   wire.stall();
   await assert.rejects(readOne(store, 'hash', 'late'), StoreUnavailableError);
   const next = readOne(store, 'hash', 'next');
-  wire.goOn();
+  wire.resume();
   assert.equal(await next, 'next');
 });

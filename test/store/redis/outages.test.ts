@@ -42,7 +42,7 @@ test('outages: a Redis that hangs is reported once, and once more when it replie
     wire.stall();
     await until('it is lost', () => reported.length === 2 * time - 1);
     await until('it was away for long', () => performance.now() - startedMs > outageMs);
-    wire.goOn();
+    wire.resume();
     await until('it is back', () => reported.length === 2 * time);
   }
   assert.deepEqual(reported, [lost, back, lost, back]);

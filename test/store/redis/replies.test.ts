@@ -183,7 +183,7 @@ async function disturb(endMs: number): Promise<Record<string, number>> {
     if (kind === 'stall') {
       wire.stall();
       await sleep(random.between(50, 1_500));
-      wire.goOn();
+      wire.resume();
     } else if (kind === 'restarts') {
       // In quick succession: Redis is killed while it loads, so that what a client sent to one run arrives in another.
       for (let time = 0; time < 4; time += 1) {
@@ -199,7 +199,7 @@ async function disturb(endMs: number): Promise<Record<string, number>> {
     }
     await sleep(random.between(0, 1_500));
   }
-  wire.goOn();
+  wire.resume();
   await until('Redis replies', () => redis.answers());
   return counts;
 }

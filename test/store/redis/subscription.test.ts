@@ -48,7 +48,7 @@ test('subscription: receives messages again after its connection broke, and afte
   await hears('after a silence');
   wire.stall();
   await sleep(3_000);
-  wire.goOn();
+  wire.resume();
   await hears('after a stall');
 });
 

@@ -191,7 +191,7 @@ test('progress: the backlog is what was announced and is not yet processed', asy
     entities: [encodeEntity(entity)],
   });
   assert.deepEqual(progress.backlogs(), [0]);
-  progress.noteWritten('acme', version);
+  progress.recordWritten('acme', version);
   assert.deepEqual(progress.backlogs(), [1]);
   await invalidate(store, outsideCaller, 0, 'acme', ['v|e|a|s|1']);
   const other = await follow(store);
@@ -202,18 +202,18 @@ test('progress: the backlog is what was announced and is not yet processed', asy
 
 test('progress: the version of a write covers what its tenant wrote earlier and is not yet visible', async () => {
   const { progress, commit, isVisible } = await scene();
-  progress.noteWritten('globex', new Map([[1, 9]]));
-  progress.noteWritten('acme', new Map([[0, 1]]));
-  const last = progress.noteWritten('acme', new Map([[2, 1]]));
+  progress.recordWritten('globex', new Map([[1, 9]]));
+  progress.recordWritten('acme', new Map([[0, 1]]));
+  const last = progress.recordWritten('acme', new Map([[2, 1]]));
   await commit(2, { checkpoint: 1 });
   assert.equal(await isVisible(last), false);
   await commit(0, { checkpoint: 1, downstream: [{ tenant: 'acme', partition: 1, sequence: 5 }] });
   assert.equal(await isVisible(last), false, 'what the first one caused is not rebuilt');
-  assert.deepEqual([...progress.noteWritten('acme', new Map()).keys()], [0]);
+  assert.deepEqual([...progress.recordWritten('acme', new Map()).keys()], [0]);
   await commit(1, { checkpoint: 5 });
   assert.equal(await isVisible(last), true);
   assert.deepEqual(
-    [...progress.noteWritten('acme', new Map()).keys()],
+    [...progress.recordWritten('acme', new Map()).keys()],
     [],
     'it does not have to be announced again',
   );

@@ -93,7 +93,7 @@ function randomEntity(number: number): SourceEntity {
 }
 
 class Ingest {
-  #isGoingOn = true;
+  #isRunning = true;
   readonly #work = Array.from({ length: writers }, (_, writer) => this.#write(writer));
 
   /** Each writer has its own entities and one front, and retries while that front is down. */
@@ -102,7 +102,7 @@ class Ingest {
       (n) => n % writers === writer,
     );
     const client = clients[writer % clients.length];
-    while (this.#isGoingOn && client !== undefined) {
+    while (this.#isRunning && client !== undefined) {
       const numbers = random.shuffled(own).slice(0, random.between(1, 10));
       const deleted = numbers.slice(0, 4).map((number) => `e${number}`);
       if (random.chance(0.85)) await ledger.save(client, numbers.map(randomEntity));
@@ -112,7 +112,7 @@ class Ingest {
   }
 
   async end(): Promise<void> {
-    this.#isGoingOn = false;
+    this.#isRunning = false;
     await Promise.all(this.#work);
   }
 }

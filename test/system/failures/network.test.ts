@@ -52,7 +52,7 @@ function page(random: Random, number: number): SourceEntity {
 
 /** Saves until stopped, and records the slowest response, whatever its status. */
 class Writing {
-  #isGoingOn = true;
+  #isRunning = true;
   slowestMs = 0;
   readonly #work: Promise<void>;
 
@@ -61,7 +61,7 @@ class Writing {
   }
 
   async #write(client: Client, ledger: Ledger, random: Random): Promise<void> {
-    while (this.#isGoingOn) {
+    while (this.#isRunning) {
       const numbers = random.shuffled(Array.from({ length: pageCount }, (_, number) => number)).slice(0, 10);
       const startMs = performance.now();
       await ledger.save(
@@ -73,7 +73,7 @@ class Writing {
   }
 
   async end(): Promise<void> {
-    this.#isGoingOn = false;
+    this.#isRunning = false;
     await this.#work;
   }
 }
@@ -116,7 +116,7 @@ test(
         assert.equal((await client.get('/health/live')).status, 200, 'the front itself answers');
         await sleep(200);
       }
-      wire.goOn();
+      wire.resume();
       const { answered } = ledger;
       await until('writes continue', () => ledger.answered > answered + 5);
 

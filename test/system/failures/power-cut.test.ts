@@ -38,7 +38,7 @@ class Writing {
   /** The state of each entity before its first save here. */
   readonly before = new Map<string, readonly (SourceEntity | null)[]>();
   readonly #work: Promise<unknown>;
-  #isGoingOn = true;
+  #isRunning = true;
 
   constructor(client: Client, ledger: Ledger, random: Random) {
     this.#work = Promise.all(
@@ -48,7 +48,7 @@ class Writing {
 
   async #write(client: Client, ledger: Ledger, random: Random, writer: number): Promise<void> {
     const own = Array.from({ length: articleCount / writers }, (_, number) => number * writers + writer);
-    while (this.#isGoingOn) {
+    while (this.#isRunning) {
       const sentMs = performance.now();
       const saves = random
         .shuffled(own)
@@ -72,7 +72,7 @@ class Writing {
 
   /** Stops after the write in progress. */
   async end(): Promise<void> {
-    this.#isGoingOn = false;
+    this.#isRunning = false;
     await this.#work;
   }
 }

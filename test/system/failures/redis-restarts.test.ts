@@ -78,7 +78,7 @@ async function fill(system: System): Promise<void> {
 class Reading {
   readonly statuses = new Map<number, number>();
   readonly wrong: string[] = [];
-  #isGoingOn = true;
+  #isRunning = true;
   readonly #work: Promise<unknown>;
 
   constructor(clients: readonly Client[], random: Random) {
@@ -88,7 +88,7 @@ class Reading {
   }
 
   async #read(client: Client, tenant: Tenant, random: Random): Promise<void> {
-    while (this.#isGoingOn) {
+    while (this.#isRunning) {
       const number = random.below(pageCount);
       const { status, text } = await client.get(`/v2?url=/p/${number}`, { key: `${tenant}-${clientKey}` });
       this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
@@ -106,7 +106,7 @@ class Reading {
   }
 
   async end(): Promise<void> {
-    this.#isGoingOn = false;
+    this.#isRunning = false;
     await this.#work;
   }
 }
@@ -201,7 +201,7 @@ test(
       const reading = new Reading([system.client()], random);
       wire.stall();
       await sleep(stallMs);
-      wire.goOn();
+      wire.resume();
       await allIsRight(system);
       await reading.end();
       assert.deepEqual(reading.wrong.slice(0, 5), []);

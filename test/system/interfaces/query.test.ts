@@ -244,9 +244,9 @@ test('query: while a worker is killed every answer is complete or 503, and soon 
     const body = randomQuery(random, typesAt(path));
     return { path, body, expected: naiveAt(path, body) };
   });
-  let isGoingOn = true;
+  let isRunning = true;
   const asking = [...clients, ...clients].map(async (client) => {
-    while (isGoingOn) {
+    while (isRunning) {
       const { path, body, expected } = random.pick(questions);
       const answer = await client.post(path, body, { key: clientKey });
       if (answer.status === 503) {
@@ -269,10 +269,10 @@ test('query: while a worker is killed every answer is complete or 503, and soon 
       await until('queries are answered again', () => counts.complete > complete + 20);
       await system.ready();
     }
-    isGoingOn = false;
+    isRunning = false;
   })();
   await Promise.all([killing, ...asking]).finally(() => {
-    isGoingOn = false;
+    isRunning = false;
   });
   context.diagnostic(`${counts.complete} complete answers, ${counts.unavailable} times 503`);
 });

@@ -98,8 +98,8 @@ async function writeAndKill(
   client: Client,
   sites: readonly [Site, Site],
 ): Promise<void> {
-  let isGoingOn = true;
-  const kills = killing(random, system, () => isGoingOn);
+  let isRunning = true;
+  const kills = killing(random, system, () => isRunning);
   const endMs = performance.now() + roundMs;
   try {
     while (performance.now() < endMs) {
@@ -116,16 +116,16 @@ async function writeAndKill(
       await sleep(random.below(60));
     }
   } finally {
-    isGoingOn = false;
+    isRunning = false;
     await kills;
   }
 }
 
 /** Stops or kills workers, or kills the processes in which they run code. */
-async function killing(random: Random, system: System, goesOn: () => boolean): Promise<void> {
+async function killing(random: Random, system: System, isRunning: () => boolean): Promise<void> {
   for (;;) {
     await sleep(random.between(200, 1_200));
-    if (!goesOn()) return;
+    if (!isRunning()) return;
     const worker = random.pick(system.workers);
     if (random.chance(0.6)) {
       for (const pid of childrenOf(system.process(worker).pid, 'sandbox/child')) kill(pid);

@@ -335,14 +335,14 @@ test('read your writes: on one connection, no response is older than the previou
       ),
   );
   await send(random.pick(clients), [entityOf('both', 'group', {})]);
-  let isGoingOn = true;
+  let isRunning = true;
   let answers = 0;
   const readers = system.fronts.flatMap((front) =>
     ['/v2?url=/one', '/v2?handle=two&handle=one', '/v2?handle=both'].flatMap((path) =>
       [1, 2].map(async () => {
         const client = system.client(front, 1);
         let last: number[] = [];
-        while (isGoingOn) {
+        while (isRunning) {
           const { json } = await client.get(path, { key: clientKey });
           const seen = countsIn(path, json);
           answers += 1;
@@ -365,10 +365,10 @@ test('read your writes: on one connection, no response is older than the previou
         pages.map((page) => page(count)),
       );
     }
-    isGoingOn = false;
+    isRunning = false;
   })();
   await Promise.all([writing, ...readers]).finally(() => {
-    isGoingOn = false;
+    isRunning = false;
   });
   context.diagnostic(`${count} writes, ${answers} answers`);
 });

@@ -119,7 +119,7 @@ function timed({ times: _, ...entity }: SourceEntity, random: Random): SourceEnt
 }
 
 class Round {
-  #isGoingOn = true;
+  #isRunning = true;
   readonly #work: Promise<void>[];
 
   constructor(
@@ -137,7 +137,7 @@ class Round {
 
   /** Stops the writes, and waits until every killed process runs again. */
   async end(): Promise<void> {
-    this.#isGoingOn = false;
+    this.#isRunning = false;
     await Promise.all(this.#work);
   }
 
@@ -145,7 +145,7 @@ class Round {
   async #write(writer: number): Promise<void> {
     const { random } = this;
     const own = originIds.filter((_, index) => index % writers === writer);
-    while (this.#isGoingOn) {
+    while (this.#isRunning) {
       const { tenant, ledgers } = random.pick(this.sites);
       const ledger = random.pick(ledgers);
       const chosen = random.shuffled(own).slice(0, random.between(1, 6));
@@ -178,7 +178,7 @@ class Round {
   async #read(): Promise<void> {
     const { random } = this;
     const targets = this.sites.map(targetsOf);
-    while (this.#isGoingOn) {
+    while (this.#isRunning) {
       const index = random.below(this.sites.length);
       const { environmentId } = random.pick(targets[index] ?? []);
       const views = random
@@ -200,7 +200,7 @@ class Round {
     const { random, system } = this;
     for (;;) {
       await this.#pause(random.between(500, 4_000));
-      if (!this.#isGoingOn) return;
+      if (!this.#isRunning) return;
       const worker = random.pick(system.workers);
       const lot = random.below(10);
       if (lot < 2) {
@@ -218,7 +218,7 @@ class Round {
 
   async #pause(ms: number): Promise<void> {
     const endMs = performance.now() + ms;
-    while (this.#isGoingOn && performance.now() < endMs) await sleep(50);
+    while (this.#isRunning && performance.now() < endMs) await sleep(50);
   }
 }
 

@@ -45,8 +45,8 @@ const problemStatusTexts: ReadonlyMap<number, string> = new Map([
 const jsonMedia = 'application/json';
 /** Additional statuses of every endpoint with a body. */
 export const bodyStatuses: readonly number[] = [411, 413, 415];
-/** Statuses of every endpoint: 400 for a header that was sent twice. */
-export const everyStatuses: readonly number[] = [400];
+/** Error statuses of every endpoint: 400 for a header that was sent twice. */
+export const commonStatuses: readonly number[] = [400];
 
 const tagTexts: Readonly<Record<RouteDefinition['tag'], string>> = {
   ingest: 'Source entities, with the key of a data source',
@@ -215,7 +215,7 @@ function responsesOf(route: RouteDefinition, parts: DocumentParts): Record<strin
     responses[status] = responseOf(answer, parts);
   }
   const ofBody = route.body === undefined ? [] : bodyStatuses;
-  const own = new Set([...everyStatuses, ...route.problemStatuses, ...ofBody]);
+  const own = new Set([...commonStatuses, ...route.problemStatuses, ...ofBody]);
   for (const status of [...own].sort((a, b) => a - b)) {
     const shape = problemShape(route, status);
     // Generated clients make one type of all errors of an operation. A string among them would hide the members of the others,

@@ -95,7 +95,7 @@ export class FrameReader {
     this.#count += 1;
   }
 
-  /** Small frames are read through `#ahead`, the most of a large one directly. */
+  /** Small frames are read through `#ahead`, most of a large one directly. */
   async #read(bytes: Uint8Array): Promise<void> {
     for (let at = this.#takeAhead(bytes, 0); at < bytes.byteLength; ) {
       const left = bytes.byteLength - at;

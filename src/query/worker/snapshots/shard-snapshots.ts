@@ -146,7 +146,7 @@ export class ShardSnapshots {
    */
   async close(shards: ShardSet, endsMs: number): Promise<void> {
     await this.stop();
-    const largestFirst = [...shards.lives].sort(([, a], [, b]) => b.shard.size - a.shard.size);
+    const largestFirst = [...shards.liveShards].sort(([, a], [, b]) => b.shard.size - a.shard.size);
     for (const [name, live] of largestFirst) {
       if (this.#changesOf(name, live) === 0 || isSmall(live)) continue;
       await Promise.race([live.current(), setTimeout(endsMs - performance.now(), undefined, { ref: false })]);
@@ -233,7 +233,7 @@ export class ShardSnapshots {
   }
 
   async #poll(shards: ShardSet): Promise<void> {
-    for (const [name, live] of shards.lives) {
+    for (const [name, live] of shards.liveShards) {
       if (!this.#isQuiet(live) || !this.#isDue(name, live)) continue;
       const beganMs = performance.now();
       await this.#write(name, live, () => this.#stop.signal.aborted);
@@ -285,7 +285,7 @@ export class ShardSnapshots {
   /** Removes the files of dropped indexes and of shards that have become small. */
   async #removeOthers(shards: ShardSet): Promise<void> {
     for (const name of this.#written.keys()) {
-      const live = shards.lives.get(name);
+      const live = shards.liveShards.get(name);
       if (live === undefined ? shards.has(name) : !isSmall(live) || !live.canAnswer) continue;
       await this.#usingDisk(() => this.options.folder.remove(name));
       this.#written.delete(name);

@@ -86,15 +86,15 @@ export async function writeSnapshot(
   isStale: () => boolean,
 ): Promise<boolean> {
   const handle = await open(unfinished(file), 'w', 0o600);
-  let isWhole = false;
+  let isComplete = false;
   try {
-    isWhole = await writeParts(new FrameWriter(handle), head, parts, isStale);
+    isComplete = await writeParts(new FrameWriter(handle), head, parts, isStale);
   } finally {
     await handle.close();
-    if (!isWhole) await rm(unfinished(file), { force: true });
+    if (!isComplete) await rm(unfinished(file), { force: true });
   }
-  if (isWhole) await rename(unfinished(file), file);
-  return isWhole;
+  if (isComplete) await rename(unfinished(file), file);
+  return isComplete;
 }
 
 async function writeParts(

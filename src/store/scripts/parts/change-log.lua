@@ -1,7 +1,7 @@
 -- Writes entries of the change log (docs/design/changes.md). After `parts/calls.lua`.
 --
 -- A member of `log` and `traces` is a view: the number of its `<source>:<alias>` in `log-names`, a colon, its originId.
--- `traces` also has the members of `noteHiding` in `parts/service.lua`.
+-- `traces` also has the members of `recordHiding` in `parts/service.lua`.
 
 -- As in `store/keys.ts`.
 local function clockOf(tag)
@@ -28,7 +28,7 @@ local function memberStart(namesKey, name)
 end
 
 -- Registers the log of an environment when it gets its first entry. The value is its horizon.
-local function noteEnvironment(tag, tenant, environment)
+local function rememberEnvironment(tag, tenant, environment)
   redis.call('HSETNX', tag .. ':logs', tenant .. '|' .. environment, '0')
 end
 
@@ -50,7 +50,7 @@ local function reportViews(clockKey, groups)
     local tag, tenant, environment, name, changed, there, gone, were = unpack(group)
     local logKey, tracesKey, removedKey, namesKey, countsKey = unpack(logKeys(tag, tenant, environment))
     local start = memberStart(namesKey, name)
-    noteEnvironment(tag, tenant, environment)
+    rememberEnvironment(tag, tenant, environment)
     local entries, members = {}, {}
     for at, originId in ipairs(changed) do
       local member = start .. originId

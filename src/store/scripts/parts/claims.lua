@@ -128,21 +128,21 @@ local function changeContested(run, field, begin, isUrl, claim, packed)
   if isUrl and is then served[displayOf(field, cmsgpack.unpack(is))] = true end
   local isRedirect = (before and not isPage(before)) or (after and not isPage(after))
   if claim[6] and isRedirect and isPage(first(claimsKey, ranksKey, begin, 'h\0')) then
-    if was and not isPage(before) and before ~= after then noteOvertaken(run, field, was) end
+    if was and not isPage(before) and before ~= after then recordOvertaken(run, field, was) end
     was, is = isPage(before) and was, isPage(after) and is
   end
   if not claim[6] and isPage(before) ~= isPage(after)
     and redis.call('ZLEXCOUNT', ranksKey, '[' .. begin .. 'w1', '(' .. begin .. 'w2') > 0 then
-    noteHiding(run, field, isPage(after))
+    recordHiding(run, field, isPage(after))
   end
   if (was or false) == (is or false) then return false end
-  noteService(run, field, claim[6], was or false, is or false)
+  recordService(run, field, claim[6], was or false, is or false)
   return true
 end
 
--- Notes that the only claim of a field was added or removed.
-local function noteOnly(run, field, packed, before, after)
-  noteService(run, field, cmsgpack.unpack(packed)[6], before, after)
+-- Records that the only claim of a field was added or removed.
+local function recordOnly(run, field, packed, before, after)
+  recordService(run, field, cmsgpack.unpack(packed)[6], before, after)
 end
 
 -- Applies a claim to a field that is not contested. Returns the field's record, false for none.
@@ -155,7 +155,7 @@ local function changeOnly(run, field, isUrl, claim, packed, record, other)
   end
   if isUrl and other then run.served[displayOf(field, other)] = false end
   if isUrl and now then run.served[displayOf(field, cmsgpack.unpack(now))] = true end
-  if now ~= record then noteService(run, field, claim[6], record, now) end
+  if now ~= record then recordService(run, field, claim[6], record, now) end
   return now
 end
 
@@ -216,15 +216,15 @@ local function changeRun(digests, action, trail, routesEnd, fields, fieldDigests
       puts[#puts + 1], puts[#puts + 2] = field, packed
       if isUrl then new[#new + 1] = displays[at] end
       digests[#digests + 1] = digest
-      noteFresh(claimsKey, field, packed, isTraced[at] == 1 and 2 or 1)
-      if isTraced[at] == 1 or #serviceList > 0 then noteOnly(run, field, packed, false, packed) end
+      recordFresh(claimsKey, field, packed, isTraced[at] == 1 and 2 or 1)
+      if isTraced[at] == 1 or #serviceList > 0 then recordOnly(run, field, packed, false, packed) end
     elseif record == packed and action == 'drop' and not contested then
       -- The only claim of the field.
       stored[field], changed[field] = false, false
       if isUrl then served[displays[at]] = false end
       digests[#digests + 1] = digest
       silent[claimIn(claimsKey, field, packed)] = isTraced[at] ~= 1
-      noteOnly(run, field, packed, packed, false)
+      recordOnly(run, field, packed, packed, false)
     else
       local claim, begin = cmsgpack.unpack(packed), #field .. ':' .. field
       silent[claimIn(claimsKey, field, packed)] = isTraced[at] ~= 1

@@ -48,7 +48,7 @@ local function claimIn(claimsKey, field, packed)
   return claimsKey .. '\0' .. field .. '\0' .. packed
 end
 
-local function noteFresh(claimsKey, field, packed, value)
+local function recordFresh(claimsKey, field, packed, value)
   local at = #unnamed
   unnamed[at + 1], unnamed[at + 2], unnamed[at + 3], unnamed[at + 4] = claimsKey, field, packed, value
 end
@@ -67,7 +67,7 @@ local function trailOf(run)
   return run.trail
 end
 
-local function noteService(run, field, host, before, after)
+local function recordService(run, field, host, before, after)
   local key = run.claimsKey .. '\0' .. field .. '\0' .. (host or '')
   local known = services[key]
   if known then
@@ -84,7 +84,7 @@ end
 local hidings, hidingList = {}, {}
 
 -- One trace represents all of these redirects, because their number is unlimited. Its member is `f` and the claim field.
-local function noteHiding(run, field, isHidden)
+local function recordHiding(run, field, isHidden)
   local key = run.claimsKey .. '\0' .. field
   local known = hidings[key]
   if known then
@@ -100,7 +100,7 @@ end
 -- other redirects first, so each of these has its own trace.
 local overtaken = {}
 
-local function noteOvertaken(run, field, packed)
+local function recordOvertaken(run, field, packed)
   overtaken[#overtaken + 1] = { trail = trailOf(run), claimsKey = run.claimsKey, field = field, packed = packed }
 end
 
@@ -127,7 +127,7 @@ end
 -- Records a claim that is no longer served, in the partition of its field.
 local function leave(trail, endedAt, member)
   redis.call('ZADD', keyIn(trail[4], 'left', trail[2], trail[3]), endedAt, member)
-  noteEnvironment(trail[4], trail[2], trail[3])
+  rememberEnvironment(trail[4], trail[2], trail[3])
 end
 
 -- A hidden redirect on a host was last served when it was hidden. When another claim replaces it on its host, or it is dropped,
@@ -178,7 +178,7 @@ local function notifyServices()
       entries[at * 2 - 1], entries[at * 2] = sequence, member
       sequence = sequence + 1
     end
-    noteEnvironment(ofKey.trail[1], ofKey.trail[2], ofKey.trail[3])
+    rememberEnvironment(ofKey.trail[1], ofKey.trail[2], ofKey.trail[3])
     callEach('ZADD', key, entries)
   end
 end
