@@ -36,7 +36,7 @@ async function checkFolder(configDir: string, isStrict: boolean, guard: AddressG
   if (!outcome.ok) {
     const { issues, warnings } = outcome;
     const alsoFound = warnings.length === 0 ? '' : `${warningsText(warnings)}\n\n`;
-    const counts = [counted(issues.length, 'mistake'), counted(warnings.length, 'warning')];
+    const counts = [counted(issues.length, 'error'), counted(warnings.length, 'warning')];
     console.error(
       `${issueText(issues)}\n\n${alsoFound}${counts.slice(0, warnings.length === 0 ? 1 : 2).join(' and ')} in ${configDir}`,
     );

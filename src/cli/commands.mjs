@@ -72,7 +72,7 @@ entities, a tsconfig.json for editors and a one-page README. FOLDER must be empt
   },
   dev: {
     does: `Starts everything like start, and watches the configuration: each change becomes active immediately, removals included.
-Mistakes are printed with file and position, and the running configuration stays active. It also reports builds that fail
+Errors are printed with file and position, and the running configuration stays active. It also reports builds that fail
 (up to 5,000 entities) and entity types that no schema handles. If the store is empty, it first imports data.ndjson from the
 folder that contains the configuration folder. It reads the same settings as start.`,
     options: {},
@@ -141,7 +141,7 @@ compressed with gzip.`,
     ends: '0: all lines were imported; 1: some failed, the import ended early, or it was not confirmed; 130: stopped by Ctrl-C.',
   },
   check: {
-    does: 'Validates the configuration: prints every mistake with its file, its position and how to fix it.',
+    does: 'Validates the configuration: prints every error with its file, its position and how to fix it.',
     options: {
       'config-dir': {
         type: 'string',
@@ -151,12 +151,12 @@ compressed with gzip.`,
       strict: { type: 'boolean', meaning: 'fail on warnings too' },
     },
     example: 'npm run check -- --config-dir my-site/config',
-    ends: '0: valid; 1: mistakes in the configuration or the settings, with --strict also warnings; 2: wrong arguments.',
+    ends: '0: valid; 1: errors in the configuration or the settings, with --strict also warnings; 2: wrong arguments.',
     wrongWordsCode: 2,
   },
   apply: {
     does: `Makes the configuration in CONFIG_DIR active without a restart, and waits until all affected views and index items are
-rebuilt. A configuration with mistakes is rejected as a whole, and the running one stays active. Before it removes a tenant,
+rebuilt. A configuration with errors is rejected as a whole, and the running one stays active. Before it removes a tenant,
 environment, source group, source, schema or index that has data, it prints what will be lost and asks for confirmation.`,
     options: {
       'no-wait': { type: 'boolean', meaning: 'do not wait for the rebuild' },
@@ -228,7 +228,7 @@ It stores nothing, and neither the schema nor the entity needs to be stored.`,
       json: { type: 'boolean', meaning: 'print JSON, as POST /management/v1/preview does' },
     },
     example: 'npm run preview -- country country-FR',
-    ends: '0, also with diagnostics; 1: the schema or entity does not exist, or the schema has mistakes.',
+    ends: '0, also with diagnostics; 1: the schema or entity does not exist, or the schema has errors.',
   },
   types: {
     does: `Writes TypeScript types for what a tenant's active configuration delivers: Views (schema alias -> view), Handle, Indexes

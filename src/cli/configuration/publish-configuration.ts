@@ -24,13 +24,13 @@ export type SoundConfiguration = Extract<ReadOutcome, { ok: true }>;
 /** The configuration folder of a process, and where it comes from. */
 export type FolderSettings = Pick<Settings, 'configDir' | 'isConfigDirGiven' | 'isConfigDirOwn' | 'demo'>;
 
-/** Reads a valid configuration. @throws CommandStop with all mistakes, and a last line that says what to do */
+/** Reads a valid configuration. @throws CommandStop with all errors, and a last line that says what to do */
 export async function readSoundConfiguration(configDir: string): Promise<SoundConfiguration> {
   const outcome = await readConfiguration(configDir);
   if (outcome.ok) return outcome;
   throw new CommandStop(
     `${issueText(outcome.issues)}\n\n` +
-      `The configuration in ${configDir} has ${counted(outcome.issues.length, 'mistake')}. Fix them, then run npm run check`,
+      `The configuration in ${configDir} has ${counted(outcome.issues.length, 'error')}. Fix them, then run npm run check`,
   );
 }
 

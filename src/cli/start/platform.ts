@@ -215,7 +215,7 @@ function childEnvironment(
   return { ...environment, ...redis, PORT: String(settings.port) };
 }
 
-/** Applies the configuration again. Mistakes are reported, and nothing is changed then. */
+/** Applies the configuration again. Errors are reported, and nothing is changed then. */
 export async function applyAgain(
   settings: Settings,
   address: RedisAddress,

@@ -79,7 +79,7 @@ const sizeAdvice =
 const timeAdvice = 'Make the files, what they import, or what their triggers do smaller or simpler.';
 
 /**
- * Never throws because of document contents. Drops the programs that are already in the documents. Programs with mistakes are
+ * Never throws because of document contents. Drops the programs that are already in the documents. Programs with errors are
  * included as far as they compiled, so that the names in them can be checked; they must not become active.
  * @param readFile reads imported files that are not documents yet; absent: all files are documents
  */
@@ -116,7 +116,7 @@ export async function compileCode(
   }
 }
 
-/** One mistake for each tenant with more schemas than the maximum; none of its schemas is compiled. */
+/** One error for each tenant with more schemas than the maximum; none of its schemas is compiled. */
 function tooManyFiles(schemas: readonly SchemaPath[]): ConfigIssue[] {
   return [...groupBy(schemas, ({ tenant }) => tenant)].flatMap(([tenant, own]) =>
     schemaFolders.flatMap((folder) => {

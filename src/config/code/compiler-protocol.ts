@@ -25,7 +25,7 @@ export type FromCompiler =
 export interface CompiledFile {
   /** Null if it cannot run. */
   readonly draft: ProgramDraft | null;
-  /** Mistakes, with line and column. */
+  /** Errors, with line and column. */
   readonly issues: readonly ConfigIssue[];
 }
 

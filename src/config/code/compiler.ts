@@ -1,7 +1,7 @@
 /**
  * Compiles the JavaScript and TypeScript of tenants in a separate process (docs/design/code-schemas.md), one file at a time,
  * with tenants taking turns. The process stops when it is idle. It is killed if a file takes too much time or memory, which is
- * reported as a mistake in the file.
+ * reported as an error in the file.
  */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { compilerIdleMs, compilerMebibytesMax, compilesWaitingMax } from '../../contract/limits.ts';

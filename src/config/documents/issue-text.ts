@@ -25,12 +25,12 @@ export function warningsText(warnings: readonly ConfigIssue[]): string {
   return issueText(warnings.map((warning) => ({ ...warning, message: `warning: ${warning.message}` })));
 }
 
-/** `1 mistake`, `2 mistakes` */
+/** `1 error`, `2 errors` */
 export function counted(count: number, singular: string, plural = `${singular}s`): string {
   return `${count} ${count === 1 ? singular : plural}`;
 }
 
-/** A mistake in a tenant's configuration on one line, with the path relative to the tenant's folder. */
+/** An error in a tenant's configuration on one line, with the path relative to the tenant's folder. */
 export function issueLine({ file, path, message, advice }: ConfigIssue, tenant: string): string {
   const folder = `tenants/${tenant}/`;
   const shown = file.startsWith(folder) ? file.slice(folder.length) : file;

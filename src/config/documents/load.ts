@@ -1,5 +1,5 @@
 /**
- * Builds a configuration from documents. Everything is checked and every mistake is reported; a configuration is never
+ * Builds a configuration from documents. Everything is checked and every error is reported; a configuration is never
  * partially valid (docs/guide/live-configuration.md "What happens").
  */
 
@@ -34,18 +34,18 @@ export type LoadOutcome =
   | {
       readonly ok: false;
       readonly issues: readonly ConfigIssue[];
-      /** Warnings, which remain when the mistakes are corrected. */
+      /** Warnings, which remain when the errors are corrected. */
       readonly warnings: readonly ConfigIssue[];
     };
 
-/** The message for a JavaScript schema with mistakes in its code. */
+/** The message for a JavaScript schema with errors in its code. */
 export const notCompiled = 'the schema could not be compiled';
 
 /** Index aliases that would collide with paths of the query interface. */
 const reservedIndexAliases = new Set(['source', 'sourceGroupAlias']);
 
 /**
- * The origin of documents. `stored`: a store or a backup. These may contain mistakes that an earlier version accepted, which
+ * The origin of documents. `stored`: a store or a backup. These may contain errors that an earlier version accepted, which
  * keep working.
  */
 export type DocumentsFrom = 'folder' | 'stored';
@@ -228,7 +228,7 @@ function* loadTenant(
     indexes: parsedOnly(folders.indexes),
     code: programs,
   };
-  // Layouts need valid plans; after a mistake the tenant is discarded anyway.
+  // Layouts need valid plans; after an error the tenant is discarded anyway.
   const compiled = yield* compilingSchemas(sources, observer);
   const tenant = tenantOf(alias, read, compiled, layoutOf, runtimeLookups);
   yield;
@@ -288,7 +288,7 @@ function* checkSchemaNames(
   }
   for (const program of programs) checkCodeNames(program, known, findings);
   warnOfUnknownSchemas(webhooks, known);
-  // The triggers of a program with mistakes are unknown.
+  // The triggers of a program with errors are unknown.
   if (programs.some(({ members }) => members.length === 0)) return;
   warnOfRareTypes([...folders.indexes.values(), ...folders.schemas.values()], programs, findings);
 }

@@ -14,7 +14,7 @@ export type ReadOutcome =
   | Extract<LoadOutcome, { ok: false }>;
 
 /**
- * Reads and loads a configuration folder, and returns the mistakes of both steps. Never throws because of the folder's
+ * Reads and loads a configuration folder, and returns the errors of both steps. Never throws because of the folder's
  * contents.
  */
 export async function readConfiguration(configDir: string): Promise<ReadOutcome> {
@@ -29,7 +29,7 @@ export async function readConfiguration(configDir: string): Promise<ReadOutcome>
   return { ok: false, issues: allIssues(found, loaded), warnings };
 }
 
-/** The mistakes of reading, compiling and loading documents, sorted by file. */
+/** The errors of reading, compiling and loading documents, sorted by file. */
 export function allIssues(found: readonly ConfigIssue[], loaded: LoadOutcome): ConfigIssue[] {
   return withoutRepetition([...found, ...(loaded.ok ? [] : loaded.issues)]);
 }
@@ -46,7 +46,7 @@ function isImported({ file, path }: ConfigIssue, documents: ConfigDocuments): bo
 /** Removes duplicates: a missing tenant.json is reported by the reader and, if the tenant has schemas, by the loader. */
 function withoutRepetition(issues: readonly ConfigIssue[]): ConfigIssue[] {
   const byText = new Map(issues.map((issue) => [`${issue.file}\n${issue.path}\n${issue.message}`, issue]));
-  // "Not compiled" is redundant if other mistakes are reported.
+  // "Not compiled" is redundant if other errors are reported.
   if (issues.some(({ message }) => message !== notCompiled)) {
     for (const [text, { message }] of byText) if (message === notCompiled) byText.delete(text);
   }

@@ -1,6 +1,6 @@
 /**
  * Checks the source groups and aliases that JSON and JavaScript schemas refer to by constant names. `src/schemas` compiles
- * files without knowing the tenant's groups, so the names are checked here, also in files with other mistakes.
+ * files without knowing the tenant's groups, so the names are checked here, also in files with other errors.
  */
 
 import { Cursor, type Findings } from '../../contract/config-cursor.ts';
@@ -19,7 +19,7 @@ export interface KnownNames {
 }
 
 /**
- * Checks the names in one schema file: an unknown source group is a mistake. An unknown schema or partial is a warning, because
+ * Checks the names in one schema file: an unknown source group is an error. An unknown schema or partial is a warning, because
  * views are delivered without it (docs/guide/operating.md "Diagnostics": null and a diagnostic).
  */
 export function checkNames(root: Cursor, known: KnownNames): void {

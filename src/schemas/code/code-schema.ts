@@ -107,7 +107,7 @@ export function codeIndexSchema(
   partials: Partials,
 ): IndexSchema {
   const { alias, file, index } = program;
-  // Its mistakes were reported when the program was compiled.
+  // Its errors were reported when the program was compiled.
   const at = new Cursor(file, '$.index', index, { issues: [], warnings: [] });
   const fields = readIndexFields(at);
   return {

@@ -36,7 +36,7 @@ const compilers: ReadonlyMap<string, Compile> = new Map([
 ]);
 
 /**
- * Compiles the `properties` of a schema file; mistakes are reported through the cursor.
+ * Compiles the `properties` of a schema file; errors are reported through the cursor.
  * @param shorthandAt how to compile a plain string at a position; as a string property by default
  */
 export function compileSchemaProperties(

@@ -55,7 +55,7 @@ function compileTarget(at: Cursor, scope: Scope): Resolve {
   }
   if (key === undefined) return () => null;
   const { text } = compileField(at.member(key), scope);
-  // Compiled even if it is not used, so that its mistakes are reported.
+  // Compiled even if it is not used, so that its errors are reported.
   const source = compileSource(at.member('source'), scope);
   return key === 'originId' ? byOriginId(text, source) : byEntityId(text);
 }

@@ -23,12 +23,12 @@ export interface PreviewedTenant {
   readonly previewed: PreviewedSchema;
 }
 
-/** The text has mistakes. */
+/** The text has errors. */
 export class SchemaTextError extends Error {
   override readonly name = 'SchemaTextError';
 
   constructor(readonly issues: readonly ConfigIssue[]) {
-    super('the schema has mistakes');
+    super('the schema has errors');
   }
 }
 
@@ -123,7 +123,7 @@ async function compiled(documents: ConfigDocuments, path: string): Promise<Confi
 }
 
 /**
- * Mistakes in stored documents are tolerated, because these were valid when they were published.
+ * Errors in stored documents are tolerated, because these were valid when they were published.
  * @throws SchemaTextError
  * @throws ProblemError 422 if the check takes too long
  */

@@ -52,7 +52,7 @@ test('check: errors are printed by file with path and hint, counted, with exit c
     stderr,
     /^tenants\/site\/tenant\.json: \$\.domain: unknown key "domain"\n {4}Did you mean "domains"/m,
   );
-  assert.match(stderr, /\n\n4 mistakes in /);
+  assert.match(stderr, /\n\n4 errors in /);
   assert.doesNotMatch(stderr, /source-key|client-key/);
 });
 
@@ -99,7 +99,7 @@ test('check: an error and a warning are printed together', async (t) => {
   assert.equal(status, 1);
   assert.match(
     stderr,
-    /unknown key "unknown"[\s\S]*there is no partial "crd"[\s\S]* mistakes and 1 warning in /,
+    /unknown key "unknown"[\s\S]*there is no partial "crd"[\s\S]* errors and 1 warning in /,
   );
 });
 
@@ -126,7 +126,7 @@ test('check: the folder is set by .env or the environment; invalid settings and 
   const folder = await folderWith(t, { '.env': 'CONFIG_DIR=nowhere\n' });
   const missing = check([], folder);
   assert.equal(missing.status, 1);
-  assert.match(missing.stderr, /tenants: \$: not found\n {4}Create it.*\n\n1 mistake in .*nowhere/);
+  assert.match(missing.stderr, /tenants: \$: not found\n {4}Create it.*\n\n1 error in .*nowhere/);
   const wrong = check([], folder, { PORT: 'x' });
   assert.deepEqual([wrong.status, wrong.stderr.split('\n').length], [1, 2]);
   assert.match(wrong.stderr, /^PORT is "x"/);

@@ -32,7 +32,7 @@ const noSourceMap = '\n//# sourceMappingURL=data:application/json,{"version":3,"
 
 /**
  * @param file path of the schema, relative to CONFIG_DIR
- * @param issues receives every mistake, with line and column
+ * @param issues receives every error, with line and column
  */
 export async function bundle(file: string, read: ReadModule, issues: ConfigIssue[]): Promise<Bundle | null> {
   const tenantFolder = file.split('/').slice(0, 2).join('/');
