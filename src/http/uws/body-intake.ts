@@ -16,7 +16,7 @@ export interface WatchedBody {
 export class BodyIntake {
   readonly #receiving = new SlotMap<WatchedBody>();
   /** Limits how many pieces of compressed bodies are decompressed at a time. */
-  readonly unpackingTurns = new Semaphore(unpackingAtOnceMax);
+  readonly decompressionTurns = new Semaphore(unpackingAtOnceMax);
   #heldBytes = 0;
   #timer: NodeJS.Timeout | null = null;
 

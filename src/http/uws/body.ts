@@ -5,8 +5,14 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import type { BodyIntake } from './body-intake.ts';
+import {
+  type BodyCoding,
+  type CompressedCoding,
+  codingOf,
+  compressedBytesMax,
+  Decompression,
+} from './decompression.ts';
 import { headerText } from './text-decoding.ts';
-import { type BodyCoding, codingOf, type PackedCoding, packedBytesMax, Unpacking } from './unpacking.ts';
 
 /** Smaller pieces are buffered until they reach this size. */
 const gatheredBytes = 4 * 1024;
@@ -54,7 +60,7 @@ const invalidByte = Uint8Array.of(0xff);
 /** Receives a piece of a body. */
 type Consume = (piece: Uint8Array) => void;
 
-interface UnpackedReading {
+interface DecompressedReading {
   readonly consume: Consume;
   /** Limit of the decompressed bytes. */
   readonly bytesMax: number;
@@ -79,7 +85,7 @@ export class RequestBody {
   /** From `BodyIntake.watch`; null while the body is not watched. */
   #slot: number | null = null;
   #lastPieceAtMs = 0;
-  #unpacking: Unpacking | null = null;
+  #decompression: Decompression | null = null;
   /** Null before the body is read, and after it is complete or has failed. */
   #reject: ((error: Error) => void) | null = null;
 
@@ -105,14 +111,15 @@ export class RequestBody {
   read(consume: Consume, bytesMax: number, tooLarge: ProblemError): Promise<void> {
     return new Promise((resolve, reject) => {
       const coding = this.#coding();
-      if (this.announcedBytes > (coding === 'identity' ? bytesMax : packedBytesMax(bytesMax))) throw tooLarge;
+      if (this.announcedBytes > (coding === 'identity' ? bytesMax : compressedBytesMax(bytesMax)))
+        throw tooLarge;
       const finish = () => {
         this.#reject = null;
         resolve();
       };
       if (coding !== 'identity') {
-        const unpacking = this.#unpacked(coding, { consume, bytesMax, tooLarge, finish });
-        this.#receive((piece, isLast) => unpacking.push(piece.slice(), isLast), reject);
+        const decompression = this.#decompressed(coding, { consume, bytesMax, tooLarge, finish });
+        this.#receive((piece, isLast) => decompression.push(piece.slice(), isLast), reject);
         return;
       }
       this.#receive((piece, isLast) => {
@@ -163,23 +170,26 @@ export class RequestBody {
   }
 
   /** Decompresses pushed data, and fails beyond `bytesMax`. */
-  #unpacked(coding: PackedCoding, { consume, bytesMax, tooLarge, finish }: UnpackedReading): Unpacking {
+  #decompressed(
+    coding: CompressedCoding,
+    { consume, bytesMax, tooLarge, finish }: DecompressedReading,
+  ): Decompression {
     let bytes = 0;
-    const piece = (unpacked: Uint8Array) => {
-      bytes += unpacked.length;
+    const piece = (decompressed: Uint8Array) => {
+      bytes += decompressed.length;
       if (bytes > bytesMax) throw tooLarge;
-      this.#take(unpacked.length);
-      consume(unpacked);
+      this.#take(decompressed.length);
+      consume(decompressed);
     };
-    const end = (isSound: boolean) => {
-      if (!isSound) consume(invalidByte);
+    const end = (isValid: boolean) => {
+      if (!isValid) consume(invalidByte);
       finish();
     };
-    this.#unpacking = new Unpacking(coding, this.#intake.unpackingTurns, {
-      piece: (unpacked) => this.#attempt(() => piece(unpacked)),
-      end: (isSound) => this.#attempt(() => end(isSound)),
+    this.#decompression = new Decompression(coding, this.#intake.decompressionTurns, {
+      piece: (decompressed) => this.#attempt(() => piece(decompressed)),
+      end: (isValid) => this.#attempt(() => end(isValid)),
     });
-    return this.#unpacking;
+    return this.#decompression;
   }
 
   /** Calls `act` unless the body is complete or has failed. An error that it throws fails the body. */
@@ -231,7 +241,7 @@ export class RequestBody {
     const reject = this.#reject;
     this.#reject = null;
     this.#unwatch();
-    this.#unpacking?.stop();
+    this.#decompression?.stop();
     reject?.(error);
   }
 }

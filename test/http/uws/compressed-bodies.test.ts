@@ -51,11 +51,11 @@ before(async () => {
 });
 after(() => front.stop());
 
-/** Without the slowest quality: the unpacked body is the same, and most of the test's time was compression. */
+/** Without the slowest quality: the decompressed body is the same, and most of the test's time was compression. */
 const packBr = (bytes: Uint8Array | string) =>
   brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } });
 
-const packers = [
+const compressors = [
   ['gzip', gzipSync],
   ['x-gzip', gzipSync],
   ['GZIP', gzipSync],
@@ -110,9 +110,9 @@ test('compressed bodies: every endpoint with a body accepts each coding, and ans
     await send(route, exampleOf(route));
     const plain = seen(await send(route, exampleOf(route)));
     assert.ok(![400, 413, 415].includes(plain.status), `${nameOf(route)} ${plain.status} ${plain.text}`);
-    for (const [coding, pack] of packers)
+    for (const [coding, compress] of compressors)
       assert.deepEqual(
-        seen(await send(route, pack(exampleOf(route)), coding)),
+        seen(await send(route, compress(exampleOf(route)), coding)),
         plain,
         `${nameOf(route)} ${coding}`,
       );
@@ -134,8 +134,8 @@ test('compressed bodies: corrupt, truncated, empty or trailing data is rejected 
     const broken = withoutPlace(seen(await send(route, Buffer.from('['))));
     assert.ok(broken.status === 400 || broken.status === 422, nameOf(route));
     const example = exampleOf(route);
-    for (const [coding, pack] of packers.slice(0, 6)) {
-      const packed = pack(example);
+    for (const [coding, compress] of compressors.slice(0, 6)) {
+      const packed = compress(example);
       for (const bytes of [
         example,
         // For fetch, a DELETE without a byte has no length.
@@ -144,9 +144,9 @@ test('compressed bodies: corrupt, truncated, empty or trailing data is rejected 
         packed.subarray(0, 1),
         Buffer.concat([packed, Buffer.from('x')]),
         Buffer.concat([packed, Buffer.alloc(20)]),
-        pack(Buffer.alloc(0)),
-        pack(Buffer.from('[')),
-        pack(packed),
+        compress(Buffer.alloc(0)),
+        compress(Buffer.from('[')),
+        compress(packed),
       ]) {
         const given = withoutPlace(seen(await send(route, bytes, coding)));
         assert.deepEqual(given, broken, `${nameOf(route)} ${coding}`);
@@ -182,11 +182,12 @@ test('compressed bodies: a body whose compressed form is exactly at the limit is
     assert.notEqual(plain.status, 413, nameOf(route));
     const tooLarge = seen(await send(route, filled(bytesMax + 1)));
     assert.equal(tooLarge.status, 413, nameOf(route));
-    for (const [coding, pack] of packers) {
+    for (const [coding, compress] of compressors) {
       // If compression does not make it smaller, the uncompressed size is the same.
-      const stored = pack === gzipSync ? gzipSync(filled(bytesMax), { level: 0 }) : pack(filled(bytesMax));
+      const stored =
+        compress === gzipSync ? gzipSync(filled(bytesMax), { level: 0 }) : compress(filled(bytesMax));
       assert.deepEqual(seen(await send(route, stored, coding)), plain, `${nameOf(route)} ${coding}`);
-      assert.deepEqual(seen(await send(route, pack(filled(bytesMax + 1)), coding)), tooLarge);
+      assert.deepEqual(seen(await send(route, compress(filled(bytesMax + 1)), coding)), tooLarge);
     }
   }
 });
@@ -215,7 +216,7 @@ test('compressed bodies: a large compressed bulk save is accepted too, entity by
     type: 't',
     properties: { text: `${at} `.repeat(20_000) },
   }));
-  for (const [coding, pack] of [
+  for (const [coding, compress] of [
     ['gzip', gzipSync],
     ['br', packBr],
   ] as const) {
@@ -223,7 +224,7 @@ test('compressed bodies: a large compressed bulk save is accepted too, entity by
     const response = await fetch(`${front.url}/ingest/v2`, {
       method: 'POST',
       headers: { 'X-Api-Key': apiKeys.source, 'Content-Encoding': coding },
-      body: pack(JSON.stringify(renamed)),
+      body: compress(JSON.stringify(renamed)),
     });
     const answer = (await response.json()) as { changedSourceEntities: string[] };
     assert.equal(answer.changedSourceEntities.length, 50, JSON.stringify(answer).slice(0, 500));
