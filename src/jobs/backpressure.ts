@@ -37,21 +37,21 @@ const portionMin = 10;
 /** One portion waits for the owner while it processes another. */
 export const portionMax = rebuildsWaitingMax / 2;
 
-/** Figures of a front are averages over a second, up to a second old. */
-const figureAgeMs = 2_200;
-/** Figures may not include the effect of work that began less than this ago. */
+/** The reports of a front are averages over a second, up to a second old. */
+const reportAgeMs = 2_200;
+/** Reports may not include the effect of work that began less than this ago. */
 const showsAfterMs = 1_000;
-/** A baseline is the median of this many figures, because a starting command causes load for a second or two. */
-const baselineFigures = 8;
+/** A baseline is the median of this many reports, because a starting command causes load for a second or two. */
+const baselineReports = 8;
 /**
  * How often work pauses so that the fronts can report baselines, and for how long at most. Slow work loses little by pausing
  * more often, and detects sooner that something else slows down the readers.
  */
 const baselineEveryMs = { atSpeed: 60_000, slow: 10_000 };
-const pauseMaxMs = 2 * figureAgeMs;
+const pauseMaxMs = 2 * reportAgeMs;
 
 /** The last report of one front. */
-export interface FrontFigures {
+export interface FrontReport {
   readonly id: string;
   readonly requestsPerSecond: number;
   /** Mean latency of a small read from Redis over a second; null if it is not measured. */
@@ -73,7 +73,7 @@ export class Backpressure {
   /** Since when work is paused to measure baselines; null while it is not paused. */
   #pausedSinceMs: number | null = null;
   /** When the current work began, when its last portion begins, and when its next one may begin. */
-  #beganMs = Number.NEGATIVE_INFINITY;
+  #startedMs = Number.NEGATIVE_INFINITY;
   #workedMs = Number.NEGATIVE_INFINITY;
   #nextMs = Number.NEGATIVE_INFINITY;
   /** Entities in portions since the last report of the fronts, and the time of that report. */
@@ -86,19 +86,19 @@ export class Backpressure {
   }
 
   /** Adjusts the rate to the latest reports of all fronts. Must be called each second, also while there is no work. */
-  update(fronts: readonly FrontFigures[], nowMs: number): void {
+  update(fronts: readonly FrontReport[], nowMs: number): void {
     const usedPerSecond = (1000 * this.#given) / (nowMs - this.#reportedMs);
     this.#given = 0;
     this.#reportedMs = nowMs;
     const read = fronts.filter(({ requestsPerSecond }) => requestsPerSecond >= readersFromPerSecond);
     if (read.length === 0 || !this.#hasReaders) {
       this.#rate = rates.first;
-      this.#beganMs = nowMs;
+      this.#startedMs = nowMs;
     }
     this.#hasReaders = read.length > 0;
     this.#forgetAllBut(fronts);
-    if (nowMs - this.#workedMs >= figureAgeMs) this.#learn(read, nowMs);
-    else if (this.#pausedSinceMs === null && nowMs - this.#beganMs >= showsAfterMs) {
+    if (nowMs - this.#workedMs >= reportAgeMs) this.#learn(read, nowMs);
+    else if (this.#pausedSinceMs === null && nowMs - this.#startedMs >= showsAfterMs) {
       this.#adjust(read, usedPerSecond);
     }
     this.#updatePause(read, nowMs);
@@ -107,7 +107,7 @@ export class Backpressure {
   /** The next portion of a job; null while work is paused: try again after `pausedPollMs`. */
   portion(nowMs: number): Portion | null {
     if (this.#pausedSinceMs !== null) return null;
-    if (nowMs - this.#workedMs >= figureAgeMs) this.#beganMs = nowMs;
+    if (nowMs - this.#workedMs >= reportAgeMs) this.#startedMs = nowMs;
     const isFree = !this.#hasReaders || this.#rate === rates.most;
     const wanted = isFree ? portionMax : Math.round((this.#rate * portionMs) / 1000);
     const entities = Math.min(portionMax, Math.max(portionMin, wanted));
@@ -118,21 +118,21 @@ export class Backpressure {
     return { pauseMs: startMs - nowMs, entities };
   }
 
-  #forgetAllBut(fronts: readonly FrontFigures[]): void {
+  #forgetAllBut(fronts: readonly FrontReport[]): void {
     const present = new Set(fronts.map(({ id }) => id));
     for (const id of this.#baselinesMs.keys()) if (!present.has(id)) this.#baselinesMs.delete(id);
   }
 
-  #learn(read: readonly FrontFigures[], nowMs: number): void {
+  #learn(read: readonly FrontReport[], nowMs: number): void {
     this.#baselineAtMs = nowMs;
     for (const { id, readWaitMs } of read) {
       if (readWaitMs === null) continue;
-      this.#baselinesMs.set(id, [...(this.#baselinesMs.get(id) ?? []), readWaitMs].slice(-baselineFigures));
+      this.#baselinesMs.set(id, [...(this.#baselinesMs.get(id) ?? []), readWaitMs].slice(-baselineReports));
     }
   }
 
   /** The front with the largest slowdown counts. Fronts without a baseline are ignored. */
-  #adjust(read: readonly FrontFigures[], usedPerSecond: number): void {
+  #adjust(read: readonly FrontReport[], usedPerSecond: number): void {
     const slowed = read.map(({ id, readWaitMs }) => {
       const baseline = this.#baselinesMs.get(id);
       if (baseline === undefined || readWaitMs === null) return 1;
@@ -147,7 +147,7 @@ export class Backpressure {
   }
 
   /** Starts a pause if baselines are missing or old, and ends it when they are known. */
-  #updatePause(read: readonly FrontFigures[], nowMs: number): void {
+  #updatePause(read: readonly FrontReport[], nowMs: number): void {
     const isMissing = read.some(({ id, readWaitMs }) => readWaitMs !== null && !this.#baselinesMs.has(id));
     const everyMs = this.#rate < rates.first / 2 ? baselineEveryMs.slow : baselineEveryMs.atSpeed;
     const isNeeded = read.length > 0 && (isMissing || nowMs - this.#baselineAtMs >= everyMs);
@@ -164,8 +164,8 @@ function medianOf(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-/** Fronts report their figures once a second. */
-export const frontFiguresEveryMs = 1_000;
+/** Fronts report once a second. */
+export const frontReportsEveryMs = 1_000;
 const pausedPollMs = 100;
 
 export class PacedPortions {
@@ -174,8 +174,8 @@ export class PacedPortions {
 
   constructor(store: Store) {
     this.#updating = new CachedPromise(async () => {
-      this.#pace.update(figuresOf(await liveProcesses(store)), performance.now());
-    }, frontFiguresEveryMs);
+      this.#pace.update(reportsOf(await liveProcesses(store)), performance.now());
+    }, frontReportsEveryMs);
   }
 
   /** Entities per second over all jobs; null for no limit, because there are no readers. */
@@ -207,7 +207,7 @@ export class PacedPortions {
   }
 }
 
-function figuresOf(processes: Awaited<ReturnType<typeof liveProcesses>>): FrontFigures[] {
+function reportsOf(processes: Awaited<ReturnType<typeof liveProcesses>>): FrontReport[] {
   return processes
     .filter(({ role }) => role === 'web')
     .map(({ id, requestsPerSecond = 0, readWaitMs = null }) => ({ id, requestsPerSecond, readWaitMs }));

@@ -15,7 +15,7 @@ import type { ProcessBeat } from '../store/processes/process-messages.ts';
 import { StoreUnavailableError } from '../store/redis/redis-errors.ts';
 import type { Store } from '../store/store.ts';
 import { WebhookJobs, type WebhookJobsOptions } from '../webhooks/webhook-jobs.ts';
-import { frontFiguresEveryMs, PacedPortions } from './backpressure.ts';
+import { frontReportsEveryMs, PacedPortions } from './backpressure.ts';
 import { runDryRun } from './dry-run/dry-run-job.ts';
 import { type DryRunProgress, type DryRunTask, dryRunJobs, dryRunQueueName } from './dry-run/queue.ts';
 import { LayoutWatch } from './layout-change.ts';
@@ -109,10 +109,10 @@ export class JobsProcess {
       configuration,
       ...webhooks,
       onAttempt: (tenant, webhook, outcome) => this.metrics.webhookRequests.inc({ tenant, webhook, outcome }),
-      onFigures: (figures) => {
+      onStats: (webhooks) => {
         this.metrics.webhookBehind.reset();
         this.metrics.webhookFailing.reset();
-        for (const { tenant, alias: webhook, behind, isFailing } of figures) {
+        for (const { tenant, alias: webhook, behind, isFailing } of webhooks) {
           this.metrics.webhookBehind.set({ tenant, webhook }, behind);
           this.metrics.webhookFailing.set({ tenant, webhook }, isFailing ? 1 : 0);
         }
@@ -160,7 +160,7 @@ export class JobsProcess {
       this.#repeat(enqueueTickMs, () => this.#enqueue()),
       this.#repeat(measureMs, () => this.#measure()),
       this.#repeat(clashesMs, () => this.#countClashes()),
-      this.#repeat(frontFiguresEveryMs, () => context.pace.update()),
+      this.#repeat(frontReportsEveryMs, () => context.pace.update()),
     ]);
   }
 
@@ -235,7 +235,7 @@ export class JobsProcess {
         counts.reduce((sum, count) => sum + count, 0),
       );
     }
-    // Removes the figures of removed tenants.
+    // Removes the metrics of removed tenants.
     this.metrics.clashes.reset();
     for (const [tenant, count] of clashes) this.metrics.clashes.set({ tenant }, count);
   }

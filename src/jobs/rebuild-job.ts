@@ -219,13 +219,8 @@ function isOutdated(
   const place = placeOf(configuration, tenantAlias, sourceId);
   const wanted = place?.tenant.lookupLayouts.get(sourceId) ?? null;
   const kept = layouts.keptOf({ tenant: tenantAlias, sourceId }, wanted);
-  if (
-    !sameNames(
-      kept.map(({ id }) => id),
-      lookups.map(({ layoutId }) => layoutId),
-    )
-  )
-    return true;
+  const [keptIds, indexedIds] = [kept.map(({ id }) => id), lookups.map(({ layoutId }) => layoutId)];
+  if (!sameNames(keptIds, indexedIds)) return true;
   const { written } = layouts.urlFormsOf(tenantAlias);
   if (outputs.some(({ claims }) => claims.some(({ field }) => isOtherForm(field, written)))) return true;
   const builders = (place === null ? [] : buildersFor(place.tenant, place.source, type)).filter(

@@ -59,7 +59,7 @@ export class ProcessMetrics {
       registers: [this.registry],
       collect() {
         this.reset();
-        for (const [value, figure] of read()) this.set({ [label]: value }, figure);
+        for (const [value, number] of read()) this.set({ [label]: value }, number);
       },
     });
   }

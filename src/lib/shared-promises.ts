@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 /** Shares the result of an async read among all callers within a time. A failure is not cached. */
 export class CachedPromise<T> {
   #promise: Promise<T> | null = null;
-  #beganMs = 0;
+  #startedMs = 0;
 
   /** @param keptMs how long a result is shared, counted from the start of the read */
   constructor(
@@ -13,10 +13,10 @@ export class CachedPromise<T> {
 
   get(): Promise<T> {
     const nowMs = performance.now();
-    if (this.#promise !== null && nowMs < this.#beganMs + this.keptMs) return this.#promise;
+    if (this.#promise !== null && nowMs < this.#startedMs + this.keptMs) return this.#promise;
     const promise = this.read();
     this.#promise = promise;
-    this.#beganMs = nowMs;
+    this.#startedMs = nowMs;
     promise.catch(() => {
       if (this.#promise === promise) this.#promise = null;
     });

@@ -111,7 +111,7 @@ export async function startFront(): Promise<RunningRole> {
     openRateLimit,
     connectionsMax: connectionsMax(),
   });
-  showFigures(metrics, progress, [cache, rowViews], referencedViews);
+  registerMetrics(metrics, progress, [cache, rowViews], referencedViews);
   const faults = new FaultWatch(readiness, log);
   faults.showIn(metrics);
   if (settings.metricsPort === null) metrics.addCollector(() => store.registry.metrics(id));
@@ -129,7 +129,7 @@ export async function startFront(): Promise<RunningRole> {
       layouts: configuration.layouts.version,
       partitions: [],
       waitingFor: [],
-      ...load.figures,
+      ...load.stats,
     }),
     metrics: () => metrics.text(),
   });
@@ -165,14 +165,13 @@ export async function startFront(): Promise<RunningRole> {
   return { context, id, role: 'web', metrics, stop };
 }
 
-function showFigures(
+function registerMetrics(
   metrics: FrontMetrics,
   progress: Progress,
-  caches: readonly Pick<AnswerCache, 'figures'>[],
+  caches: readonly Pick<AnswerCache, 'stats'>[],
   referencedViews: ReferencedViewCache,
 ): void {
-  const sumOf = (name: keyof AnswerCache['figures']) =>
-    caches.reduce((sum, { figures }) => sum + figures[name], 0);
+  const sumOf = (name: keyof AnswerCache['stats']) => caches.reduce((sum, { stats }) => sum + stats[name], 0);
   metrics.gaugeOfPartitions('millrace_stream_backlog_entries', 'Stream entries waiting, by partition', () =>
     progress.backlogs(),
   );

@@ -63,7 +63,7 @@ function isAllowed(keyHash: string | null, { headers }: IncomingMessage): boolea
   }
 }
 
-/** Gauges that the library names like counters. It has the same figures under other names too. */
+/** Gauges that the library names like counters. It has the same values under other names too. */
 const misnamed = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
@@ -80,7 +80,7 @@ const loopSampleMs = 100;
  * Adds the metrics of every process to a registry, with the prefix `millrace_`: version, processor time, memory, file
  * descriptors, event loop delay.
  */
-export function collectProcessFigures(registry: Registry): void {
+export function collectProcessMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry, prefix, eventLoopMonitoringPrecision: loopSampleMs });
   for (const name of misnamed) registry.removeSingleMetric(prefix + name);
   const build = new Gauge({

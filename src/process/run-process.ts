@@ -9,7 +9,7 @@ import { type Niceness, nicenessMax } from '../config/settings/setting.ts';
 import { stopMsOf } from '../contract/front-limits.ts';
 import { asTyped } from '../lib/typed-command.mjs';
 import { releaseMemoryWhileIdle } from './idle-memory.ts';
-import { collectProcessFigures, type MetricsOrigin, serveMetrics } from './metrics-server.ts';
+import { collectProcessMetrics, type MetricsOrigin, serveMetrics } from './metrics-server.ts';
 import { processSettings, type RunningRole } from './process-context.ts';
 
 export type ProcessName = 'web' | 'worker' | 'jobs' | 'small';
@@ -40,7 +40,7 @@ async function main(name: ProcessName, starts: readonly (() => Promise<RunningRo
       const running = await start();
       const { id, role, metrics } = running;
       // Collected for one role only, because processor time and memory are those of the whole process.
-      if (at === 0) collectProcessFigures(metrics.registry);
+      if (at === 0) collectProcessMetrics(metrics.registry);
       origins.push({ id, role, text: () => metrics.text() });
       return running;
     }),

@@ -76,7 +76,7 @@ export async function startWorker(): Promise<RunningRole> {
       ),
     onError: (error) => onError('a query broke', error),
   });
-  showFigures(worker.metrics, responder, copies);
+  registerMetrics(worker.metrics, responder, copies);
 
   configuration.onChange((current) => {
     (copies ?? owned)
@@ -112,21 +112,21 @@ export async function startWorker(): Promise<RunningRole> {
   return { context, id: worker.id, role: 'worker', metrics, stop };
 }
 
-function showFigures(metrics: ProcessMetrics, responder: Responder, copies: ShardCopies | null): void {
+function registerMetrics(metrics: ProcessMetrics, responder: Responder, copies: ShardCopies | null): void {
   metrics.countOf(
     'millrace_queries_refused_total',
     'Queries rejected because they exceeded their processor time',
-    () => responder.figures.refused,
+    () => responder.stats.refused,
   );
   metrics.countOf(
     'millrace_query_pauses_total',
     'Times that a query yielded to other work',
-    () => responder.figures.pauses,
+    () => responder.stats.pauses,
   );
   metrics.countOf(
     'millrace_queries_dropped_total',
     'Requests of fronts dropped because their time limit had passed',
-    () => responder.figures.dropped,
+    () => responder.stats.dropped,
   );
   metrics.gaugeOf(
     'millrace_shard_copies_partitions',

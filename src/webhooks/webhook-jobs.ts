@@ -22,7 +22,7 @@ interface WebhookTask {
   readonly field: string;
 }
 
-export interface WebhookFigures {
+export interface WebhookStats {
   readonly tenant: string;
   readonly alias: string;
   /** Log entries after its position. */
@@ -40,7 +40,7 @@ export interface WebhookJobsOptions
   onFailing(tenant: string, alias: string, failure: WebhookFailure): void;
   onWorking(tenant: string, alias: string): void;
   /** Called regularly with the state of all webhooks. */
-  onFigures(figures: readonly WebhookFigures[]): void;
+  onStats(webhooks: readonly WebhookStats[]): void;
 }
 
 interface Configured {
@@ -90,7 +90,7 @@ export class WebhookJobs {
     if (!isNew && Date.now() - this.#maintainedAt < maintenanceMs) return;
     this.#maintainedAt = Date.now();
     if (this.#configured.size > 0) await this.#maintain();
-    else this.options.onFigures([]);
+    else this.options.onStats([]);
   }
 
   #read(): Map<string, Configured> {
@@ -121,7 +121,7 @@ export class WebhookJobs {
       const configured = this.#configured.get(field);
       return configured === undefined ? [] : [{ ...configured, state }];
     });
-    this.options.onFigures(
+    this.options.onStats(
       await Promise.all(
         configuredStates.map(async ({ tenant, webhook, feed, state }) => {
           const { alias, behind, state: status } = await webhookStatusOf(store, feed, webhook, state);

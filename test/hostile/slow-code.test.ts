@@ -88,11 +88,11 @@ before(async () => {
   });
   client = system.client();
   const calibration = 3e7;
-  const beganMs = process.cpuUsage().user;
+  const startedMs = process.cpuUsage().user;
   let n = 0;
   for (let i = 0; i < calibration; i += 1) n = (n * 7 + i) % 1000003;
   assert.ok(n >= 0);
-  rounds = Math.floor((calibration * 400_000) / (process.cpuUsage().user - beganMs));
+  rounds = Math.floor((calibration * 400_000) / (process.cpuUsage().user - startedMs));
 });
 after(() => system.stop());
 

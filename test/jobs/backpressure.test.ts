@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { RequestRate } from '../../src/http/operations/request-rate.ts';
 import {
   Backpressure,
-  type FrontFigures,
+  type FrontReport,
   PacedPortions,
   portionMax,
   rates,
@@ -75,7 +75,7 @@ class Play {
   }
 }
 
-function front(id: string, requestsPerSecond: number, readWaitMs: number | null): FrontFigures {
+function front(id: string, requestsPerSecond: number, readWaitMs: number | null): FrontReport {
   return { id, requestsPerSecond, readWaitMs };
 }
 
@@ -119,7 +119,7 @@ test('backpressure: without readers there is no pause, and when one arrives the 
   assert.equal(play.pace.perSecond, rates.first);
 });
 
-test('backpressure: noticeable work continues at half of its rate with the next figures, and never below the minimum', () => {
+test('backpressure: noticeable work continues at half of its rate with the next reports, and never below the minimum', () => {
   const play = new Play({ quietMs: 0.4, capacity: 6_000, slowdown: 0.01 });
   play.rest(5_000);
   play.work(20_000);

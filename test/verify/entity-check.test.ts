@@ -22,7 +22,7 @@ const originId = 'e0';
 
 test('entity check: an entity that was deleted and created again between two checks is not the same difference', async () => {
   const store = await redis.openEmptyStore(1);
-  const look = async () => {
+  const check = async () => {
     const lookups = new ReadOnlyLookups(store, new IndexedCandidates(store, LayoutStates.none));
     const context = {
       store,
@@ -51,11 +51,11 @@ test('entity check: an entity that was deleted and created again between two che
       ],
     });
   await save();
-  const first = await look();
+  const first = await check();
   assert.equal(first.length, 1);
-  assert.deepEqual(await look(), first, 'nothing changed');
+  assert.deepEqual(await check(), first, 'nothing changed');
   await removeEntities(store, { ...place, originIds: [originId] });
   await save();
-  const [again] = await look();
+  const [again] = await check();
   assert.notEqual(again?.fingerprint, first[0]?.fingerprint);
 });

@@ -17,13 +17,13 @@ export class LeaseWatch {
 
   /**
    * Processes a read of all partitions.
-   * @param beganMs when it was requested, on a monotonic clock
+   * @param startedMs when it was requested, on a monotonic clock
    * @param endedMs when it was answered
    * @returns partition -> lease that was not renewed for a whole lease time, although it is valid in Redis
    */
   observe(
     owners: readonly PartitionOwner[],
-    beganMs: number,
+    startedMs: number,
     endedMs: number,
   ): ReadonlyMap<number, RenewalMark> {
     const unrenewed = new Map<number, RenewalMark>();
@@ -32,7 +32,7 @@ export class LeaseWatch {
       if (!holds) this.#seen.delete(partition);
       else if (seen?.epoch !== epoch || seen.leaseUntilMs !== leaseUntilMs)
         this.#seen.set(partition, { epoch, leaseUntilMs, sinceMs: endedMs });
-      else if (beganMs - seen.sinceMs > this.leaseMs) unrenewed.set(partition, seen);
+      else if (startedMs - seen.sinceMs > this.leaseMs) unrenewed.set(partition, seen);
     }
     return unrenewed;
   }

@@ -15,7 +15,7 @@ export interface Refusal {
   readonly refusal: string;
 }
 
-const statusesAboutTheBody = new Set([400, 413, 422, 500]);
+const bodyErrorStatuses = new Set([400, 413, 422, 500]);
 
 /**
  * Reads a response of `POST /ingest/v2` (docs/reference/http.md "Saving many entities").
@@ -28,13 +28,13 @@ export function readBulkAnswer(answer: BulkAnswer, records: readonly EntityRecor
     throw new CommandStop('This key cannot ingest (403). Set --key to the API key of a source.');
   }
   const errors = body === null ? undefined : getOwn(body, 'errors');
-  const isAboutEach = body !== null && Object.hasOwn(body, 'changedSourceEntities');
-  if (isAboutEach && isJsonObject(errors) && (answer.status === 200 || answer.status === 422)) {
+  const isPerEntity = body !== null && Object.hasOwn(body, 'changedSourceEntities');
+  if (isPerEntity && isJsonObject(errors) && (answer.status === 200 || answer.status === 422)) {
     return readOutcome(body, errors, records);
   }
-  if (statusesAboutTheBody.has(answer.status)) return { refusal: refusalText(answer, body) };
+  if (bodyErrorStatuses.has(answer.status)) return { refusal: refusalText(answer, body) };
   throw new CommandStop(
-    `The platform responded with ${answer.status}. Check that --url is the address of a Millrace.`,
+    `The platform responded with ${answer.status}. Check that --url is the address of a Millrace platform.`,
   );
 }
 

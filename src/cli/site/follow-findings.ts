@@ -146,7 +146,7 @@ async function failureLines(
   return [...lines.slice(0, linesMax), `${more} more failures: run npm run diagnostics`];
 }
 
-/** @param place file, line and column in a schema in code; a JSON path in other schemas */
+/** `place` is a file, line and column in a schema in code, and a JSON path in other schemas. */
 function failureLine(finding: LocatedDiagnostic): string {
   const { schema = '', place = '', message } = finding;
   return `${place}: ${message}. The schema ${schema} fails for ${exampleOf(finding)}`;

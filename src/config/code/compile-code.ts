@@ -54,7 +54,7 @@ const tools: Record<CompilePurpose, Tools> = {
   configuration: { compiler: new Compiler(), cpuMs: compileConfigurationCpuMs, sandbox: null },
 };
 
-const keptMs = 24 * 60 * 60 * 1_000;
+const keepAliveMs = 24 * 60 * 60 * 1_000;
 
 /**
  * Keeps the compiler and the sandbox running, for a process that compiles whenever a file is saved: starting them takes several
@@ -62,7 +62,7 @@ const keptMs = 24 * 60 * 60 * 1_000;
  */
 export function keepCompiler(): void {
   const { cpuMs } = tools.configuration;
-  tools.configuration = { compiler: new Compiler(keptMs), cpuMs, sandbox: new Sandbox(keptMs) };
+  tools.configuration = { compiler: new Compiler(keepAliveMs), cpuMs, sandbox: new Sandbox(keepAliveMs) };
 }
 
 const kinds: Readonly<Record<SchemaPath['kind'], ProgramKind>> = {
@@ -229,11 +229,11 @@ class Compilation {
     const name = programName(kind, alias);
     const id = `${file} ${createHash('sha256').update(code).digest('hex')}`;
     const set = { id, owner, programs: new Map([[name, code]]) };
-    const beganMs = performance.now();
+    const startedMs = performance.now();
     const reply = await this.#sandbox.describe(set, kind, alias);
     // A failure is charged by the clock, because restarting a killed process takes time too. Since the program is rejected
     // anyway, a slow machine causes no further rejections.
-    this.#charge(owner, reply.kind === 'failed' ? performance.now() - beganMs : reply.cpuMs);
+    this.#charge(owner, reply.kind === 'failed' ? performance.now() - startedMs : reply.cpuMs);
     if (reply.kind === 'failed') {
       const { line, column, message } = reply.failure;
       this.#issue(program, { line, column }, message, 'Correct it: the file is run when it is checked.');

@@ -88,14 +88,14 @@ export class CompilerProcess {
   /** Compiles a file, one at a time. @throws Error if the process cannot be started */
   async compile(file: string, read: ReadModule, cpuMsMax: number): Promise<CompileEnd & { cpuMs: number }> {
     await this.#started();
-    const beganCpuMs = this.#cpuMs();
+    const startedCpuMs = this.#cpuMs();
     let watch: NodeJS.Timeout | null = null;
     let cpuMs = 0;
     const end = await new Promise<CompileEnd>((ended) => {
       this.#task = { read, ended };
       const deadlineMs = performance.now() + Math.max(cpuMsMax * clockFactor, clockMsMin);
       watch = setInterval(() => {
-        cpuMs = this.#cpuMs() - beganCpuMs;
+        cpuMs = this.#cpuMs() - startedCpuMs;
         if (this.#mebibytes() > this.#restMebibytes + compilerMebibytesMax) this.#refuse('memory');
         else if (cpuMs > cpuMsMax || performance.now() > deadlineMs) this.#refuse('time');
       }, watchMs);

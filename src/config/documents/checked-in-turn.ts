@@ -11,12 +11,12 @@ import type { Steps } from '../../lib/cooperative-yield.ts';
 export async function checkedInTurn<T>(steps: Steps<T>, budgetMs: number = configurationCpuMs): Promise<T> {
   let spentMs = 0;
   for (;;) {
-    const beganMs = performance.now();
+    const startedMs = performance.now();
     let tookMs = 0;
     do {
       const { done, value } = steps.next();
       if (done) return value;
-      tookMs = performance.now() - beganMs;
+      tookMs = performance.now() - startedMs;
     } while (tookMs < sliceMs);
     spentMs += tookMs;
     if (spentMs > budgetMs) {

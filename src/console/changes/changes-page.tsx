@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Change } from '../api/answers.ts';
 import type { RequestError } from '../api/request.ts';
 import { urlHref } from '../parts/addresses.ts';
-import { Time } from '../parts/figures.tsx';
+import { Time } from '../parts/format.tsx';
 import { Empty, ErrorBox, State } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import { Table } from '../parts/table.tsx';

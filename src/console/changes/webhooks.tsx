@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Webhook } from '../api/answers.ts';
 import { RequestError, request } from '../api/request.ts';
 import { useGet } from '../api/use-get.ts';
-import { millisecondsText, numberText, Time } from '../parts/figures.tsx';
+import { millisecondsText, numberText, Time } from '../parts/format.tsx';
 import { Empty, ErrorBox, Loading, type Meaning, State } from '../parts/notices.tsx';
 import { Table } from '../parts/table.tsx';
 

@@ -1,5 +1,5 @@
 import { entitiesHref, scheduleHref, usePlace } from '../parts/addresses.ts';
-import { counted, numberText } from '../parts/figures.tsx';
+import { counted, numberText } from '../parts/format.tsx';
 import { Empty } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import { useTenant } from '../parts/tenant-context.ts';

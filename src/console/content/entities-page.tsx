@@ -2,7 +2,7 @@ import type { Entities } from '../api/answers.ts';
 import { withParameters } from '../api/request.ts';
 import { useGet } from '../api/use-get.ts';
 import { entitiesHref, entityHref, pageHref, urlHref, usePlace } from '../parts/addresses.ts';
-import { numberText, Time } from '../parts/figures.tsx';
+import { numberText, Time } from '../parts/format.tsx';
 import { Empty, ErrorBox, Loading } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import { Table } from '../parts/table.tsx';

@@ -3,7 +3,7 @@ import { withParameters } from '../api/request.ts';
 import { useGet } from '../api/use-get.ts';
 import { entitiesHref, entityHref, pageHref, urlHref, viewHref } from '../parts/addresses.ts';
 import { Copy } from '../parts/copy.tsx';
-import { Time } from '../parts/figures.tsx';
+import { Time } from '../parts/format.tsx';
 import { Json } from '../parts/json.tsx';
 import { Empty, ErrorBox, Loading } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';

@@ -1,5 +1,5 @@
 import type { Entity } from '../api/answers.ts';
-import { Day, Moment } from '../parts/figures.tsx';
+import { Day, Moment } from '../parts/format.tsx';
 import { type Meaning, State } from '../parts/notices.tsx';
 
 const meanings: Readonly<Record<Entity['state'], Meaning>> = {

@@ -2,7 +2,7 @@ import type { Schedule } from '../api/answers.ts';
 import { withParameters } from '../api/request.ts';
 import { useGet } from '../api/use-get.ts';
 import { entityHref, pageHref, scheduleHref, usePlace } from '../parts/addresses.ts';
-import { Moment } from '../parts/figures.tsx';
+import { Moment } from '../parts/format.tsx';
 import { Empty, ErrorBox, Loading, State } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import { Table } from '../parts/table.tsx';

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Status } from '../api/answers.ts';
 import { Chart, type Line } from '../parts/chart.tsx';
-import { millisecondsText, numberText } from '../parts/figures.tsx';
+import { millisecondsText, numberText } from '../parts/format.tsx';
 
 /** The rates of the last minutes, and the lag since this tab was opened. */
 export function Charts({ status }: { readonly status: Status }) {

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../api/answers.ts';
 import { viewHref } from '../parts/addresses.ts';
-import { counted, numberText } from '../parts/figures.tsx';
+import { counted, numberText } from '../parts/format.tsx';
 import { Empty, ErrorBox, State } from '../parts/notices.tsx';
 import { entityHrefOf, useTenant } from '../parts/tenant-context.ts';
 import { type Diagnosis, useDiagnostics } from './use-diagnostics.ts';

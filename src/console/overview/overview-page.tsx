@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Status } from '../api/answers.ts';
 import { useGet } from '../api/use-get.ts';
 import { pageHref } from '../parts/addresses.ts';
-import { bytesText, millisecondsText, numberText } from '../parts/figures.tsx';
+import { bytesText, millisecondsText, numberText } from '../parts/format.tsx';
 import { Empty, ErrorBox, Loading, type Meaning } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import { useTenant } from '../parts/tenant-context.ts';
@@ -27,12 +27,12 @@ export function OverviewPage() {
         }
       />
       {error !== null && <ErrorBox error={error} retry={reload} />}
-      {status === null ? error === null && <Loading /> : <Figures status={status} />}
+      {status === null ? error === null && <Loading /> : <StatusTiles status={status} />}
     </>
   );
 }
 
-function Figures({ status }: { readonly status: Status }) {
+function StatusTiles({ status }: { readonly status: Status }) {
   const { tenant } = useTenant();
   const entities = sum(tenant.sourceGroups.flatMap(({ types }) => types.map((one) => one.entities)));
   const views = sum(tenant.schemas.map((schema) => schema.views));

@@ -1,5 +1,5 @@
 import type { Status } from '../api/answers.ts';
-import { counted, millisecondsText, numberText } from '../parts/figures.tsx';
+import { counted, millisecondsText, numberText } from '../parts/format.tsx';
 import { State } from '../parts/notices.tsx';
 import { Table } from '../parts/table.tsx';
 

@@ -1,4 +1,4 @@
-import { counted, numberText } from './figures.tsx';
+import { counted, numberText } from './format.tsx';
 import { type DiffLine, lineDiff } from './line-diff.ts';
 import { State } from './notices.tsx';
 

@@ -2,7 +2,7 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Ids } from '../api/answers.ts';
 import { viewHref, viewParts } from './addresses.ts';
-import { numberText } from './figures.tsx';
+import { numberText } from './format.tsx';
 
 interface ViewLinksProps {
   readonly ids: Ids;

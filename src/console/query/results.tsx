@@ -1,5 +1,5 @@
 import type { Facet, QueryResult } from '../api/answers.ts';
-import { counted, millisecondsText, numberText } from '../parts/figures.tsx';
+import { counted, millisecondsText, numberText } from '../parts/format.tsx';
 import { Empty, ErrorBox, Loading } from '../parts/notices.tsx';
 import { Table } from '../parts/table.tsx';
 import { entityHrefOf, useTenant } from '../parts/tenant-context.ts';

@@ -1,5 +1,5 @@
 import { Difference } from '../parts/difference.tsx';
-import { numberText } from '../parts/figures.tsx';
+import { numberText } from '../parts/format.tsx';
 import { Table } from '../parts/table.tsx';
 import { ViewLink } from '../parts/view-links.tsx';
 

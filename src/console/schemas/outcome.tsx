@@ -1,7 +1,7 @@
 import type { Preview } from '../api/answers.ts';
 import { madeOf, usePreview } from '../api/use-get.ts';
 import { Difference } from '../parts/difference.tsx';
-import { counted, millisecondsText } from '../parts/figures.tsx';
+import { counted, millisecondsText } from '../parts/format.tsx';
 import { Json } from '../parts/json.tsx';
 import { Empty, ErrorBox, Loading } from '../parts/notices.tsx';
 import { useTenant } from '../parts/tenant-context.ts';
@@ -35,7 +35,7 @@ export function Outcome({ schema, edited, entity, sourceGroup }: OutcomeProps) {
       now.error !== null && <ErrorBox error={now.error} />
     ) : (
       <>
-        <Figures preview={now.preview} />
+        <PreviewStats preview={now.preview} />
         <Json value={madeOf(now.preview)} label="Current result" />
         <Details preview={now.preview} />
       </>
@@ -45,7 +45,7 @@ export function Outcome({ schema, edited, entity, sourceGroup }: OutcomeProps) {
   if (then.preview === null) return <Loading />;
   return (
     <>
-      <Figures preview={then.preview} />
+      <PreviewStats preview={then.preview} />
       <Difference
         before={now.preview === null ? undefined : madeOf(now.preview)}
         after={madeOf(then.preview)}
@@ -56,7 +56,7 @@ export function Outcome({ schema, edited, entity, sourceGroup }: OutcomeProps) {
   );
 }
 
-function Figures({ preview }: { readonly preview: Preview }) {
+function PreviewStats({ preview }: { readonly preview: Preview }) {
   return (
     <p class="quiet">
       Built in {millisecondsText(preview.milliseconds)}

@@ -1,6 +1,6 @@
 import type { Configuration, Tenant } from '../api/answers.ts';
 import { schemaHref } from '../parts/addresses.ts';
-import { numberText, Time } from '../parts/figures.tsx';
+import { numberText, Time } from '../parts/format.tsx';
 import { Empty } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import { Table } from '../parts/table.tsx';

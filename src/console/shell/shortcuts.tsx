@@ -10,11 +10,11 @@ export function Shortcuts() {
   const dialog = useRef<HTMLDialogElement>(null);
   // A layout effect, so that shortcuts work as soon as the page is visible.
   useLayoutEffect(() => {
-    let begunMs = 0;
+    let startedMs = 0;
     const press = (event: KeyboardEvent) => {
       if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return;
-      const isChord = event.timeStamp - begunMs < chordMs;
-      begunMs = event.key === 'g' ? event.timeStamp : 0;
+      const isChord = event.timeStamp - startedMs < chordMs;
+      startedMs = event.key === 'g' ? event.timeStamp : 0;
       if (event.key === '?') dialog.current?.showModal();
       else if (event.key === '/') focusSearch(event);
       else if (isChord) goTo(event.key);

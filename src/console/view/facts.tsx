@@ -1,6 +1,6 @@
 import type { Claim, ViewExplained } from '../api/answers.ts';
 import { entityParts, pageHref, schemaHref, urlHref } from '../parts/addresses.ts';
-import { bytesText, Moment, Time } from '../parts/figures.tsx';
+import { bytesText, Moment, Time } from '../parts/format.tsx';
 import { State } from '../parts/notices.tsx';
 import { entityHrefOf, useTenant } from '../parts/tenant-context.ts';
 import { ViewLink } from '../parts/view-links.tsx';

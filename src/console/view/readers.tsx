@@ -1,5 +1,5 @@
 import type { ViewExplained } from '../api/answers.ts';
-import { counted } from '../parts/figures.tsx';
+import { counted } from '../parts/format.tsx';
 import { Empty, Loading } from '../parts/notices.tsx';
 import { ViewLinks } from '../parts/view-links.tsx';
 import { listedOnce, type Reason } from './reasons.ts';

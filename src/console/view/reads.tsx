@@ -1,5 +1,5 @@
 import type { Lookup, ViewExplained } from '../api/answers.ts';
-import { counted, Moment, numberText } from '../parts/figures.tsx';
+import { counted, Moment, numberText } from '../parts/format.tsx';
 import { Empty, State } from '../parts/notices.tsx';
 import { Table } from '../parts/table.tsx';
 import { ViewLink } from '../parts/view-links.tsx';

@@ -2,7 +2,7 @@ import type { Entity, Ids, ViewExplained } from '../api/answers.ts';
 import { withParameters } from '../api/request.ts';
 import { madeOf, useGet, usePreview } from '../api/use-get.ts';
 import { Difference } from '../parts/difference.tsx';
-import { counted } from '../parts/figures.tsx';
+import { counted } from '../parts/format.tsx';
 import { ErrorBox, Loading, State } from '../parts/notices.tsx';
 import { useTenant } from '../parts/tenant-context.ts';
 import { ViewLinks } from '../parts/view-links.tsx';

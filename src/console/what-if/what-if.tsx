@@ -2,7 +2,7 @@ import type { Entity, ViewExplained } from '../api/answers.ts';
 import { withParameters } from '../api/request.ts';
 import { useGet } from '../api/use-get.ts';
 import { go, usePlace } from '../parts/addresses.ts';
-import { counted } from '../parts/figures.tsx';
+import { counted } from '../parts/format.tsx';
 import { Empty } from '../parts/notices.tsx';
 import { typedValue, valueText } from '../parts/typed-value.ts';
 import { ViewLinks } from '../parts/view-links.tsx';

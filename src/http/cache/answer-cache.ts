@@ -86,9 +86,7 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
     this.#kept = this.#nothingKept();
   }
 
-  get figures(): Readonly<
-    Record<'entries' | 'bytes' | 'hits' | 'misses' | 'evicted' | 'invalidated', number>
-  > {
+  get stats(): Readonly<Record<'entries' | 'bytes' | 'hits' | 'misses' | 'evicted' | 'invalidated', number>> {
     return { ...this.#counts, entries: this.#kept.size, bytes: this.#kept.weight };
   }
 

@@ -65,7 +65,7 @@ export class ReadWait {
   }
 }
 
-export type FrontFigures = Required<Pick<ProcessBeat, 'requestsPerSecond' | 'readWaitMs' | 'rates'>>;
+export type FrontStats = Required<Pick<ProcessBeat, 'requestsPerSecond' | 'readWaitMs' | 'rates'>>;
 
 /** Measures once per heartbeat. */
 export class FrontLoad {
@@ -73,7 +73,7 @@ export class FrontLoad {
   readonly #interfaces: InterfaceRate;
   readonly #readWait: ReadWait;
   readonly #timer: NodeJS.Timeout;
-  #figures: FrontFigures = {
+  #stats: FrontStats = {
     requestsPerSecond: 0,
     readWaitMs: null,
     rates: { ingest: 0, delivery: 0, query: 0 },
@@ -90,8 +90,8 @@ export class FrontLoad {
   }
 
   /** The latest measurements. */
-  get figures(): FrontFigures {
-    return this.#figures;
+  get stats(): FrontStats {
+    return this.#stats;
   }
 
   close(): void {
@@ -103,7 +103,7 @@ export class FrontLoad {
     const nowMs = performance.now();
     const requestsPerSecond = this.#requests.perSecond(nowMs);
     const rates = this.#interfaces.perSecond(nowMs);
-    this.#figures = { requestsPerSecond, rates, readWaitMs: this.#readWait.take() };
+    this.#stats = { requestsPerSecond, rates, readWaitMs: this.#readWait.take() };
     this.#readWait.setActive(requestsPerSecond >= 1);
   }
 }

@@ -73,7 +73,7 @@ function checkNumber(shape: Shape, value: number, at: Place, findings: Findings)
   if (shape.minimum !== undefined && value < shape.minimum)
     report(findings, at, `must be at least ${shape.minimum}`);
   if (shape.exclusiveMinimum !== undefined && value <= shape.exclusiveMinimum)
-    report(findings, at, `must be over ${shape.exclusiveMinimum}`);
+    report(findings, at, `must be greater than ${shape.exclusiveMinimum}`);
   if (shape.maximum !== undefined && value > shape.maximum)
     report(findings, at, `must be at most ${shape.maximum}`);
 }

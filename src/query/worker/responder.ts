@@ -31,7 +31,7 @@ export interface ResponderOptions {
   onStranger?(from: string): void;
 }
 
-export interface ResponderFigures {
+export interface ResponderStats {
   /** Number of answered requests. */
   readonly answered: number;
   /** Number of queries that exceeded their budget of processor time. */
@@ -94,7 +94,7 @@ export class Responder {
     return this.#listener.addresses;
   }
 
-  get figures(): ResponderFigures {
+  get stats(): ResponderStats {
     return {
       answered: this.#answered,
       refused: this.#refused,

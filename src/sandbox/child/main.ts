@@ -90,10 +90,10 @@ function* lines(): Generator<string> {
   }
 }
 
-/** @param beganUs processor time before the message was parsed, because parsing a large one takes time too */
-async function handle(message: ToSandbox, beganUs: number): Promise<void> {
-  let callBeganUs = beganUs;
-  const cpuMs = () => (cpuUs() - callBeganUs) / 1_000;
+/** @param startedUs processor time before the message was parsed, because parsing a large one takes time too */
+async function handle(message: ToSandbox, startedUs: number): Promise<void> {
+  let callStartedUs = startedUs;
+  const cpuMs = () => (cpuUs() - callStartedUs) / 1_000;
   switch (message.kind) {
     case 'open':
       return sets.open(message.id, message.programs);
@@ -109,7 +109,7 @@ async function handle(message: ToSandbox, beganUs: number): Promise<void> {
         };
         const reply = await build(sets.get(message.id), call, log, cpuMs);
         current = null;
-        callBeganUs = cpuUs();
+        callStartedUs = cpuUs();
         answer(reply);
       }
   }
@@ -118,7 +118,7 @@ async function handle(message: ToSandbox, beganUs: number): Promise<void> {
 answer({ kind: 'ready' });
 send();
 for (const line of lines()) {
-  const beganUs = cpuUs();
-  await handle(JSON.parse(line), beganUs);
+  const startedUs = cpuUs();
+  await handle(JSON.parse(line), startedUs);
   send();
 }

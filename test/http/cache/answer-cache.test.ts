@@ -29,7 +29,7 @@ test('answer cache: an answer is found by its client and query until something t
   assert.equal(found(cache, page('url=/c')), 'c');
   cache.invalidate(null);
   assert.equal(found(cache, page('url=/c')), null);
-  assert.deepEqual([cache.figures.entries, cache.figures.bytes], [0, 0]);
+  assert.deepEqual([cache.stats.entries, cache.stats.bytes], [0, 0]);
 });
 
 test('answer cache: the answer to a query is cached from its second request on', async () => {
@@ -133,22 +133,22 @@ test('answer cache: memory stays bounded, and frequently requested answers stay 
   for (let at = 0; at < 1000; at += 1) {
     await put(cache, page(`q${at}`), 'x'.repeat(1000), [`view ${at}`]);
     assert.ok(cache.find(page('q0')) !== null, `q0 after ${at}`);
-    assert.ok(cache.figures.bytes <= 100_000);
+    assert.ok(cache.stats.bytes <= 100_000);
   }
-  assert.ok(cache.figures.evicted > 900);
+  assert.ok(cache.stats.evicted > 900);
 });
 
 test('answer cache: compressed forms count, and an evicted answer accepts none', async () => {
   const cache = new AnswerCache(100_000);
   const kept = await cache.answerTo(page('q'), async () => answer('x', ['view a']));
-  const { bytes } = cache.figures;
+  const { bytes } = cache.stats;
   cache.updateSize(page('q'), kept, 500);
-  assert.equal(cache.figures.bytes, bytes + 500);
+  assert.equal(cache.stats.bytes, bytes + 500);
   cache.updateSize(page('q'), new FinishedAnswer(Buffer.from('x')), 500);
-  assert.equal(cache.figures.bytes, bytes + 500);
+  assert.equal(cache.stats.bytes, bytes + 500);
   change(cache, 'view a');
   cache.updateSize(page('q'), kept, 500);
-  assert.deepEqual([cache.figures.entries, cache.figures.bytes], [0, 0]);
+  assert.deepEqual([cache.stats.entries, cache.stats.bytes], [0, 0]);
 });
 
 test('answer cache: an answer that would take much of the cache is not cached', async () => {
@@ -156,7 +156,7 @@ test('answer cache: an answer that would take much of the cache is not cached', 
   await put(cache, page('q'), 'x'.repeat(1000), ['view a']);
   assert.equal(found(cache, page('q')), null);
   change(cache, 'view a');
-  assert.equal(cache.figures.invalidated, 0);
+  assert.equal(cache.stats.invalidated, 0);
 });
 
 test('answer cache: a cache of no bytes stores nothing', async () => {

@@ -37,7 +37,7 @@ for (const coding of ['gzip', 'br']) {
     const [first = 0, ...others] = await Promise.all(Array.from({ length: 30 }, read));
     assert.ok(first > 100_000);
     for (const bytes of others) assert.equal(bytes, first);
-    const { bytes, entries } = cache.figures;
+    const { bytes, entries } = cache.stats;
     assert.equal(entries, 1);
     assert.ok(
       bytes < pageBytes + first + 10_000,

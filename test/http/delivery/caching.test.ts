@@ -212,7 +212,7 @@ test('caching: a cached answer belongs to one client; each gets its own headers,
   const names = Object.keys(settings) as ClientName[];
   const ask = () => Promise.all(names.map((name) => get(name, '/v2?url=/Straße/a')));
   const [first, again] = [await ask(), await ask()];
-  assert.equal(cache.figures.hits >= names.length, true);
+  assert.equal(cache.stats.hits >= names.length, true);
   for (const answers of [first, again]) {
     assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
     assert.deepEqual(

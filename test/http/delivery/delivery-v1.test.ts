@@ -81,13 +81,13 @@ test('delivery v1: redirects, unknown URLs and errors are those of v2', async ()
 test('delivery v1: answers of v1 and v2 to the same query are cached separately, each with its ETag', async () => {
   cache.empty();
   const ask = async () => [await get('/v1?url=/a'), await get('/v2?url=/a'), await get('/v1/?url=/a')];
-  const before = cache.figures.hits;
+  const before = cache.stats.hits;
   const [v1, v2, slash] = await ask();
   const [v1Again, v2Again] = await ask();
   assert.deepEqual(v1?.json.route, routeOfA);
   assert.deepEqual([v1Again?.text, slash?.text, v2Again?.text], [v1?.text, v1?.text, v2?.text]);
   assert.notEqual(v1?.headers.get('etag'), v2?.headers.get('etag'));
-  assert.equal(cache.figures.hits - before, 4);
+  assert.equal(cache.stats.hits - before, 4);
   const etag = v1?.headers.get('etag') ?? '';
   assert.equal((await get('/v1?url=/a', { 'If-None-Match': etag })).status, 304);
   assert.equal((await get('/v2?url=/a', { 'If-None-Match': etag })).status, 200);

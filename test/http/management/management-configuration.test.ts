@@ -192,10 +192,10 @@ test('management configuration: putting, previewing and reading a configuration 
     ['GET', '/management/v1/configuration', undefined],
     ['GET', '/management/v1/tenant', undefined],
   ] as const) {
-    const beganBytes = await bytesMoved(beside.store.client);
+    const startedBytes = await bytesMoved(beside.store.client);
     const { status, text } = await beside.call(method, path, { key: 'one-key', body });
     assert.equal(status, 200, text);
-    const bytes = (await bytesMoved(beside.store.client)) - beganBytes;
+    const bytes = (await bytesMoved(beside.store.client)) - startedBytes;
     assert.ok(bytes < 100_000, `${method} ${path}: ${bytes} bytes went to and from Redis`);
   }
 });

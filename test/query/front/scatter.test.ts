@@ -233,7 +233,7 @@ test('scatter: an answer newer than what the front has received is held back unt
   const asked = cluster.query('things', {}).finally(() => {
     isAnswered = true;
   });
-  await until('the worker has answered', () => worker?.responder.figures.answered === 1);
+  await until('the worker has answered', () => worker?.responder.stats.answered === 1);
   await worker?.commit(0, []);
   await until('the first is received', () => cluster.progress.commits[0] === 1);
   assert.equal(isAnswered, false);

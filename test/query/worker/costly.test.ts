@@ -56,10 +56,10 @@ async function writeInParts(cluster: TestCluster, items: ReadonlyMap<string, Jso
   }
 }
 
-function figuresOf(cluster: TestCluster) {
+function statsOf(cluster: TestCluster) {
   const [worker] = cluster.workers;
   assert.ok(worker !== undefined);
-  return worker.responder.figures;
+  return worker.responder.stats;
 }
 
 function refusalOf(outcome: QueryOutcome | undefined): string {
@@ -125,8 +125,8 @@ test('costly: a costly multi-query is refused with the most expensive part, and 
   );
   assert.ok(longestMs < keptShareMax * oneMs, `the event loop was blocked for ${Math.round(longestMs)} ms`);
   assert.ok(addedMs < keptShareMax * oneMs, `another tenant waited for ${Math.round(addedMs)} ms`);
-  assert.ok(figuresOf(cluster).refused >= 1);
-  assert.ok(figuresOf(cluster).pauses > 20);
+  assert.ok(statsOf(cluster).refused >= 1);
+  assert.ok(statsOf(cluster).pauses > 20);
 });
 
 test('costly: a query that pauses answers with the state when it began, and shows no later change', async (context) => {
@@ -141,9 +141,9 @@ test('costly: a query that pauses answers with the state when it began, and show
   };
   const [alone] = await cluster.run(target, slow);
   assert.ok(alone !== undefined);
-  const pausesBefore = figuresOf(cluster).pauses;
+  const pausesBefore = statsOf(cluster).pauses;
   const asked = cluster.run(target, slow, slow);
-  await until('it pauses', () => figuresOf(cluster).pauses > pausesBefore);
+  await until('it pauses', () => statsOf(cluster).pauses > pausesBefore);
   const name = itemIndexField({ scope: { tenant: 'rude', environmentId: environment.id }, index });
   const live = cluster.workers[0]?.shards.live(name);
   assert.equal(live?.isPinned, true);
@@ -198,9 +198,9 @@ test('costly: a query that would miss its deadline reports what was costly, not 
 test('costly: a query whose front has given up is dropped while it runs', async (context) => {
   const cluster = await startCluster(context, { queryCpuMs: 60_000, queryWaitMs: 400 });
   await writeInParts(cluster, longTexts(fewerRows));
-  const before = figuresOf(cluster).dropped;
+  const before = statsOf(cluster).dropped;
   await assert.rejects(cluster.run(target, patterns(100)), /do not respond/);
-  await until('it is dropped', () => figuresOf(cluster).dropped > before);
+  await until('it is dropped', () => statsOf(cluster).dropped > before);
   // Nothing blocks the shard: new items are found.
   await cluster.write(index, new Map([['late', { f: 'late', n: 3_000_000 }]]));
   const newest: Json = { sort: [{ field: 'n', order: 'desc' }], pagination: { pageSize: 1 } };

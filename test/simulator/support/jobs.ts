@@ -13,8 +13,8 @@ import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { loadOnce } from './site.ts';
 
-const lookMs = 50;
-const againMs = 100;
+const pollMs = 50;
+const retryMs = 100;
 
 function jobId({ generation, partition }: RebuildTask): string {
   return `${generation}-${partition}`;
@@ -109,7 +109,7 @@ export class JobsMember {
         this.#begun.add(jobId(task));
         void this.#do(context, task);
       }
-      await sleep(lookMs);
+      await sleep(pollMs);
     }
   }
 
@@ -128,8 +128,8 @@ export class JobsMember {
         if (!signal.aborted) this.list.finish(task);
         return;
       } catch (error) {
-        if (!signal.aborted) this.onError(`job ${jobId(task)} is tried again`, error);
-        await sleep(againMs);
+        if (!signal.aborted) this.onError(`job ${jobId(task)} is retried`, error);
+        await sleep(retryMs);
       }
     }
   }

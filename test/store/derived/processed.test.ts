@@ -13,7 +13,7 @@ import { TestRedis } from '../../support/redis.ts';
 const redis = await TestRedis.start();
 const [tenant, sourceId] = ['acme', 'src-1'];
 /** More than the number of records that still contain their names. */
-const recordsMet = 64;
+const recordsSeen = 64;
 
 test('processed: a record whose list of names was lost counts as lost, and can be read once the list is back', async () => {
   const store = await redis.openStore(1);
@@ -24,7 +24,7 @@ test('processed: a record whose list of names was lost counts as lost, and can b
     lookups: [],
     outputs: [],
   };
-  for (let met = 1; met < recordsMet; met += 1) processedNamesOf(record);
+  for (let seen = 1; seen < recordsSeen; seen += 1) processedNamesOf(record);
   const list = processedNamesOf(record);
   assert.ok(list !== null);
   await store.client.hset(keys.processed(tag, tenant, sourceId), 'lost', encodeProcessed(record, list));

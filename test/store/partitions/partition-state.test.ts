@@ -25,13 +25,13 @@ test('backlog: the lag is the age of the first waiting entity, saved once or sev
   const store = await redis.openEmptyStore(1);
   assert.deepEqual(await readBacklog(store, 0), { owner: null, entries: 0, lagMs: 0 });
   for (let state = 1; state <= 3; state += 1) {
-    const beganMs = Date.now();
+    const startedMs = Date.now();
     await save(store, state);
     const savedMs = Date.now();
     await sleep(ageMs);
     const leastMs = Date.now() - savedMs;
     const { entries, lagMs } = await readBacklog(store, 0);
     assert.equal(entries, state);
-    assert.ok(lagMs >= leastMs - 1 && lagMs <= Date.now() - beganMs + 1, `${lagMs} ms after ${leastMs}`);
+    assert.ok(lagMs >= leastMs - 1 && lagMs <= Date.now() - startedMs + 1, `${lagMs} ms after ${leastMs}`);
   }
 });

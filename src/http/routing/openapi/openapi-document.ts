@@ -60,6 +60,43 @@ const tagTexts: Readonly<Record<RouteDefinition['tag'], string>> = {
   operations: 'Health, metrics and this document',
 };
 
+const securitySchemes = {
+  sourceKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Api-Key',
+    description: 'API key of a data source',
+  },
+  environmentKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Api-Key',
+    description: 'API key of an environment client',
+  },
+  managementKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Api-Key',
+    description: 'API key of a management client',
+  },
+  metricsBearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The key of the setting METRICS_KEY, if it is set',
+  },
+  readerBearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The key of an environment client or of a management client',
+  },
+  metricsKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Api-Key',
+    description: 'The key of the setting METRICS_KEY, if it is set',
+  },
+};
+
 export function openapi({ headerPrefixes }: Services): Handler {
   const answer: Answer = jsonAnswer(200, openapiDocument(headerPrefixes));
   return () => answer;
@@ -90,42 +127,7 @@ export function openapiDocument(headerPrefixes: readonly string[]): object {
     paths,
     components: {
       schemas: components.schemas,
-      securitySchemes: {
-        sourceKey: {
-          type: 'apiKey',
-          in: 'header',
-          name: 'X-Api-Key',
-          description: 'API key of a data source',
-        },
-        environmentKey: {
-          type: 'apiKey',
-          in: 'header',
-          name: 'X-Api-Key',
-          description: 'API key of an environment client',
-        },
-        managementKey: {
-          type: 'apiKey',
-          in: 'header',
-          name: 'X-Api-Key',
-          description: 'API key of a management client',
-        },
-        metricsBearer: {
-          type: 'http',
-          scheme: 'bearer',
-          description: 'The key of the setting METRICS_KEY, if it is set',
-        },
-        readerBearer: {
-          type: 'http',
-          scheme: 'bearer',
-          description: 'The key of an environment client or of a management client',
-        },
-        metricsKey: {
-          type: 'apiKey',
-          in: 'header',
-          name: 'X-Api-Key',
-          description: 'The key of the setting METRICS_KEY, if it is set',
-        },
-      },
+      securitySchemes,
     },
   };
 }

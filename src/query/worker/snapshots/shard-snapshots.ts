@@ -235,9 +235,9 @@ export class ShardSnapshots {
   async #poll(shards: ShardSet): Promise<void> {
     for (const [name, live] of shards.liveShards) {
       if (!this.#isQuiet(live) || !this.#isDue(name, live)) continue;
-      const beganMs = performance.now();
+      const startedMs = performance.now();
       await this.#write(name, live, () => this.#stop.signal.aborted);
-      const tookMs = performance.now() - beganMs;
+      const tookMs = performance.now() - startedMs;
       this.#pausesUntilMs = performance.now() + tookMs / snapshotTimeShareMax;
     }
     await this.#removeOthers(shards);

@@ -20,7 +20,7 @@ const wrongType = 'WRONGTYPE Operation against a key holding the wrong kind of v
 
 export class Keyspace {
   readonly #values = new Map<string, Value>();
-  readonly #endsMs = new Map<string, number>();
+  readonly #expiresAtMs = new Map<string, number>();
   /** Streams with new entries since this was last cleared. */
   readonly grown = new Set<string>();
   /** Keys that were written since this was last cleared. */
@@ -43,7 +43,7 @@ export class Keyspace {
   }
 
   setText(key: string, text: string): void {
-    this.#endsMs.delete(key);
+    this.#expiresAtMs.delete(key);
     this.#values.set(key, text);
     this.written.add(key);
   }
@@ -72,8 +72,8 @@ export class Keyspace {
     const list = this.list(from);
     if (list.length === 0 || this.has(to)) return false;
     this.keep(to, [...list]);
-    const endsMs = this.#endsMs.get(from);
-    if (endsMs !== undefined) this.#endsMs.set(to, endsMs);
+    const expiresAtMs = this.#expiresAtMs.get(from);
+    if (expiresAtMs !== undefined) this.#expiresAtMs.set(to, expiresAtMs);
     return true;
   }
 
@@ -97,21 +97,21 @@ export class Keyspace {
     const was = this.has(key);
     this.written.add(key);
     this.#values.delete(key);
-    this.#endsMs.delete(key);
+    this.#expiresAtMs.delete(key);
     return was;
   }
 
   expire(key: string, afterMs: number): boolean {
     if (!this.has(key)) return false;
-    this.#endsMs.set(key, this.nowMs() + afterMs);
+    this.#expiresAtMs.set(key, this.nowMs() + afterMs);
     return true;
   }
 
   #value(key: string): Value | undefined {
-    const endsMs = this.#endsMs.size === 0 ? undefined : this.#endsMs.get(key);
-    if (endsMs !== undefined && endsMs <= this.nowMs()) {
+    const expiresAtMs = this.#expiresAtMs.size === 0 ? undefined : this.#expiresAtMs.get(key);
+    if (expiresAtMs !== undefined && expiresAtMs <= this.nowMs()) {
       this.#values.delete(key);
-      this.#endsMs.delete(key);
+      this.#expiresAtMs.delete(key);
       this.written.add(key);
     }
     return this.#values.get(key);
