@@ -82,9 +82,9 @@ async function follow(context: BenchContext, place: FollowerPlacement): Promise<
   // Alternating, so that both run under the same conditions.
   for (let turn = 0; turn < changes; turn += 1) {
     await raw.hear(async () => {
-      const askedMs = nowMs();
+      const requestedMs = nowMs();
       await post(`http://${serverHost}:${ports.rawUws}/`, '');
-      return askedMs;
+      return requestedMs;
     });
     await front.hear(() => save(`Name ${turn}`));
   }

@@ -113,8 +113,8 @@ const portionsAtOnce = 4;
 const patienceMs = 1000;
 const wantedMs = 100;
 const entitiesAtFirst = 25;
-const entitiesLeast = 5;
-const entitiesMost = 200;
+const entitiesMin = 5;
+const entitiesMax = 200;
 /** A portion is at most this many times as large as the one before. */
 const growth = 2;
 
@@ -136,6 +136,6 @@ export class SchedulePortions {
     const fitting = (entities * wantedMs) / Math.max(1, ms);
     // A small portion says little about larger ones.
     const most = Math.max(growth * entities, this.#entities / growth);
-    this.#entities = Math.min(entitiesMost, Math.max(entitiesLeast, Math.min(fitting, most)));
+    this.#entities = Math.min(entitiesMax, Math.max(entitiesMin, Math.min(fitting, most)));
   }
 }

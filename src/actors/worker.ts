@@ -267,9 +267,9 @@ export class Worker {
     const { store, configuration } = this.options;
     // Without a configuration, every entity would appear to belong to a removed source.
     if (!configuration.loaded) return;
-    const askedMs = performance.now();
+    const requestedMs = performance.now();
     const [owners, processes] = await Promise.all([this.#readOwners(), liveProcesses(store)]);
-    const unrenewed = this.#watch.observe(owners, askedMs, performance.now());
+    const unrenewed = this.#watch.observe(owners, requestedMs, performance.now());
     const { take, release } = nextStep({
       workerId: this.id,
       liveWorkerIds: processes.filter(({ role }) => role === 'worker').map(({ id }) => id),

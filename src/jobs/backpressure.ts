@@ -4,8 +4,8 @@
  * While it stays near its baseline, the rate grows each second; otherwise it is halved. All jobs of a process share one rate
  * (`PacedPortions`).
  *
- * A lower rate first means smaller portions, and only then pauses: a reader waits for one portion, and however long the pauses
- * are, the slowest percent of readers still meets one.
+ * A lower rate first means smaller portions, and only then pauses: a reader waits for at most one portion, and however long the
+ * pauses are, the slowest percent of readers still waits for one.
  */
 
 import { performance } from 'node:perf_hooks';
@@ -23,9 +23,9 @@ const slowedMax = 1.4;
 const answerMs = 0.25;
 
 /**
- * Rates in entities per second: at the start, at least (so that work ends), and at most. There are no pauses at the maximum.
+ * Rates in entities per second: at the start, and the minimum, with which work still ends. There are no pauses at the maximum.
  */
-export const rates = { first: 1_000, least: 50, most: 10_000 };
+export const rates = { initial: 1_000, min: 50, max: 10_000 };
 const growth = 1.3;
 const backOff = 0.5;
 /** Work that uses less than this share of its rate is limited by something else, so the rate does not grow. */
@@ -65,7 +65,7 @@ export interface Portion {
 }
 
 export class Backpressure {
-  #rate = rates.first;
+  #rate = rates.initial;
   #hasReaders = false;
   /** Baseline: read latencies of each front in the last seconds without work. */
   readonly #baselinesMs = new Map<string, readonly number[]>();
@@ -92,7 +92,7 @@ export class Backpressure {
     this.#reportedMs = nowMs;
     const read = fronts.filter(({ requestsPerSecond }) => requestsPerSecond >= readersFromPerSecond);
     if (read.length === 0 || !this.#hasReaders) {
-      this.#rate = rates.first;
+      this.#rate = rates.initial;
       this.#startedMs = nowMs;
     }
     this.#hasReaders = read.length > 0;
@@ -108,7 +108,7 @@ export class Backpressure {
   portion(nowMs: number): Portion | null {
     if (this.#pausedSinceMs !== null) return null;
     if (nowMs - this.#workedMs >= reportAgeMs) this.#startedMs = nowMs;
-    const isFree = !this.#hasReaders || this.#rate === rates.most;
+    const isFree = !this.#hasReaders || this.#rate === rates.max;
     const wanted = isFree ? portionMax : Math.round((this.#rate * portionMs) / 1000);
     const entities = Math.min(portionMax, Math.max(portionMin, wanted));
     const startMs = isFree ? nowMs : Math.max(nowMs, this.#nextMs);
@@ -140,16 +140,16 @@ export class Backpressure {
     });
     // The rate in use is halved, because halving an unused rate would have no effect.
     if (Math.max(1, ...slowed) > slowedMax) {
-      this.#rate = Math.max(rates.least, Math.min(this.#rate, usedPerSecond) * backOff);
+      this.#rate = Math.max(rates.min, Math.min(this.#rate, usedPerSecond) * backOff);
     } else if (usedPerSecond >= usedMin * this.#rate) {
-      this.#rate = Math.min(rates.most, this.#rate * growth);
+      this.#rate = Math.min(rates.max, this.#rate * growth);
     }
   }
 
   /** Starts a pause if baselines are missing or old, and ends it when they are known. */
   #updatePause(read: readonly FrontReport[], nowMs: number): void {
     const isMissing = read.some(({ id, readWaitMs }) => readWaitMs !== null && !this.#baselinesMs.has(id));
-    const everyMs = this.#rate < rates.first / 2 ? baselineEveryMs.slow : baselineEveryMs.atSpeed;
+    const everyMs = this.#rate < rates.initial / 2 ? baselineEveryMs.slow : baselineEveryMs.atSpeed;
     const isNeeded = read.length > 0 && (isMissing || nowMs - this.#baselineAtMs >= everyMs);
     if (!isNeeded) this.#pausedSinceMs = null;
     else if (this.#pausedSinceMs === null) this.#pausedSinceMs = nowMs;

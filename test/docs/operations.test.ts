@@ -38,10 +38,10 @@ async function keptMs(frontUrl: string): Promise<number> {
   const { hostname, port } = new URL(frontUrl);
   const socket = connect({ host: hostname, port: Number(port) });
   socket.write('GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n');
-  const askedMs = performance.now();
+  const requestedMs = performance.now();
   socket.resume();
   await once(socket, 'end');
-  return performance.now() - askedMs;
+  return performance.now() - requestedMs;
 }
 
 /** A body without a length, as sent by a program that is still writing it. */

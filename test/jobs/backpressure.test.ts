@@ -98,10 +98,10 @@ test('backpressure: work uses what readers leave, on machines of many kinds', ()
         play.rest(5_000);
         play.work(30_000);
         const perSecond = play.work(20_000) / 20;
-        const best = Math.max(rates.least, highestUnnoticed(machine));
+        const best = Math.max(rates.min, highestUnnoticed(machine));
         const said = `${JSON.stringify(machine)}: ${perSecond} a second, where ${best} would not be noticed`;
         assert.ok(perSecond >= 0.45 * best, said);
-        assert.ok(perSecond <= Math.max(1.3 * best, 2 * rates.least), said);
+        assert.ok(perSecond <= Math.max(1.3 * best, 2 * rates.min), said);
       }
     }
   }
@@ -116,7 +116,7 @@ test('backpressure: without readers there is no pause, and when one arrives the 
   assert.equal(play.pace.perSecond, null);
   play.isRead = true;
   play.work(1_000);
-  assert.equal(play.pace.perSecond, rates.first);
+  assert.equal(play.pace.perSecond, rates.initial);
 });
 
 test('backpressure: noticeable work continues at half of its rate with the next reports, and never below the minimum', () => {
@@ -129,9 +129,9 @@ test('backpressure: noticeable work continues at half of its rate with the next 
   play.work(2_000);
   assert.ok((play.pace.perSecond ?? 0) <= before / 2);
   play.work(20_000);
-  assert.equal(play.pace.perSecond, rates.least);
+  assert.equal(play.pace.perSecond, rates.min);
   const done = play.work(10_000);
-  assert.ok(done >= rates.least * 7, `${done} are done, though it pauses in between`);
+  assert.ok(done >= rates.min * 7, `${done} are done, though it pauses in between`);
 });
 
 test('backpressure: a lasting load of others becomes the baseline after about two minutes', () => {
@@ -140,7 +140,7 @@ test('backpressure: a lasting load of others becomes the baseline after about tw
   play.work(10_000);
   play.others = 4;
   play.work(30_000);
-  assert.equal(play.pace.perSecond, rates.least);
+  assert.equal(play.pace.perSecond, rates.min);
   play.work(120_000);
   assert.ok(play.work(60_000) / 60 > 3_000);
 });
@@ -149,7 +149,7 @@ test('backpressure: the rate does not exceed the actual speed of slow work', () 
   const play = new Play({ quietMs: 0.4, capacity: 100, slowdown: 0.1 });
   play.rest(5_000);
   play.work(30_000);
-  assert.ok((play.pace.perSecond ?? 0) <= rates.first);
+  assert.ok((play.pace.perSecond ?? 0) <= rates.initial);
   play.others = 10;
   play.work(3_000);
   assert.ok((play.pace.perSecond ?? 0) <= 100, 'it backs off from its actual rate');
@@ -169,9 +169,9 @@ test('backpressure: the most slowed front counts, and only fronts with readers',
     pace.update(reported(2), 5_000);
     return pace.perSecond ?? Number.POSITIVE_INFINITY;
   };
-  assert.ok(rateAfter([50, 0.4, 0.5], [50, 2, 2.1]) >= rates.first);
-  assert.ok(rateAfter([50, 0.4, 0.5], [50, 2, 9]) < rates.first);
-  assert.ok(rateAfter([50, 0.4, 0.5], [0, 2, 9]) >= rates.first);
+  assert.ok(rateAfter([50, 0.4, 0.5], [50, 2, 2.1]) >= rates.initial);
+  assert.ok(rateAfter([50, 0.4, 0.5], [50, 2, 9]) < rates.initial);
+  assert.ok(rateAfter([50, 0.4, 0.5], [0, 2, 9]) >= rates.initial);
 });
 
 test('backpressure: work waits until a front has reported a baseline, and not forever', () => {

@@ -61,14 +61,14 @@ export class OwnedPartitions {
    */
   async take(partition: number, unrenewed?: RenewalMark): Promise<void> {
     const { actors, workerId, leaseMs, ends, keeper, leaseReports } = this.context;
-    const askedMs = performance.now();
+    const requestedMs = performance.now();
     const lease = await takeLease(actors.store, partition, workerId, leaseMs, unrenewed);
     if (lease === null) return;
     await this.#catchUp(lease);
-    ends.set(partition, askedMs + leaseMs);
+    ends.set(partition, requestedMs + leaseMs);
     const actor = new PartitionActor(actors, lease);
     this.#owned.set(partition, { actor, ended: this.#run(actor) });
-    keeper.keep(lease, askedMs);
+    keeper.keep(lease, requestedMs);
     leaseReports.add('taken', partition);
   }
 

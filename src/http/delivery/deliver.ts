@@ -75,7 +75,9 @@ export async function deliver(
     const served = toRead.claimFields.map((field, at) => unpackServed(field, stored[at]));
     const ofUrl = served.splice(0, toRead.urlFields.length);
     const found =
-      url === null ? null : claimOnUrl(store, scope, url, principal.domains, toRead.urlFields, ofUrl);
+      url === null
+        ? null
+        : claimOnUrl({ store, scope, url, domains: principal.domains }, toRead.urlFields, ofUrl);
     const claim = found instanceof Promise ? await found : found;
     // This read uses another connection, on which the request for the latest change could overtake it. So `onRead` is called
     // after the read and not with it.

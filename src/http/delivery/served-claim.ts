@@ -87,6 +87,14 @@ export function servedClaim(
   return served;
 }
 
+/** A request for a URL, and where its claims are stored. */
+export interface UrlRequest {
+  readonly store: Store;
+  readonly scope: EnvironmentScope;
+  readonly url: NormalUrl;
+  readonly domains: readonly Domain[];
+}
+
 /**
  * The claim that is served; a promise if the records of the paths are not enough. A claim with the query string of the request
  * takes precedence.
@@ -95,18 +103,15 @@ export function servedClaim(
  * @throws StoreUnavailableError
  */
 export function claimOnUrl(
-  store: Store,
-  scope: EnvironmentScope,
-  url: NormalUrl,
-  domains: readonly Domain[],
+  request: UrlRequest,
   fields: readonly string[],
   records: readonly ServedClaims[],
 ): Claim | null | Promise<Claim | null> {
-  const paths = candidatePaths(url.path);
-  if (paths.length === 1) return claimOnPath(store, scope, url, domains, fields, records);
+  const paths = candidatePaths(request.url.path);
+  if (paths.length === 1) return claimOnPath(request, fields, records);
   const claimOn = (path: number) => {
     const isOfPath = (_: unknown, at: number) => at % paths.length === path;
-    return claimOnPath(store, scope, url, domains, fields.filter(isOfPath), records.filter(isOfPath));
+    return claimOnPath(request, fields.filter(isOfPath), records.filter(isOfPath));
   };
   const found = claimOn(0);
   if (found instanceof Promise) return found.then((claim) => claim ?? claimOn(1));
@@ -115,32 +120,26 @@ export function claimOnUrl(
 
 /** @param fields of the path: several while claims move from one form to another */
 function claimOnPath(
-  store: Store,
-  scope: EnvironmentScope,
-  url: NormalUrl,
-  domains: readonly Domain[],
+  request: UrlRequest,
   fields: readonly string[],
   records: readonly ServedClaims[],
 ): Claim | null | Promise<Claim | null> {
   const [field, ...others] = fields;
   const [record] = records;
   if (field === undefined || record === undefined) return null;
-  const found = claimOnField(store, scope, url, domains, field, record);
-  return others.length === 0 ? found : bestOf(store, scope, url, domains, fields, records);
+  return others.length === 0 ? claimOnField(request, field, record) : bestOf(request, fields, records);
 }
 
 async function bestOf(
-  store: Store,
-  scope: EnvironmentScope,
-  url: NormalUrl,
-  domains: readonly Domain[],
+  request: UrlRequest,
   fields: readonly string[],
   records: readonly ServedClaims[],
 ): Promise<Claim | null> {
   const claims = await Promise.all(
-    records.map((record, at) => claimOnField(store, scope, url, domains, fields[at] ?? '', record)),
+    records.map((record, at) => claimOnField(request, fields[at] ?? '', record)),
   );
-  return servedClaim(claims.filter((claim) => claim !== null).sort(compareServed), url.host, domains);
+  const sorted = claims.filter((claim) => claim !== null).sort(compareServed);
+  return servedClaim(sorted, request.url.host, request.domains);
 }
 
 /** The order of the store: pages before redirects, the latest first, then by the alias of their schemas. */
@@ -154,33 +153,26 @@ function compareServed(a: Claim, b: Claim): number {
  * one.
  */
 function claimOnField(
-  store: Store,
-  scope: EnvironmentScope,
-  url: NormalUrl,
-  domains: readonly Domain[],
+  request: UrlRequest,
   field: string,
   record: ServedClaims,
 ): Claim | null | Promise<Claim | null> {
-  const found = servedClaim(record.claims, url.host, domains);
+  const found = servedClaim(record.claims, request.url.host, request.domains);
   const isCertain = !record.hasMore || (found !== null && found.host !== null);
-  return isCertain ? found : readClaimOnField(store, scope, url, domains, field);
+  return isCertain ? found : readClaimOnField(request, field);
 }
 
 /** Reads only the claims that can matter for the domain, however many hosts have claims. */
-async function readClaimOnField(
-  store: Store,
-  scope: EnvironmentScope,
-  { host }: NormalUrl,
-  domains: readonly Domain[],
-  field: string,
-): Promise<Claim | null> {
+async function readClaimOnField(request: UrlRequest, field: string): Promise<Claim | null> {
+  const { store, scope, domains } = request;
+  const { host } = request.url;
   const domain = domainOf(domains, host);
   if (domain === null) return null;
   const [[everywhere = null], onHost] = await Promise.all([
     readFirstOfHosts(store, scope, [{ field, host: null }]),
     domain.hostnames.includes(everyHost)
-      ? firstInDomain(store, scope, field, host, domains)
-      : firstOnHostnames(store, scope, field, domain, domains),
+      ? firstInDomain(request, field)
+      : firstOnHostnames(request, field, domain),
   ]);
   const claims = [everywhere, onHost].filter((claim) => claim !== null);
   return servedClaim(
@@ -192,11 +184,8 @@ async function readClaimOnField(
 
 /** The best claim on a host of a domain that matches every host. Hosts of other domains are skipped. */
 async function firstInDomain(
-  store: Store,
-  scope: EnvironmentScope,
+  { store, scope, url: { host }, domains }: UrlRequest,
   field: string,
-  host: string | null,
-  domains: readonly Domain[],
 ): Promise<Claim | null> {
   for await (const claims of scanFirstOfHosts(store, scope, field)) {
     const found = claims.find((claim) => claim.host !== null && routeAnswers(claim.host, host, domains));
@@ -207,11 +196,9 @@ async function firstInDomain(
 
 /** The best claim on a host that the domain lists. If two domains list a host, it belongs to the first. */
 async function firstOnHostnames(
-  store: Store,
-  scope: EnvironmentScope,
+  { store, scope, domains }: UrlRequest,
   field: string,
   domain: Domain,
-  domains: readonly Domain[],
 ): Promise<Claim | null> {
   const hostnames = domain.hostnames.filter((name) => domainOf(domains, name) === domain);
   const [first = null] = await readFirstOfHostnames(store, scope, field, hostnames);

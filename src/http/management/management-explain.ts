@@ -70,7 +70,7 @@ async function explain(
     readClaimFields(store, scope, fields, explainedClaimsMax),
   ]);
   const claims = lists.flat();
-  const served = await claimOnUrl(store, scope, url, domains, fields, records);
+  const served = await claimOnUrl({ store, scope, url, domains }, fields, records);
   const waiting = await waitingClaims(store, client, fields, urlForms);
   return {
     steps: [

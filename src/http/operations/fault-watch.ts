@@ -33,7 +33,7 @@ const linesOf: Readonly<Record<FaultKind, FaultLines | null>> = {
 };
 
 export class FaultWatch {
-  /** Faults of the last poll, and since when. */
+  /** Faults of the last poll, and when each began. */
   readonly #faults = new Map<FaultKind, { readonly sinceMs: number; isLogged: boolean }>();
   #last: Readiness | null = null;
   #timer: NodeJS.Timeout | null = null;

@@ -80,7 +80,7 @@ function isSame(served: Claim, { host, kind, view }: ClaimOfView): boolean {
   );
 }
 
-/** Member of `keys.left` with the time since when redirects on hosts are hidden on a field. */
+/** Member of `keys.left` with the time at which redirects on hosts became hidden on a field. */
 function hidingMember(field: string): string {
   return `h${field}`;
 }

@@ -10,7 +10,7 @@ export interface Claim {
   /** Lowercase host of an absolute route; null for a relative route and for handles. */
   readonly host: string | null;
   readonly kind: 'page' | 'redirect';
-  /** Stamp since when the entity has made this claim, in microseconds. */
+  /** Stamp at which the entity began to make this claim, in microseconds. */
   readonly sinceStamp: number;
   readonly view: EntityRef & { readonly alias: string };
   /** The URL or handle as the view wrote it. */

@@ -77,7 +77,7 @@ interface RankRange {
   readonly field: string;
   readonly from: string;
   readonly to: string;
-  readonly most: number;
+  readonly limit: number;
   readonly isPerHost: boolean;
 }
 
@@ -89,11 +89,11 @@ async function readRanges(
   ranges: readonly RankRange[],
 ): Promise<CompetingClaim[][]> {
   const { tenant, environmentId } = scope;
-  const packed: LuaValue[] = ranges.map(({ field, from, to, most, isPerHost }) => [
+  const packed: LuaValue[] = ranges.map(({ field, from, to, limit, isPerHost }) => [
     prefixOf(field),
     from,
     to,
-    most,
+    limit,
     isPerHost ? 1 : 0,
   ]);
   const replies = await competingScript.run(
@@ -140,12 +140,12 @@ export async function readCompetingClaims(
   store: Store,
   scope: EnvironmentScope,
   field: string,
-  most = Number.POSITIVE_INFINITY,
+  limit = Number.POSITIVE_INFINITY,
 ): Promise<CompetingClaim[]> {
   const tag = tagOfField(store, scope, field);
   const competing: CompetingClaim[] = [];
-  for (let from = 'h'; competing.length < most; ) {
-    const range = { field, from, to: 'i', most: claimsPerRead, isPerHost: false };
+  for (let from = 'h'; competing.length < limit; ) {
+    const range = { field, from, to: 'i', limit: claimsPerRead, isPerHost: false };
     const [found = []] = await readRanges(store, scope, tag, [range]);
     competing.push(...found);
     const last = found.at(-1);
@@ -187,7 +187,7 @@ export async function readFirstOfHosts(
 }
 
 function rangeOfHost(field: string, host: string): RankRange {
-  return { field, from: `h${host}\0`, to: `h${host}\u0001`, most: 1, isPerHost: false };
+  return { field, from: `h${host}\0`, to: `h${host}\u0001`, limit: 1, isPerHost: false };
 }
 
 /** More than the number of ports. */
@@ -205,7 +205,7 @@ export async function readFirstOfHostnames(
 ): Promise<Claim[]> {
   const ranges = hostnames.flatMap((name) => [
     rangeOfHost(field, name),
-    { field, from: `h${name}:`, to: `h${name};`, most: portsMax, isPerHost: true },
+    { field, from: `h${name}:`, to: `h${name};`, limit: portsMax, isPerHost: true },
   ]);
   const found = await readRanges(store, scope, tagOfField(store, scope, field), ranges);
   return found
@@ -222,7 +222,7 @@ export async function* scanFirstOfHosts(
 ): AsyncGenerator<Claim[]> {
   const tag = tagOfField(store, scope, field);
   for (let from = 'w'; ; ) {
-    const range = { field, from, to: 'x', most: claimsPerRead, isPerHost: false };
+    const range = { field, from, to: 'x', limit: claimsPerRead, isPerHost: false };
     const [found = []] = await readRanges(store, scope, tag, [range]);
     yield found.flatMap(({ claim }) => claim ?? []);
     const last = found.at(-1);

@@ -26,20 +26,20 @@ export async function readServed(
 
 /**
  * All claims of claim fields, in the given order, sorted by rank.
- * @param most stop after this many claims of a contested field, which are then not necessarily the first by rank
+ * @param limit stop after this many claims of a contested field, which are then not necessarily the first by rank
  * @throws StoreUnavailableError
  */
 export async function readClaimFields(
   store: Store,
   scope: EnvironmentScope,
   fields: readonly string[],
-  most?: number,
+  limit?: number,
 ): Promise<Claim[][]> {
   const served = await readServed(store, scope, fields);
   return await Promise.all(
     served.map(async ({ claims, isContested }, index) => {
       if (!isContested) return [...claims];
-      const competing = await readCompetingClaims(store, scope, fields[index] ?? '', most);
+      const competing = await readCompetingClaims(store, scope, fields[index] ?? '', limit);
       return competing.flatMap(({ claim }) => claim ?? []);
     }),
   );

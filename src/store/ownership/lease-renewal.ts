@@ -18,7 +18,7 @@ export interface RenewalEvents {
 interface Kept {
   readonly lease: Lease;
   /** When the last successful renewal was requested. */
-  askedMs: number;
+  requestedMs: number;
   isRenewing: boolean;
 }
 
@@ -27,7 +27,7 @@ export class LeaseRenewal {
   readonly #timer: NodeJS.Timeout;
 
   /**
-   * @param nowMs the clock for `askedMs` and `ends`
+   * @param nowMs the clock for `requestedMs` and `ends`
    * @param mayRenew false while the process counts as dead, so that its leases end
    */
   constructor(
@@ -42,9 +42,9 @@ export class LeaseRenewal {
     this.#timer = setInterval(() => this.#renewDue(), leaseMs * lookPart);
   }
 
-  /** @param askedMs when the lease was requested */
-  add(lease: Lease, askedMs: number): void {
-    this.#kept.set(lease.partition, { lease, askedMs, isRenewing: false });
+  /** @param requestedMs when the lease was requested */
+  add(lease: Lease, requestedMs: number): void {
+    this.#kept.set(lease.partition, { lease, requestedMs, isRenewing: false });
   }
 
   remove(partition: number): void {
@@ -60,19 +60,19 @@ export class LeaseRenewal {
     if (!this.mayRenew()) return;
     const dueMs = this.nowMs() - this.leaseMs * renewalPart;
     for (const kept of this.#kept.values()) {
-      if (!kept.isRenewing && kept.askedMs <= dueMs) void this.#renew(kept);
+      if (!kept.isRenewing && kept.requestedMs <= dueMs) void this.#renew(kept);
     }
   }
 
   async #renew(kept: Kept): Promise<void> {
     kept.isRenewing = true;
-    const askedMs = this.nowMs();
+    const requestedMs = this.nowMs();
     try {
       const isOurs = await renewLease({ client: this.client }, kept.lease, this.leaseMs);
       // Meanwhile the lease was released or taken again.
       if (this.#kept.get(kept.lease.partition) !== kept) return;
-      kept.askedMs = askedMs;
-      if (isOurs) this.ends.set(kept.lease.partition, askedMs + this.leaseMs);
+      kept.requestedMs = requestedMs;
+      if (isOurs) this.ends.set(kept.lease.partition, requestedMs + this.leaseMs);
       else this.events.lost(kept.lease);
     } catch (error) {
       this.events.error(error);

@@ -40,10 +40,10 @@ async function keepOne(context: TestContext, options: ThreadOptions = { script }
     },
     options,
   );
-  const askedMs = performance.now();
+  const requestedMs = performance.now();
   const lease = await takeLease(store, 0, workerId, leaseMs);
   assert.ok(lease !== null);
-  keeper.keep(lease, askedMs);
+  keeper.keep(lease, requestedMs);
   keeper.sendBeat(beat);
   const channel = new BroadcastChannel('end-keeper-thread');
   context.after(async () => {

@@ -40,12 +40,12 @@ test('served claim: the position of changes is read after claims that the record
   // Claims of contested fields are read over another connection than everything else, and wait there now.
   const startMs = performance.now();
   const held = store.client.blpop('nothing', heldMs / 1000);
-  let askedMs = startMs;
+  let requestedMs = startMs;
   const onRead = () => {
-    askedMs = performance.now();
+    requestedMs = performance.now();
   };
   const form = { withRoute: true, references: plainReferences };
   await deliver({ store, largeAnswers, referencedViews: null, onRead }, toRead, form);
-  assert.ok(askedMs - startMs > heldMs / 2, `after ${askedMs - startMs} ms`);
+  assert.ok(requestedMs - startMs > heldMs / 2, `after ${requestedMs - startMs} ms`);
   await held;
 });

@@ -259,7 +259,7 @@ async function checkField(store: Store, model: Model, field: string): Promise<vo
   for (const domains of clients) {
     for (const host of askedHosts) {
       const expected = servedClaim(model.claims(field), host, domains);
-      const found = await claimOnUrl(store, scope, { host, path }, domains, [field], [record]);
+      const found = await claimOnUrl({ store, scope, url: { host, path }, domains }, [field], [record]);
       assert.deepEqual(found, expected, `${host} of ${JSON.stringify(domains)}`);
     }
   }

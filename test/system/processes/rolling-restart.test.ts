@@ -93,7 +93,7 @@ class Load {
     this.asked += 1;
     const { version, rank } = this;
     const filters = { and: [{ field: 'rank', operator: 'notEquals', value: -this.asked }] };
-    const askedMs = performance.now();
+    const requestedMs = performance.now();
     const headers = {
       'X-Api-Key': clientKey,
       ...(kind !== 'query' && { 'X-Service-Min-Version': version }),
@@ -108,7 +108,7 @@ class Load {
           });
     const text = await response.text();
     this.answered += 1;
-    const tookMs = performance.now() - askedMs;
+    const tookMs = performance.now() - requestedMs;
     this.slowestMs = Math.max(this.slowestMs, tookMs);
     if (tookMs > slowMs) this.slow += 1;
     const [, shown = '0'] = /"rank":"?([0-9]+)/.exec(text) ?? [];
@@ -116,7 +116,7 @@ class Load {
     if (response.status === 200 && !isStale) return;
     const what = isStale && response.status === 200 ? `rank ${shown}, not ${rank}` : response.status;
     this.failures.push(`${kind}: ${what} ${text.slice(0, 100)}`);
-    this.step(`${kind}: ${what} after ${Math.round(performance.now() - askedMs)} ms`);
+    this.step(`${kind}: ${what} after ${Math.round(performance.now() - requestedMs)} ms`);
   }
 
   /** Saves like a client that retries: only acknowledged saves count. */

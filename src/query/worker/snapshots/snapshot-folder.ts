@@ -15,7 +15,7 @@ import { unfinished } from './snapshot-file.ts';
 
 const suffix = '.snapshot';
 const dayMs = 86_400_000;
-/** A worker that has not read its files after so long has died, even if its process id is in use again, or is not known here. */
+/** A worker that has not read its files after this long has died, even if its process id is in use again, or is not known here. */
 const readMsMax = 60_000;
 const digestLetters = 16;
 

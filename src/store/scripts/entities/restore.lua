@@ -9,7 +9,7 @@
 --       or ''
 -- Returns  number of entities restored; error FENCED if this restore does not hold the partition
 --
--- After `parts/entity-heads.lua`. A processed record contains since when the entity has made its claims. If a worker has
+-- After `parts/entity-heads.lua`. A processed record contains when the entity began to make its claims. If a worker has
 -- written one meanwhile, that one is newer and is kept.
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then
   return redis.error_reply('FENCED the partition is not held by this restore')
