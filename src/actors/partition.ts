@@ -306,37 +306,30 @@ export class PartitionActor {
     return this.#intents;
   }
 
-  /**
-   * @param from first sequence whose changes no batch has seen before
-   * @param taken the rebuilds that it processes
-   */
+  /** @param from first sequence whose changes no batch has seen before */
   async #batch(
     works: readonly EntityWork[],
     from: number,
     taken = noRebuilds,
     nowMs = this.#clockMs,
   ): Promise<BatchResult> {
-    const { store, autoFields, claimsPerCommit } = this.context;
-    const { lease } = this;
-    const [intents, namedFields] = [await this.#openIntents(), this.#namedFields];
-    const basis = this.context.basis();
+    const { lease, context } = this;
+    const { store, autoFields, claimsPerCommit } = context;
+    const intents = await this.#openIntents();
+    const basis = context.basis();
     this.#batchBasis = basis;
+    const inputs = { store, lease, basis, autoFields, intents, claimsPerCommit };
     const result = await processFaultless(
       {
-        store,
-        lease,
-        basis,
-        autoFields,
-        intents,
-        namedFields,
-        claimsPerCommit,
+        ...inputs,
+        namedFields: this.#namedFields,
         removedViews: this.#removedViews,
         code: this.#code,
         codeWaitMs: taken.areDeferred ? deferredWaitMs : undefined,
         nowMs,
       },
       works,
-      (error) => this.context.onError(lease.partition, error),
+      (error) => context.onError(lease.partition, error),
     );
     const late = result.changes.deferred.filter(({ reason }) => reason === 'code');
     this.#code.settle(new Set(late.map(({ tenant, dependent }) => `${tenant}|${dependent}`)));
@@ -392,10 +385,8 @@ export class PartitionActor {
   async #recoverFromGap(): Promise<void> {
     const { store, onError } = this.context;
     const last = await lastSequence(store, this.lease.tag);
-    onError(
-      this.lease.partition,
-      new Error(`stream entries ${this.#checkpoint + 1} to ${last} were not all there`),
-    );
+    const message = `stream entries ${this.#checkpoint + 1} to ${last} were not all there`;
+    onError(this.lease.partition, new Error(message));
     for await (const works of wholePartition(store, this.lease, this.context.basis().configuration)) {
       // The next owner finds the same gap, because the checkpoint has not moved.
       if (!this.#life.acceptsWork) return;
