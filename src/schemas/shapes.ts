@@ -21,7 +21,7 @@ const definition = refTo('definition');
 
 export const expShape = objectOf({ $exp: anyString }, ['$exp']);
 
-const expressionForm = described('A text with holes such as "{p.title}", or a literal.', {
+const expressionForm = described('A string with holes such as "{p.title}", or a literal.', {
   anyOf: [{ type: ['string', 'number', 'boolean', 'null'] }, expShape],
 });
 
@@ -43,7 +43,7 @@ export const orderByShape = objectOf({ property: anyString, sort: oneOf(['asc', 
 
 const commonOfLookups = {
   orderBy: orderByShape,
-  top: described('How many at most.', {
+  top: described('Maximum number of results.', {
     anyOf: [{ type: 'number', minimum: 0 }, { type: ['boolean', 'null'] }, expression],
   }),
   source: described('Another source group.', { type: 'string', pattern: '^[^{}]*$' }),
@@ -113,7 +113,7 @@ const star: JsonSchema = {
 
 const definitionForm: JsonSchema = {
   anyOf: [
-    described('A text, or a value that is the same for every entity.', {
+    described('A string with holes, or a constant.', {
       type: ['string', 'number', 'boolean', 'null'],
     }),
     stringShape,
@@ -149,8 +149,8 @@ export const isTriggered: JsonSchema = {
 };
 
 export const routeShape = objectOf({
-  url: described('Where the view is a page: "{url}".', expression),
-  handles: described('Names under which it is found.', listOf(expression)),
+  url: described('The URL of the view, such as "{url}".', expression),
+  handles: described('Handles under which the view is served.', listOf(expression)),
 });
 
 export const actionShape = objectOf(
@@ -164,14 +164,14 @@ export const fullSchemaShape = objectOf(
   {
     ...triggers,
     route: routeShape,
-    properties: described('What is in the view.', properties),
+    properties: described('The contents of the view.', properties),
     actions: listOf(actionShape),
-    destinations: described('Webhooks that are told of the view.', listOf(destinationShape)),
+    destinations: described('Webhooks that are notified of the view.', listOf(destinationShape)),
   },
   ['properties'],
 );
 
 export const partialSchemaShape = objectOf(
-  { alias: described('As the file is called.', nonEmptyString), properties },
+  { alias: described('The name of the file, without its extension.', nonEmptyString), properties },
   ['properties'],
 );

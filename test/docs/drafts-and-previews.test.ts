@@ -1,4 +1,7 @@
-/** The configuration and the programs of "Drafts and previews". Next.js itself is not installed; three functions replace it. */
+/**
+ * The programs of "Drafts and previews". Next.js itself is not installed; three functions replace it. The commands of the page
+ * run in `commands.test.ts`.
+ */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -6,15 +9,14 @@ import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { transform } from 'esbuild';
-import { readConfiguration } from '../../src/config/documents/read-documents.ts';
 import { root, temporaryFolder } from '../cli/support/command.ts';
 import { compilerSays } from '../support/type-check.ts';
 import { textOf } from './support/markdown.ts';
 import { nextTypes, programsOf } from './support/next-types.ts';
 
 const page = textOf('docs/guide/drafts-and-previews.md');
-const [tenant = ''] = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text = '']) => text);
 const programs = programsOf(page);
+const linkProgram = 'draft-link.ts';
 const draftRoute = 'app/api/draft/route.ts';
 
 /** A redirect ends the handler by throwing, as in Next.js. */
@@ -24,17 +26,9 @@ const nextModules = {
   'navigation.mjs': "export function redirect(path) { throw new Error('to ' + path); }",
 };
 
-test('drafts and previews: the tenant of the guide is a valid configuration', async (context) => {
-  const folder = await temporaryFolder(context);
-  mkdirSync(path.join(folder, 'tenants/site'), { recursive: true });
-  writeFileSync(path.join(folder, 'tenants/site/tenant.json'), tenant);
-  const outcome = await readConfiguration(folder);
-  assert.ok(outcome.ok, JSON.stringify(outcome));
-});
-
 test('drafts and previews: the programs of the guide agree with the types of millrace/client', async (context) => {
   const folder = await temporaryFolder(context);
-  assert.deepEqual([...programs.keys()], [draftRoute, 'lib/content.ts']);
+  assert.deepEqual([...programs.keys()], [linkProgram, draftRoute, 'lib/content.ts', 'app/page.tsx']);
   const use =
     "import { content } from './lib/content.ts';\nexport const home = (await content()).byUrl('/', { minVersion: 'v' });\n";
   const files = { ...Object.fromEntries(programs), 'next.d.ts': nextTypes, 'use.ts': use };
@@ -43,9 +37,14 @@ test('drafts and previews: the programs of the guide agree with the types of mil
     writeFileSync(path.join(folder, file), text);
   }
   const compilerOptions = {
-    ...{ noEmit: true, strict: true, module: 'nodenext', target: 'es2022', allowImportingTsExtensions: true },
+    ...{ noEmit: true, strict: true, module: 'esnext', moduleResolution: 'bundler', target: 'es2022' },
     ...{ skipLibCheck: true, types: ['node'], typeRoots: [path.join(root, 'node_modules/@types')] },
-    paths: { 'millrace/client': [path.join(root, 'src/client/client.ts')] },
+    ...{ jsx: 'react-jsx', jsxImportSource: 'preact', allowImportingTsExtensions: true },
+    paths: {
+      '@/*': ['./*'],
+      'millrace/client': [path.join(root, 'src/client/client.ts')],
+      'preact/jsx-runtime': [path.join(root, 'node_modules/preact/jsx-runtime')],
+    },
   };
   writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}');
   writeFileSync(
@@ -55,7 +54,7 @@ test('drafts and previews: the programs of the guide agree with the types of mil
   assert.equal(await compilerSays(['--project', folder], folder), '');
 });
 
-/** The handler of the guide, and how often it turned draft mode on. */
+/** The links and the handler of the guide, and how often it turned draft mode on. */
 async function draftHandler(context: TestContext) {
   const folder = await temporaryFolder(context);
   const next = path.join(folder, 'node_modules/next');
@@ -63,25 +62,36 @@ async function draftHandler(context: TestContext) {
   const exports = { './headers': './headers.mjs', './navigation': './navigation.mjs' };
   writeFileSync(path.join(next, 'package.json'), JSON.stringify({ name: 'next', exports }));
   for (const [file, text] of Object.entries(nextModules)) writeFileSync(path.join(next, file), text);
-  const { code } = await transform(programs.get(draftRoute) ?? '', { loader: 'ts', format: 'esm' });
-  writeFileSync(path.join(folder, 'route.mjs'), code);
+  for (const [file, program] of [
+    ['link.mjs', linkProgram],
+    ['route.mjs', draftRoute],
+  ] as const) {
+    const { code } = await transform(programs.get(program) ?? '', { loader: 'ts', format: 'esm' });
+    writeFileSync(path.join(folder, file), code);
+  }
   const load = async (file: string) => await import(pathToFileURL(path.join(folder, file)).href);
+  const { draftLink } = await load('link.mjs');
   const { GET } = await load('route.mjs');
   const { enabled } = await load('node_modules/next/headers.mjs');
-  return { get: GET as (request: Request) => Promise<Response>, enabled: enabled as readonly number[] };
+  return {
+    draftLink: draftLink as (site: string, slug: string, secret: string) => string,
+    get: GET as (request: Request) => Promise<Response>,
+    enabled: enabled as readonly number[],
+  };
 }
 
 test('drafts and previews: a draft link opens a page of the site, unless it is forged, expired or leads elsewhere', async (context) => {
   const secret = 'a-secret-of-both';
   process.env.PREVIEW_SECRET = secret;
   context.after(() => delete process.env.PREVIEW_SECRET);
-  const { get, enabled } = await draftHandler(context);
+  const { draftLink, get, enabled } = await draftHandler(context);
   const later = String(Date.now() + 600_000);
   const sign = (slug: string, expires: string) =>
     createHmac('sha256', secret).update(`${slug}\n${expires}`).digest('hex');
   const open = (slug: string, expires = later, signature = sign(slug, expires)) =>
     get(new Request(`https://site.example/api/draft?${new URLSearchParams({ slug, expires, signature })}`));
-  await assert.rejects(open('/spring?a=b'), /^Error: to \/spring\?a=b$/);
+  const link = draftLink('https://site.example', '/spring?a=b', secret);
+  await assert.rejects(get(new Request(link)), /^Error: to \/spring\?a=b$/);
   assert.equal(enabled.length, 1);
   const refused = [
     open('/spring', later, sign('/other', later)),

@@ -66,7 +66,7 @@ for (const [name, generated] of Object.entries(pages)) {
     const [, after = ''] = rest.split(end);
     const whole = `${before}${begin}\n\n${generated()}\n${end}${after}`;
     if (process.env.MILLRACE_WRITE_PAGES === '1') writeFileSync(path.join(root, file), whole);
-    assert.equal(textOf(file), whole, 'write it anew with MILLRACE_WRITE_PAGES=1');
+    assert.equal(textOf(file), whole, 'run again with MILLRACE_WRITE_PAGES=1');
   });
 }
 
@@ -75,6 +75,6 @@ for (const [name, schema] of Object.entries(jsonSchemas)) {
   test(`${file} equals the code`, () => {
     const whole = `${JSON.stringify(schema, null, 2)}\n`;
     if (process.env.MILLRACE_WRITE_PAGES === '1') writeFileSync(path.join(root, file), whole);
-    assert.equal(textOf(file), whole, 'write it anew with MILLRACE_WRITE_PAGES=1');
+    assert.equal(textOf(file), whole, 'run again with MILLRACE_WRITE_PAGES=1');
   });
 }

@@ -388,7 +388,7 @@ const damages: readonly { what: string; subject: RegExp; damage(store: Store): P
     },
   },
   {
-    what: 'a view that is missing in the change log',
+    what: 'a view that is missing from the change log',
     subject: /Entity\/p4\/View\/page$/,
     damage: async (store) => {
       const key = logKey(store, 'p4');

@@ -42,7 +42,8 @@ export async function readModule(configDir: string, path: string): Promise<strin
   try {
     const file = await realpath(join(configDir, path));
     const folder = await realpath(join(configDir, tenantFolder));
-    if (!file.startsWith(folder + sep)) throw new ModuleRefused("is a link out of the tenant's folder");
+    if (!file.startsWith(folder + sep))
+      throw new ModuleRefused("is a link to a file outside the tenant's folder");
     const { size: sizeBytes, dev, ino } = await stat(file);
     const tenantFile = await stat(join(folder, 'tenant.json')).catch(() => null);
     if (dev === tenantFile?.dev && ino === tenantFile.ino) throw new ModuleRefused(holdsSecrets);
@@ -68,7 +69,7 @@ class Reading {
     for (const tenant of await this.#entries('tenants')) {
       const path = `tenants/${tenant}`;
       if ((await this.#kind(path)) !== 'folder') {
-        this.#issue(path, 'a file among the tenants', 'A tenant is a folder: tenants/<tenant>/tenant.json.');
+        this.#issue(path, 'is a file, not a folder', 'A tenant is a folder: tenants/<tenant>/tenant.json.');
       } else if (isTenantName(tenant)) {
         await this.#tenant(path, tenant);
       } else {

@@ -228,14 +228,16 @@ export function checkTlsFiles({ certFile, keyFile }: TlsFiles): void {
   try {
     createSecureContext({ cert });
   } catch (error) {
-    throw new SettingsError(`TLS_CERT: ${certFile} holds no certificate in PEM form (${reasonOf(error)})`);
+    throw new SettingsError(
+      `TLS_CERT: ${certFile} contains no certificate in PEM format (${reasonOf(error)})`,
+    );
   }
   try {
     createSecureContext({ cert, key });
   } catch (error) {
     throw new SettingsError(
-      `TLS_KEY: ${keyFile} does not hold the private key of the certificate in ${certFile}, ` +
-        `in PEM form and without a passphrase (${reasonOf(error)})`,
+      `TLS_KEY: ${keyFile} does not contain the private key of the certificate in ${certFile}, ` +
+        `in PEM format and without a passphrase (${reasonOf(error)})`,
     );
   }
 }

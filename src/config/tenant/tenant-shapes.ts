@@ -150,7 +150,7 @@ export const webhookShape = objectOf(
       anyOf: [nonEmptyString, listOf(nonEmptyString, { minItems: 1, maxItems: 2 })],
     }),
     schemas: described('Aliases. Default: all.', listOf(nonEmptyString)),
-    destination: described('Only views whose schema names it in "destinations".', anyBoolean),
+    destination: described('True: only views whose schema lists it in "destinations".', anyBoolean),
     expand: described('"shown": changes also list where else a view is shown.', oneOf(['shown'])),
     batch: batchShape,
     headers: { ...mapOf(nonEmptyString), maxProperties: webhookHeadersMax },

@@ -23,8 +23,7 @@ export function compileActions(at: Cursor, scope: Scope): Resolve {
 
 function compileAction(at: Cursor, scope: Scope): Resolve {
   if (at.object(actionShape) === null) return () => [];
-  if (at.member('type').json !== 'process')
-    at.member('type').expected('`process`', 'It is the only action there is.');
+  if (at.member('type').json !== 'process') at.member('type').expected('`process`', 'It is the only action.');
   const alias = optionalString(at.member('alias'), scope);
   const source = optionalString(at.member('source'), scope);
   const originId = at.member('originId');

@@ -33,7 +33,7 @@ export const fieldTypes: readonly FieldTypeName[] = [
 const indexFieldShape = objectOf(
   {
     type: oneOf(fieldTypes),
-    language: described('How words of a text are stemmed.', oneOf(languages)),
+    language: described('Language of the text, for stemming and stop words.', oneOf(languages)),
     foldAccents: described(
       'Words are found without their accents; "de", "da": and with ä ö ü å æ ø written out.',
       oneOf([true, false, 'de', 'da']),
@@ -42,9 +42,9 @@ const indexFieldShape = objectOf(
       ...nonEmptyString,
       maxLength: keptCharactersMax,
     }),
-    format: described('"html": tags are no words, entities are decoded.', oneOf(['html'])),
+    format: described('"html": tags are not searched, entities are decoded.', oneOf(['html'])),
     collation: described(
-      'A BCP 47 tag such as "da": texts are sorted in the order of this locale.',
+      'A BCP 47 tag such as "da": strings are sorted in the order of this locale.',
       nonEmptyString,
     ),
     metadata: {},
@@ -80,7 +80,7 @@ export function readIndexFields(at: Cursor): ReadonlyMap<string, FieldTypeName> 
 
 function readField(at: Cursor, name: string): FieldTypeName | null {
   if (reservedFields.includes(name)) {
-    at.issue(`the name ${name} is taken by Millrace`, 'Choose another name for this field.');
+    at.issue(`the name ${name} is reserved`, 'Choose another name for this field.');
   }
   if (at.object(indexFieldShape) === null) return null;
   const type = at.member('type');
@@ -164,7 +164,7 @@ export function readCollations(at: Cursor): Collations {
     const tag = collation.text(collationAdvice);
     if (tag === null) continue;
     if (isKnown(tag)) collations.set(name, tag);
-    else collation.issue(`there is no order for the locale ${JSON.stringify(tag)}`, collationAdvice);
+    else collation.issue(`there is no collation for the locale ${JSON.stringify(tag)}`, collationAdvice);
   }
   return collations;
 }

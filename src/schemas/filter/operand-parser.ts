@@ -128,6 +128,6 @@ export class OperandParser {
         reader.position += 1;
       }
     }
-    throw reader.syntaxError('unterminated string', "Close it with '; a quote inside is doubled.", start);
+    throw reader.syntaxError('unterminated string', "Close it with '. Double a quote inside it.", start);
   }
 }

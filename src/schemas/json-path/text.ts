@@ -80,10 +80,7 @@ class PathTextReader {
     }
     if ('.[(!&|,'.includes(next)) this.#marks += 1;
     if (this.#marks > pathMarksMax) {
-      throw this.#reader.syntaxError(
-        `more than ${pathMarksMax} dots, brackets and operators`,
-        'Write it shorter.',
-      );
+      throw this.#reader.syntaxError(`more than ${pathMarksMax} dots, brackets and operators`, 'Shorten it.');
     }
     this.#take(1);
   }

@@ -65,7 +65,7 @@ function takeLiteral(reader: Reader): string {
 }
 
 function unmatchedBrace(reader: Reader): SchemaSyntaxError {
-  return reader.syntaxError('unmatched closing brace', 'Write `}}` for a brace in the text.');
+  return reader.syntaxError('unmatched closing brace', 'Write `}}` for a literal brace.');
 }
 
 function constantExpression(text: string): Expression {

@@ -36,7 +36,7 @@ function checkField(
   const traits = meaning.kind === 'field' ? meaning.traits : null;
   const isList = traits?.shape === 'scalar' || traits?.shape === 'list';
   if (traits === null || !isList || !isNumeric(traits.kind)) {
-    const type = meaning.kind === 'field' ? `of type ${meaning.type}` : 'no field of an item';
+    const type = meaning.kind === 'field' ? `of type ${meaning.type}` : 'not a field of an item';
     errors.add(`${place}.field`, `a boost needs a field of numbers or dates; ${quote(field)} is ${type}`);
     return;
   }

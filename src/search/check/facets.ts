@@ -83,7 +83,7 @@ function checkRange(range: Json, kind: ValueKind | null, place: string, errors: 
   const to = checkEnd(read.to ?? null, kind, `${place}.to`, errors);
   const [low, high] = [pointOf(kind, from), pointOf(kind, to)];
   if (low !== null && high !== null && comparePoints(low, high) > 0) {
-    errors.add(place, `from ${quote(from)} is over to ${quote(to)}`);
+    errors.add(place, `from ${quote(from)} is greater than to ${quote(to)}`);
   }
   return { from, to, name: read.name ?? null };
 }

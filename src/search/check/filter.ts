@@ -124,7 +124,8 @@ function checkCondition(sent: JsonObject, place: string, check: FilterCheck): Fi
   if (typeof field !== 'string') return null;
   const meaning = meaningOf(table, field);
   if (meaning.kind === 'unknown') errors.add(`${place}.field`, `the index has no field ${quote(field)}`);
-  if (meaning.kind === 'score') errors.add(`${place}.field`, '"_score" can be sorted by, not filtered');
+  if (meaning.kind === 'score')
+    errors.add(`${place}.field`, '"_score" can be used to sort, but not to filter');
   if (operator === undefined || operator === null) return null;
   if (isGeoOperator(operator)) {
     const area = checkGeoCondition(meaning, field, operator, value, place, errors);

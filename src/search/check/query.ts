@@ -135,7 +135,7 @@ function checkDistinctField(field: string, table: FieldTable, errors: QueryError
   if (meaning.kind === 'unknown') errors.add('distinct', `the index has no field ${quote(field)}`);
   const isFit = meaning.kind === 'field' && isDistinguishable(meaning.traits);
   if (isFit || meaning.kind === 'absent' || meaning.kind === 'unknown') return;
-  const type = meaning.kind === 'field' ? `of type ${meaning.type}` : 'no field of an item';
+  const type = meaning.kind === 'field' ? `of type ${meaning.type}` : 'not a field of an item';
   errors.add(
     'distinct',
     `needs a field of type keyword, text, a number, boolean or date; ${quote(field)} is ${type}`,

@@ -27,7 +27,7 @@ export function checkSearchFields(
   }
   if (field !== null) errors.add('search', 'has both "field" and "fields"; use one of them');
   if (field !== null || fields === null) return null;
-  if (fields.length === 0) errors.add('search.fields', 'names no field');
+  if (fields.length === 0) errors.add('search.fields', 'must list at least one field');
   return checkList(fields, table, errors);
 }
 

@@ -52,7 +52,7 @@ function checkKey(sent: Json, place: string, table: FieldTable, errors: QueryErr
 
 function checkNearOnce(sort: readonly Json[], errors: QueryErrors): void {
   const [, second] = [...sort.keys()].filter((at) => isSent(sort[at], 'near'));
-  if (second !== undefined) errors.add(`sort[${second}].near`, 'one key at most sorts by distance');
+  if (second !== undefined) errors.add(`sort[${second}].near`, 'at most one key can sort by distance');
 }
 
 function checkSortField(
@@ -68,11 +68,11 @@ function checkSortField(
   }
   if (isNear) {
     if (isOfPlaces(meaning) || meaning.kind === 'absent' || meaning.kind === 'unknown') return;
-    const type = meaning.kind === 'field' ? `of type ${meaning.type}` : 'no field of an item';
+    const type = meaning.kind === 'field' ? `of type ${meaning.type}` : 'not a field of an item';
     errors.add(`${place}.near`, `needs a field of type geoPoint or geoPoint[]; ${quote(field)} is ${type}`);
     return;
   }
   if (meaning.kind !== 'field' || isSortable(meaning.traits)) return;
-  const advice = isOfPlaces(meaning) ? '; name a place to be "near"' : '';
-  errors.add(`${place}.field`, `${quote(field)} is of type ${meaning.type}, which has no order${advice}`);
+  const advice = isOfPlaces(meaning) ? '; add "near" to sort by distance' : '';
+  errors.add(`${place}.field`, `${quote(field)} is of type ${meaning.type}, which cannot be sorted${advice}`);
 }

@@ -82,12 +82,12 @@ export function checkListed(state: TurnState, { builder, failure }: Output, list
   if (failure !== null && (former === undefined || former.bytesDigest.length === 0)) return [];
   if (builder.kind !== 'view' || listed.has(requestedView(state, builder.environmentId, builder.name)))
     return [];
-  return [finding(outputSubject(state.turn, builder), 'is missing in the change log')];
+  return [finding(outputSubject(state.turn, builder), 'is missing from the change log')];
 }
 
 /** Checks a view that is not in its entity's record. */
 export function checkListedWithoutView(state: TurnState, suspect: Suspect, listed: ListedViews): Finding[] {
   if (suspect.kind !== 'view' || !listed.has(requestedView(state, suspect.environmentId, suspect.name)))
     return [];
-  return [finding(outputSubject(state.turn, suspect), 'is in the change log, but no entity makes it')];
+  return [finding(outputSubject(state.turn, suspect), 'is in the change log, but no entity produces it')];
 }

@@ -235,7 +235,7 @@ test('code issues: a link that leads out of the folder is not imported', async (
   writeFileSync(outside, 'export default 1;');
   const files = { 'schemas/a.full.js': `import a from './link.js';\n${sound}` };
   const [first] = await reported(files, [outside, 'schemas/link.js']);
-  assert.match(first ?? '', /1:15 "\.\/link\.js" is a link out of the tenant's folder/);
+  assert.match(first ?? '', /1:15 "\.\/link\.js" is a link to a file outside the tenant's folder/);
 });
 
 test('code issues: the tenant file is not imported, by any path', async () => {

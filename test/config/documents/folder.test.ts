@@ -118,7 +118,7 @@ test('folder: unexpected files are issues with a hint, all at once', async (t) =
   const { issues } = await readDocuments(folder);
   const messages = new Map(issues.map((issue) => [issue.file, `${issue.message}: ${issue.advice}`]));
   const expected: [string, RegExp][] = [
-    ['tenants/loose.json', /file among the tenants/],
+    ['tenants/loose.json', /is a file, not a folder/],
     ['tenants/bad name', /not a name for a tenant.*letters, digits/],
     ['tenants/bare/tenant.json', /missing/],
     ['tenants/site/tenant.json', /UTF-8/],

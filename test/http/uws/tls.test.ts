@@ -54,12 +54,12 @@ test('TLS: unusable files end the start with one line that names the file', asyn
   const swapped = { certFile: ofFront.keyFile, keyFile: ofFront.certFile };
   assert.match(
     errorOf(() => checkTlsFiles(swapped)),
-    /^TLS_CERT: .* holds no certificate in PEM form/,
+    /^TLS_CERT: .* contains no certificate in PEM format/,
   );
   const strange = { certFile: ofFront.certFile, keyFile: ofRedis.keyFile };
   assert.match(
     errorOf(() => checkTlsFiles(strange)),
-    /^TLS_KEY: .* does not hold the private key/,
+    /^TLS_KEY: .* does not contain the private key/,
   );
   const env = {
     TLS_CERT: strange.certFile,

@@ -104,16 +104,16 @@ test('facets: every error in a facet is reported with its path', () => {
       { ranges: [{ from: [] }] },
       'facets[0].ranges[0].from: must be a number or a date, not "[…]"',
     ],
-    ['double', { ranges: [{ from: 2, to: 1 }] }, 'facets[0].ranges[0]: from 2 is over to 1'],
+    ['double', { ranges: [{ from: 2, to: 1 }] }, 'facets[0].ranges[0]: from 2 is greater than to 1'],
     [
       'long',
       { ranges: [{ from: '9007199254740993', to: 9007199254740992 }] },
-      'facets[0].ranges[0]: from "9007199254740993" is over to 9007199254740992',
+      'facets[0].ranges[0]: from "9007199254740993" is greater than to 9007199254740992',
     ],
     [
       'date',
       { ranges: [{ from: '2024-01-02', to: '2024-01-02T00:00:00+01:00' }] },
-      'facets[0].ranges[0]: from "2024-01-02" is over to "2024-01-02T00:00:00+01:00"',
+      'facets[0].ranges[0]: from "2024-01-02" is greater than to "2024-01-02T00:00:00+01:00"',
     ],
     ['double', { ranges: [{ name: 5 }] }, 'facets[0].ranges[0].name: must be a string, not 5'],
     [

@@ -61,7 +61,7 @@ test('geo: one key sorts by the distance from a point, ascending by default', ()
   const errors: readonly (readonly [Json, string])[] = [
     [
       [{ field: 'geoPoint' }],
-      'sort[0].field: "geoPoint" is of type geoPoint, which has no order; name a place to be "near"',
+      'sort[0].field: "geoPoint" is of type geoPoint, which cannot be sorted; add "near" to sort by distance',
     ],
     [
       [{ field: 'keyword', near: origin }],
@@ -69,7 +69,7 @@ test('geo: one key sorts by the distance from a point, ascending by default', ()
     ],
     [
       [{ field: '_score', near: origin }],
-      'sort[0].near: needs a field of type geoPoint or geoPoint[]; "_score" is no field of an item',
+      'sort[0].near: needs a field of type geoPoint or geoPoint[]; "_score" is not a field of an item',
     ],
     [[{ field: 'nope', near: origin }], 'sort[0].field: the index has no field "nope"'],
     [[{ field: 'geoPoint', near: [16, 48] }], 'sort[0].near: must be {"lat", "lon"}, not "[…]"'],
@@ -82,7 +82,7 @@ test('geo: one key sorts by the distance from a point, ascending by default', ()
         { field: 'geoPoint', near: origin },
         { field: 'geoPoint', near: origin },
       ],
-      'sort[1].near: one key at most sorts by distance',
+      'sort[1].near: at most one key can sort by distance',
     ],
   ];
   for (const [sort, expected] of errors) assert.deepEqual(errorsOf({ sort }), [expected]);

@@ -176,7 +176,7 @@ test('query: distinct needs a field with single values', () => {
   );
   const needs = 'distinct: needs a field of type keyword, text, a number, boolean or date; ';
   assert.deepEqual(errorsOf({ distinct: 'text[]' }), [`${needs}"text[]" is of type text[]`]);
-  assert.deepEqual(errorsOf({ distinct: '_score' }), [`${needs}"_score" is no field of an item`]);
+  assert.deepEqual(errorsOf({ distinct: '_score' }), [`${needs}"_score" is not a field of an item`]);
   assert.deepEqual(errorsOf({ distinct: 'nope' }), ['distinct: the index has no field "nope"']);
   assert.deepEqual(errorsOf({ distinct: 'nope' }, open), []);
   assert.deepEqual(errorsOf({ distinct: ['text'], distinctFacets: 0 }), [

@@ -121,7 +121,7 @@ test('search: each error in a search has its path', () => {
   const cases: [JsonObject, ...RegExp[]][] = [
     [{ field: 'text', fields: [one] }, /^search: has both/],
     [{ fields: 'text' }, /^search.fields: must be an array/],
-    [{ fields: [] }, /^search.fields: names no field/],
+    [{ fields: [] }, /^search.fields: must list at least one field/],
     [{ fields: [one, one] }, /^search.fields\[1\].field: "text" is named twice/],
     [{ fields: [one, 'text'] }, /^search.fields\[1\]: must be/],
     [{ fields: [{}] }, /^search.fields\[0\].field: is missing/],

@@ -23,7 +23,7 @@ test('sort: scores, ids and scalars have an order; ranges and objects have none'
     assert.deepEqual(errorsOf({ sort: [{ field }] }), [], field);
   }
   for (const field of ['object', 'dateRange']) {
-    assert.match(errorsOf({ sort: [{ field }] })[0] ?? '', /^sort\[0\]\.field: .* has no order/);
+    assert.match(errorsOf({ sort: [{ field }] })[0] ?? '', /^sort\[0\]\.field: .* cannot be sorted/);
   }
 });
 
