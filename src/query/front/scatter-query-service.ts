@@ -129,14 +129,15 @@ export class ScatterQueryService implements QueryService {
     if (!resolution.ok) return resolution;
     const { kind, scope, index: name, fields, collations, rules, decisions } = resolution.target;
     const { schemas } = tenant;
+    const isSchemaAlias = kind === 'index' ? (alias: string) => schemas.has(alias) : null;
     const table = {
       fields,
       isOpen: kind === 'auto',
+      isSchemaAlias,
       ...(collations === undefined ? {} : { collations }),
       ...(rules === undefined ? {} : { rules }),
     };
-    const isSchemaAlias = kind === 'index' ? (alias: string) => schemas.has(alias) : null;
-    const checked = checkQuery(body, { ...table, isSchemaAlias });
+    const checked = checkQuery(body, table);
     if (!checked.ok) return { ok: false, status: 400, errors: checked.errors };
     const { query, aliases, nextPageToken } = checked;
     const index = { scope, index: name };
