@@ -610,3 +610,19 @@ test('sandbox: console is silent unless requested', async () => {
   const reply = await replyOf(schemaOf("console.log('a', { b: 1 }); console.error(1); return {};"));
   assert.deepEqual(reply.log, ['a {"b":1}', '1']);
 });
+
+test('sandbox: every method of console exists and logs what it would print, without a clock', async () => {
+  const calls = [
+    ...["assert(true, 'a')", "assert(false, 'b', 1)", 'assert()', 'clear()', 'count()', "count('c')"],
+    ...["time('t')", "timeLog('t', 2)", "timeEnd('t')", "group('g')", 'groupEnd()', 'countReset()'],
+  ];
+  const onlyInNode = ['Console', 'context', 'createTask'];
+  const everyName = Object.keys(console).filter((name) => !onlyInNode.includes(name));
+  const reply = await replyOf(
+    schemaOf(`${calls.map((call) => `console.${call};`).join('')}
+      return { missing: ${JSON.stringify(everyName)}.filter((name) => typeof console[name] !== 'function') };`),
+  );
+  assert.deepEqual(reply.kind === 'made' && JSON.parse(reply.value.texts[0] ?? ''), { missing: [] });
+  const assertions = ['Assertion failed b 1', 'Assertion failed'];
+  assert.deepEqual(reply.log, [...assertions, 'default', 'c', 't 2', 't', 'g']);
+});
