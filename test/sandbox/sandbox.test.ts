@@ -322,7 +322,7 @@ test('sandbox: only the build that takes too much ends, and the others complete'
   const good = schemaOf('return { title: entity.properties.title };');
   const wrongdoers: [string, RegExp][] = [
     ['for (;;);', /processor time/],
-    ['const all = []; for (;;) all.push(new Array(1e5).fill(1.5));', /64 MB/],
+    ['const all = []; for (;;) all.push(new Array(1e5).fill(1.5));', /64 MiB/],
     ['return { a: /^(a+)+$/.test("a".repeat(40) + "b") };', /processor time/],
     ['(async () => { for (;;) await null; })(); return {};', /processor time/],
   ];
@@ -406,7 +406,7 @@ test('sandbox: memory outside the heap has a limit, too', {
     const [held, text, segmenter] = [[], 'ab '.repeat(300_000), new Intl.Segmenter('th', { granularity: 'word' })];
     for (;;) held.push(segmenter.segment(text)[Symbol.iterator]());`);
   // Where memory is allocated slowly, the time limit is reached first.
-  assert.match(message, /64 MB|processor time/);
+  assert.match(message, /64 MiB|processor time/);
   assert.ok(mostMebibytes < 1.5 * codeResidentMebibytes, `${Math.round(mostMebibytes)} MiB`);
   context.diagnostic(`${message}; ${Math.round(mostMebibytes)} MiB at most`);
 });
