@@ -22,6 +22,8 @@ interface TriggeredSchema {
   readonly triggers: ReadonlyMap<string, ReadonlySet<string>>;
   /** Every lookup that the schema or a partial it can reach may make. */
   readonly lookupPlans: readonly LookupPlan[];
+  /** The source groups that its lookups and references may name; null: any. That of the entity is not one of them. */
+  readonly sourceGroups: ReadonlySet<string> | null;
 }
 
 export interface FullSchema extends TriggeredSchema {

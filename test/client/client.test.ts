@@ -80,6 +80,22 @@ async function all<T>(things: AsyncIterable<T>): Promise<T[]> {
   return list;
 }
 
+test('client: an originId that a URL cannot contain is saved like any other, or refused', async () => {
+  for (const originId of ['.', '..']) {
+    const { originId: _, ...entity } = { ...page(originId), url: null };
+    assert.deepEqual((await client.save(originId, entity)).changed, [originId]);
+    assert.deepEqual((await client.save(originId, entity)).unchanged, [originId]);
+    assert.equal((await client.byId(viewId(originId)))?.title, `Title ${originId}`);
+    assert.deepEqual((await client.remove(originId)).removed, [originId]);
+  }
+  await assert.rejects(client.save('\ud800', { type: 'page', properties: {} }), (error) => {
+    assert.ok(error instanceof MillraceError);
+    assert.equal(error.status, 422);
+    assert.match(JSON.stringify(error.errors), /surrogate/);
+    return true;
+  });
+});
+
 test('client: a saved entity can be read immediately, by URL, handle and id', async () => {
   const { originId, ...entity } = page('one', 'two');
   const first = await client.save(originId, { ...entity, redirects: ['/old'] });

@@ -322,7 +322,7 @@ test('sandbox: only the build that takes too much ends, and the others complete'
   const good = schemaOf('return { title: entity.properties.title };');
   const wrongdoers: [string, RegExp][] = [
     ['for (;;);', /processor time/],
-    ['const all = []; for (;;) all.push(new Array(1e5).fill(1.5));', /64 MB/],
+    ['const all = []; for (;;) all.push(new Array(1e5).fill(1.5));', /64 MiB/],
     ['return { a: /^(a+)+$/.test("a".repeat(40) + "b") };', /processor time/],
     ['(async () => { for (;;) await null; })(); return {};', /processor time/],
   ];
@@ -406,7 +406,7 @@ test('sandbox: memory outside the heap has a limit, too', {
     const [held, text, segmenter] = [[], 'ab '.repeat(300_000), new Intl.Segmenter('th', { granularity: 'word' })];
     for (;;) held.push(segmenter.segment(text)[Symbol.iterator]());`);
   // Where memory is allocated slowly, the time limit is reached first.
-  assert.match(message, /64 MB|processor time/);
+  assert.match(message, /64 MiB|processor time/);
   assert.ok(mostMebibytes < 1.5 * codeResidentMebibytes, `${Math.round(mostMebibytes)} MiB`);
   context.diagnostic(`${message}; ${Math.round(mostMebibytes)} MiB at most`);
 });
@@ -609,4 +609,20 @@ test('sandbox: an answer of any length arrives, however late it is read', async 
 test('sandbox: console is silent unless requested', async () => {
   const reply = await replyOf(schemaOf("console.log('a', { b: 1 }); console.error(1); return {};"));
   assert.deepEqual(reply.log, ['a {"b":1}', '1']);
+});
+
+test('sandbox: every method of console exists and logs what it would print, without a clock', async () => {
+  const calls = [
+    ...["assert(true, 'a')", "assert(false, 'b', 1)", 'assert()', 'clear()', 'count()', "count('c')"],
+    ...["time('t')", "timeLog('t', 2)", "timeEnd('t')", "group('g')", 'groupEnd()', 'countReset()'],
+  ];
+  const onlyInNode = ['Console', 'context', 'createTask'];
+  const everyName = Object.keys(console).filter((name) => !onlyInNode.includes(name));
+  const reply = await replyOf(
+    schemaOf(`${calls.map((call) => `console.${call};`).join('')}
+      return { missing: ${JSON.stringify(everyName)}.filter((name) => typeof console[name] !== 'function') };`),
+  );
+  assert.deepEqual(reply.kind === 'made' && JSON.parse(reply.value.texts[0] ?? ''), { missing: [] });
+  const assertions = ['Assertion failed b 1', 'Assertion failed'];
+  assert.deepEqual(reply.log, [...assertions, 'default', 'c', 't 2', 't', 'g']);
 });

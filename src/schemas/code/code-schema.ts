@@ -150,6 +150,7 @@ function triggersOf({ triggers }: CodeProgram): Triggers {
 function needsOf({ partials, lookups }: CodeProgram): Needs {
   const needs = new Needs();
   needs.anyPartial = partials === null;
+  needs.anySourceGroup = true;
   for (const alias of partials ?? []) needs.partials.add(alias);
   for (const lookup of lookups) needs.lookupPlans.push(codeLookup(lookup).plan);
   return needs;
