@@ -606,7 +606,9 @@ test('sandbox: an answer of any length arrives, however late it is read', async 
   assert.equal(reply.kind === 'made' ? reply.value.texts[0]?.length : reply, 15_000_011);
 });
 
-test('sandbox: console is silent unless requested', async () => {
-  const reply = await replyOf(schemaOf("console.log('a', { b: 1 }); console.error(1); return {};"));
-  assert.deepEqual(reply.log, ['a {"b":1}', '1']);
+test('sandbox: console is silent unless requested, and shows errors as text', async () => {
+  const reply = await replyOf(
+    schemaOf("console.log('a', { b: 1 }); console.error(1, new TypeError('no tag')); return {};"),
+  );
+  assert.deepEqual(reply.log, ['a {"b":1}', '1 TypeError: no tag']);
 });
