@@ -75,8 +75,8 @@ export default {
   triggers(context) { context.triggers('cms', ['place']); },
   routes(entity, context) {
     const { urls } = entity.properties;
-    for (const { url, redirects } of urls) {
-      const claim = context.url(url);
+    for (const { url, cutTo, redirects } of urls) {
+      const claim = context.url(url?.slice(0, cutTo));
       if (redirects !== undefined) claim.redirects(redirects);
     }
   },
@@ -299,6 +299,12 @@ test('code schemas: URLs and redirects that no request can have are not claims, 
   const [told, ...others] = json.diagnostics.filter(({ kind }: { kind: string }) => kind === 'urlMissing');
   assert.deepEqual([told?.schema, told?.place, told?.count, others], ['place', '$.routes', 1, []]);
   assert.match(told.message, /begins with one \/ .* has no fragment/);
+});
+
+test('code schemas: a URL that code cuts within a character is listed and can be requested', async () => {
+  await save('l6', 'place', { name: 'Cut', urls: [{ url: '/places/😀', cutTo: 9 }] });
+  assert.equal(await leadsTo('/places/%EF%BF%BD'), 'Cut');
+  assert.deepEqual(await differencesFoundByVerify(system), []);
 });
 
 test('code schemas: a schema without properties builds no view, and claims nothing', async () => {
