@@ -597,7 +597,7 @@ test('sandbox: an answer has strings where strings are required, whatever the co
   assert.deepEqual(described.kind === 'described' && described.description.triggers, [['cms', ['/b']]]);
 });
 
-test('sandbox: half of a character in a URL, a handle, an id or a filter becomes U+FFFD', async () => {
+test('sandbox: half of a character in a URL, a handle, an id, a filter or an error becomes U+FFFD', async () => {
   const half = '😀'.slice(0, 1);
   const reply = await replyOf(
     setOf({
@@ -621,6 +621,7 @@ test('sandbox: half of a character in a URL, a handle, an id or a filter becomes
     ),
     ['\ufffd', '\ufffd', "type eq '\ufffd'"],
   );
+  assert.equal((await failureOf(`throw new Error('a${half}');`)).message, 'a\ufffd');
 });
 
 test('sandbox: an answer of any length arrives, however late it is read', async () => {
