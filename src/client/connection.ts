@@ -48,6 +48,12 @@ export interface Reply<T> {
   readonly etag: string | null;
 }
 
+interface Received {
+  readonly response: Response;
+  /** Its body; empty if it is streamed. */
+  readonly text: string;
+}
+
 const retriesDefault = 3;
 /** For writes with `readYourWrites`. */
 const visibilityWaitMs = 25;
@@ -84,7 +90,7 @@ export class Connection {
 
   /** Opens a streaming response. @throws MillraceError */
   async open(ask: Ask): Promise<Response> {
-    return await this.#goodResponse(this.#reading(ask));
+    return (await this.#goodResponse(this.#reading(ask), true)).response;
   }
 
   /** How long to wait before a retry. @param attempt from 0 */
@@ -106,9 +112,10 @@ export class Connection {
   }
 
   async #exchange<T>(ask: Ask): Promise<Reply<T>> {
-    const response = await this.#goodResponse(ask);
-    const body = (await bodyOf(response)) as T;
+    const { response, text } = await this.#goodResponse(ask, false);
     const { status, headers } = response;
+    const body = parsed(text) as T | undefined;
+    if (body === undefined) throw errorOf(status, { message: `${this.#options.url} responded without JSON` });
     const version = headers.get(`${this.#prefix}-Version`);
     return { body, status, version, tags: this.#tagsIn(headers), etag: headers.get('ETag') };
   }
@@ -121,33 +128,39 @@ export class Connection {
   }
 
   /** Retries are safe for all requests, because repeating a save or a delete changes nothing. */
-  async #goodResponse(ask: Ask): Promise<Response> {
+  async #goodResponse(ask: Ask, streams: boolean): Promise<Received> {
     const { retries = retriesDefault } = this.#options;
     for (let attempt = 0; ; attempt += 1) {
-      const outcome = await this.#send(ask);
+      const outcome = await this.#send(ask, streams);
       const isLast = attempt >= retries;
       if (outcome instanceof MillraceError) {
         if (isLast) throw outcome;
         await pause(this.pauseMs(attempt), ask.signal);
         continue;
       }
-      if (outcome.ok || ask.accepts?.includes(outcome.status)) return outcome;
-      if (isLast || !passing.has(outcome.status)) throw errorOf(outcome.status, await bodyOf(outcome));
-      await pause(retryAfterMs(outcome) ?? this.pauseMs(attempt), ask.signal);
+      const { response, text } = outcome;
+      if (response.ok || ask.accepts?.includes(response.status)) return outcome;
+      if (isLast || !passing.has(response.status))
+        throw errorOf(response.status, parsed(text) ?? { message: text });
+      await pause(retryAfterMs(response) ?? this.pauseMs(attempt), ask.signal);
     }
   }
 
   /** @throws the reason with which the signal was aborted */
-  async #send({ method = 'GET', path, body, headers, signal }: Ask): Promise<Response | MillraceError> {
+  async #send(
+    { method = 'GET', path, body, headers, signal }: Ask,
+    streams: boolean,
+  ): Promise<Received | MillraceError> {
     const { fetch = globalThis.fetch, url } = this.#options;
     const json = body === undefined ? {} : { body: JSON.stringify(body) };
     try {
-      return await fetch(url.replace(/\/+$/, '') + path, {
+      const response = await fetch(url.replace(/\/+$/, '') + path, {
         method,
         headers: { ...headers, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
         ...json,
         ...(signal === undefined ? {} : { signal }),
       });
+      return { response, text: streams && response.ok ? '' : await response.text() };
     } catch (error) {
       signal?.throwIfAborted();
       const details = { status: 0, code: null, errors: {} };
@@ -161,13 +174,12 @@ function retryAfterMs({ headers }: Response): number | null {
   return Number.isFinite(seconds) ? seconds * 1000 : null;
 }
 
-/** The JSON of a response; the text of any other response as `message`. */
-async function bodyOf(response: Response): Promise<unknown> {
-  const text = await response.text();
+/** @returns undefined if it is not JSON */
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return { message: text };
+    return undefined;
   }
 }
 

@@ -57,6 +57,8 @@ export interface ViewClaims {
   readonly handles: readonly string[];
   /** Some handles or URLs are omitted: there are more than a view may have, or one is too long. */
   readonly areCut?: true;
+  /** Some URLs or redirects from code are omitted, because no request can have them. */
+  readonly areUnusable?: true;
   /** True until code has returned the claims. */
   readonly areUnknown?: true;
   /** All its URLs, including `url`, with the redirects to each; absent: the entity's redirects lead to `url`. */

@@ -350,6 +350,30 @@ test('client: a busy platform is retried after Retry-After; an unavailable one i
   await assert.rejects(createClient({ url, retries: 1 }).byUrl('/'), { status: 0 });
 });
 
+test('client: a response that breaks off is retried, and one that is not JSON is an error', async (context) => {
+  const good = '{"meta":{"status":200,"missingViewReferences":[]},"route":{"title":"x"},"views":{}}';
+  let requests = 0;
+  const server = createServer(({ url }, response) => {
+    requests += 1;
+    if (url?.includes('login')) response.end('<html>Log in</html>');
+    else if (requests > 1) response.end(good);
+    else {
+      response.writeHead(200, { 'Content-Length': String(good.length) });
+      response.write(good.slice(0, 10), () => response.destroy());
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  context.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  const broken = { name: 'MillraceError', status: 0 };
+  await assert.rejects(createClient({ url, retries: 0 }).byUrl('/'), broken);
+  requests = 0;
+  assert.equal((await createClient({ url, retries: 1 }).byUrl('/')).status, 200);
+  assert.equal(requests, 2);
+  await assert.rejects(createClient({ url }).byUrl('/login'), { name: 'MillraceError', status: 200 });
+});
+
 /** A proxy to the front, whose connections can be cut. */
 async function cuttable(context: test.TestContext, target: string) {
   const sockets = new Set<Socket>();

@@ -598,6 +598,33 @@ test('sandbox: an answer has strings where strings are required, whatever the co
   assert.deepEqual(described.kind === 'described' && described.description.triggers, [['cms', ['/b']]]);
 });
 
+test('sandbox: half of a character in a URL, a handle, an id, a filter or an error becomes U+FFFD', async () => {
+  const half = '😀'.slice(0, 1);
+  const reply = await replyOf(
+    setOf({
+      'full/a': `return {
+        routes(entity, context) { context.url('/${half}').redirects(['/r${half}']); context.handle('${half}'); },
+        properties(entity, context) {
+          const found = context.reference('b').filter("type eq '${half}'");
+          return { one: context.reference('b').byOriginId('${half}'), some: context.reference('b').byOriginIds(['${half}']), found };
+        },
+        actions(entity, context) { context.destination('${half}'); },
+      };`,
+    }),
+  );
+  assert.ok(reply.kind === 'made', JSON.stringify(reply));
+  assert.deepEqual(reply.urls, [{ url: '/\ufffd', redirects: ['/r\ufffd'] }]);
+  assert.deepEqual(reply.handles, ['\ufffd']);
+  assert.deepEqual(reply.destinations, [{ alias: '\ufffd', options: {} }]);
+  assert.deepEqual(
+    reply.value.holes.map((hole) =>
+      hole.kind === 'reference' ? hole.originId : hole.kind === 'references' && hole.lookup.filter,
+    ),
+    ['\ufffd', '\ufffd', "type eq '\ufffd'"],
+  );
+  assert.equal((await failureOf(`throw new Error('a${half}');`)).message, 'a\ufffd');
+});
+
 test('sandbox: an answer of any length arrives, however late it is read', async () => {
   const replying = replyOf(schemaOf('return { text: "x".repeat(15_000_000) };'));
   await sleep(50);
@@ -607,9 +634,11 @@ test('sandbox: an answer of any length arrives, however late it is read', async 
   assert.equal(reply.kind === 'made' ? reply.value.texts[0]?.length : reply, 15_000_011);
 });
 
-test('sandbox: console is silent unless requested', async () => {
-  const reply = await replyOf(schemaOf("console.log('a', { b: 1 }); console.error(1); return {};"));
-  assert.deepEqual(reply.log, ['a {"b":1}', '1']);
+test('sandbox: console is silent unless requested, and shows errors as text', async () => {
+  const reply = await replyOf(
+    schemaOf("console.log('a', { b: 1 }); console.error(1, new TypeError('no tag')); return {};"),
+  );
+  assert.deepEqual(reply.log, ['a {"b":1}', '1 TypeError: no tag']);
 });
 
 test('sandbox: every method of console exists and logs what it would print, without a clock', async () => {

@@ -2,6 +2,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { ClientPrincipal } from '../../config/configuration.ts';
+import { ProblemError, problems } from '../../contract/errors.ts';
 import { defaultFrontLimits, type FrontLimits } from '../../contract/front-limits.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import { assert } from '../../lib/assert.ts';
@@ -193,7 +194,8 @@ export class ScatterQueryService implements QueryService {
 
   async #untilVisible({ tenant }: ClientPrincipal, minVersion: Version): Promise<void> {
     if (await this.#progress.waitForVersion(tenant.alias, minVersion, this.#limits.minVersionWaitMs)) return;
-    throw new UnavailableError('the requested version is not visible yet');
+    this.#unavailable += 1;
+    throw new ProblemError(problems.versionNotReached);
   }
 
   async #untilProgressIsKnown(deadlineMs: number): Promise<void> {

@@ -53,7 +53,9 @@ const sets = new ProgramSets(
 
 function shown(value: unknown): string {
   try {
-    const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
+    // As JSON, an error is empty.
+    const isText = typeof value === 'string' || value instanceof Error;
+    const text = isText ? String(value) : (JSON.stringify(value) ?? String(value));
     return text.slice(0, logCharactersMax);
   } catch {
     return typeof value;
