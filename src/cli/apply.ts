@@ -4,6 +4,7 @@
  */
 
 import { hashKeys } from '../config/documents/canonical.ts';
+import { counted } from '../config/documents/issue-text.ts';
 import { beginDryRun, dryRunJobs, dryRunState } from '../jobs/dry-run/queue.ts';
 import { rebuildJobs } from '../jobs/rebuild-job-queue.ts';
 import { lossesText } from '../jobs/removal-plan.ts';
@@ -73,7 +74,7 @@ async function apply(
     console.log('No process is running. The next ones to start will use it.');
     return 0;
   }
-  console.log(`All ${running} processes use it.`);
+  console.log(running === 1 ? 'The running process uses it.' : `All ${running} processes use it.`);
   const queue = rebuildJobs(store);
   try {
     await withBar(continuesText, (bar, signal) => waitForRebuild(store, queue, generation, bar, signal));
@@ -112,7 +113,7 @@ async function waitForDryRun(store: Store, token: string): Promise<Configuration
         if (state.failure !== null)
           throw new CommandStop(`The dry run failed: ${state.failure}. Nothing was changed; start it again.`);
         const { done, total } = state;
-        bar.show(percentOf(done, total), `${done.toLocaleString('en-US')} entities checked`);
+        bar.show(percentOf(done, total), `${counted(done, 'entity', 'entities')} checked`);
         diff = state.diff;
         return diff !== null;
       }),

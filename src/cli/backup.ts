@@ -31,7 +31,7 @@ async function backup(store: Store, file: string): Promise<void> {
   const { configuration } = loaded;
   const entities = await withBar('Stopped: no backup was written.', (bar, signal) => {
     const onProgress = (done: number, total: number) =>
-      bar.show(percentOf(done, total), `${done.toLocaleString('en-US')} entities written`);
+      bar.show(percentOf(done, total), `${counted(done, 'entity', 'entities')} written`);
     return writeBackup({ store, published, configuration, file, signal, onProgress }, () =>
       changeSince(store, published.generation),
     );

@@ -4,6 +4,7 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keepCompiler } from '../config/code/compile-code.ts';
+import { counted } from '../config/documents/issue-text.ts';
 import { lossesText } from '../jobs/removal-plan.ts';
 import { importFile } from './import/import-file.ts';
 import { firstManagementKey, firstSourceKey, isStoreEmpty } from './site/first-import.ts';
@@ -46,7 +47,7 @@ async function importOnce({ settings, address, url, trust, signal, say }: Runnin
   await importFile({ file, sourceKey, baseUrl: url, trust, concurrency: importConcurrency }, signal);
   const { metricsKey } = settings;
   await waitUntilSettled({ baseUrl: url, trust, metricsKey, signal }, (waiting) =>
-    say(`building pages: ${waiting} changes left`),
+    say(`building pages: ${counted(waiting, 'change')} left`),
   );
 }
 

@@ -58,7 +58,7 @@ async function list(store: Store, { isJson, tenant }: Arguments): Promise<void> 
       nullPaths,
       onProgress: (done, total) => {
         signal.throwIfAborted();
-        bar.show(percentOf(done, total), `${done} entities checked`);
+        bar.show(percentOf(done, total), `${counted(done, 'entity', 'entities')} checked`);
       },
       onDiagnostic: (diagnostic) => groups.add(diagnostic),
     }),

@@ -110,7 +110,7 @@ async function untilPurged(
     state = await purgeState(queue, token);
     const { counts, total, isDone, failure } = state;
     const percent = isDone ? 100 : percentOf(counts.entities, total);
-    bar.show(percent, `${counts.entities.toLocaleString('en-US')} entities purged`);
+    bar.show(percent, `${counted(counts.entities, 'entity', 'entities')} purged`);
     if (failure === null) return isDone;
     throw new CommandStop(`The purge failed permanently: ${failure}. Run npm run purge again to retry.`);
   });

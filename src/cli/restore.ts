@@ -52,7 +52,7 @@ async function check(file: string): Promise<CheckedBackup> {
     return await withBar('Stopped.', (bar, signal) =>
       checkBackup(file, (percent, entities) => {
         signal.throwIfAborted();
-        bar.show(percent, `${entities.toLocaleString('en-US')} entities checked`);
+        bar.show(percent, `${counted(entities, 'entity', 'entities')} checked`);
       }),
     );
   } catch (error) {

@@ -74,14 +74,14 @@ async function waitForRunningRebuild(
 }
 
 const phaseTexts = {
-  comparing: 'entities compared',
-  orphans: 'entities compared, looking for outputs without an entity',
-  settling: 'entities compared, checking differences again',
-  repairing: 'entities compared, repairing',
+  comparing: 'compared',
+  orphans: 'compared, looking for outputs without an entity',
+  settling: 'compared, checking differences again',
+  repairing: 'compared, repairing',
 } as const;
 
 function shown({ phase, done, total }: VerifyProgress): [number, string] {
-  return [percentOf(done, total), `${done.toLocaleString('en-US')} ${phaseTexts[phase]}`];
+  return [percentOf(done, total), `${counted(done, 'entity', 'entities')} ${phaseTexts[phase]}`];
 }
 
 function summary(result: VerifyResult, isRepair: boolean): string {

@@ -7,7 +7,7 @@ import { Connection, type ConnectionOptions, type ReadOptions } from './connecti
 import { type DeliveryOptions, type Keys, pageOf, routesOf, viewOf, viewsOf } from './delivery.ts';
 import { itemsOf, queryGroup, queryIndex, queryMany } from './queries.ts';
 import type { Query } from './query.ts';
-import { removeAll, saveAll } from './saves.ts';
+import { removeAll, saveAll, saveInBulk } from './saves.ts';
 import type {
   BuiltIn,
   Change,
@@ -104,7 +104,11 @@ export function createClient<M extends Delivered = Untyped>(options: ConnectionO
   };
 }
 
+/** URL parsers remove segments of dots, even percent-encoded; an unpaired surrogate cannot be percent-encoded. */
+const unfitForPath = /^\.\.?$|\p{Surrogate}/u;
+
 async function saveOne(connection: Connection, originId: string, entity: Entity): Promise<Saved> {
+  if (unfitForPath.test(originId)) return await saveInBulk(connection, { ...entity, originId });
   const { body, version } = await connection.write<{ readonly message: string }>({
     method: 'POST',
     path: `/ingest/v2/${encodeURIComponent(originId)}`,

@@ -48,6 +48,12 @@ export interface Reply<T> {
   readonly etag: string | null;
 }
 
+interface Received {
+  readonly response: Response;
+  /** Its body; empty if it is streamed. */
+  readonly text: string;
+}
+
 const retriesDefault = 3;
 /** For writes with `readYourWrites`. */
 const visibilityWaitMs = 25;
@@ -86,7 +92,7 @@ export class Connection {
 
   /** Opens a streaming response. @throws MillraceError */
   async open(request: ClientRequest): Promise<Response> {
-    return await this.#fetchWithRetries(this.#withReadHeaders(request));
+    return (await this.#fetchWithRetries(this.#withReadHeaders(request), true)).response;
   }
 
   /** How long to wait before a retry. @param attempt from 0 */
@@ -108,9 +114,10 @@ export class Connection {
   }
 
   async #exchange<T>(request: ClientRequest): Promise<Reply<T>> {
-    const response = await this.#fetchWithRetries(request);
-    const body = (await bodyOf(response, request.signal)) as T;
+    const { response, text } = await this.#fetchWithRetries(request, false);
     const { status, headers } = response;
+    const body = parsed(text) as T | undefined;
+    if (body === undefined) throw errorOf(status, { message: `${this.#options.url} responded without JSON` });
     const version = headers.get(`${this.#prefix}-Version`);
     return { body, status, version, tags: this.#tagsIn(headers), etag: headers.get('ETag') };
   }
@@ -123,40 +130,39 @@ export class Connection {
   }
 
   /** Retries are safe for all requests, because repeating a save or a delete changes nothing. */
-  async #fetchWithRetries(request: ClientRequest): Promise<Response> {
+  async #fetchWithRetries(request: ClientRequest, streams: boolean): Promise<Received> {
     const { retries = retriesDefault } = this.#options;
     for (let attempt = 0; ; attempt += 1) {
-      const outcome = await this.#send(request);
+      const outcome = await this.#send(request, streams);
       const isLast = attempt >= retries;
       if (outcome instanceof MillraceError) {
         if (isLast) throw outcome;
         await pause(this.backoffMs(attempt), request.signal);
         continue;
       }
-      if (outcome.ok || request.accepts?.includes(outcome.status)) return outcome;
-      if (isLast || !retriedStatuses.has(outcome.status))
-        throw errorOf(outcome.status, await bodyOf(outcome, request.signal));
-      await pause(retryAfterMs(outcome) ?? this.backoffMs(attempt), request.signal);
+      const { response, text } = outcome;
+      if (response.ok || request.accepts?.includes(response.status)) return outcome;
+      if (isLast || !retriedStatuses.has(response.status))
+        throw errorOf(response.status, parsed(text) ?? { message: text });
+      await pause(retryAfterMs(response) ?? this.backoffMs(attempt), request.signal);
     }
   }
 
   /** @throws the reason with which the signal was aborted */
-  async #send({
-    method = 'GET',
-    path,
-    body,
-    headers,
-    signal,
-  }: ClientRequest): Promise<Response | MillraceError> {
+  async #send(
+    { method = 'GET', path, body, headers, signal }: ClientRequest,
+    streams: boolean,
+  ): Promise<Received | MillraceError> {
     const { fetch = globalThis.fetch, url } = this.#options;
     const json = body === undefined ? {} : { body: JSON.stringify(body) };
     try {
-      return await fetch(url.replace(/\/+$/, '') + path, {
+      const response = await fetch(url.replace(/\/+$/, '') + path, {
         method,
         headers: { ...headers, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
         ...json,
         ...(signal === undefined ? {} : { signal }),
       });
+      return { response, text: streams && response.ok ? '' : await response.text() };
     } catch (error) {
       signal?.throwIfAborted();
       return new MillraceError(`${url} cannot be reached`, noResponse, { cause: error });
@@ -169,19 +175,12 @@ function retryAfterMs({ headers }: Response): number | null {
   return Number.isFinite(seconds) ? seconds * 1000 : null;
 }
 
-/**
- * The JSON of a response; the text of any other response as `message`.
- * @throws MillraceError if the connection breaks before its end; the reason with which the signal was aborted
- */
-async function bodyOf(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
-  const text = await response.text().catch((error: unknown) => {
-    signal?.throwIfAborted();
-    throw new MillraceError(`The response of ${response.url} is incomplete`, noResponse, { cause: error });
-  });
+/** @returns undefined if it is not JSON */
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return { message: text };
+    return undefined;
   }
 }
 

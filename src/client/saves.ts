@@ -108,6 +108,17 @@ export async function saveAll(connection: Connection, entities: Entities): Promi
   return { changed, unchanged, errors, version };
 }
 
+/** Saves one entity whose originId cannot be in a path. @throws MillraceError, also if the entity is rejected */
+export async function saveInBulk(connection: Connection, entity: EntityWithId): Promise<Saved> {
+  const { body, version } = await connection.write<BulkAnswer>({
+    method: 'POST',
+    path: '/ingest/v2',
+    body: [entity],
+  });
+  const { changedSourceEntities: changed = [], unchangedSourceEntities: unchanged = [] } = body;
+  return { changed, unchanged, errors: {}, version };
+}
+
 async function waitWhile(
   running: ReadonlyMap<Promise<void>, ReadonlySet<string>>,
   isShared: (ids: ReadonlySet<string>) => boolean,

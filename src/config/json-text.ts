@@ -167,7 +167,13 @@ class JsonReader {
       this.#fail('a raw control character in a string', 'Write it as \\uXXXX, a tab as \\t.');
     }
     this.#at++;
-    return JSON.parse(this.#text.slice(start, this.#at)) as string;
+    const string = JSON.parse(this.#text.slice(start, this.#at)) as string;
+    if (string.isWellFormed()) return string;
+    this.#at = start;
+    return this.#fail(
+      'half of a character in a string',
+      'Write the whole character: both halves of \\uD83D\\uDE00.',
+    );
   }
 
   #number(): number {

@@ -2,6 +2,8 @@
  * The catalogue of all errors that a request can end with (docs/reference/errors.md). `src/http/routing/problem-answer.ts`
  * formats them for each interface.
  */
+
+import { excerpt } from '../lib/quote.ts';
 import {
   bulkBodyBytesMax,
   bulkEntitiesMax,
@@ -204,7 +206,7 @@ const deliveryProblems = named({
   ),
   urlInvalid: problem(422, 'The url query parameter must begin with / or be an absolute http(s) URL'),
   handleTwice: (handle: string) =>
-    problem(422, `Handles must be unique: ${JSON.stringify(handle.slice(0, 200))} appears twice`),
+    problem(422, `Handles must be unique: ${JSON.stringify(excerpt(handle, 200))} appears twice`),
   tooManyKeys: problem(422, `At most ${count(deliveryKeysMax)} ids and handles together are allowed`),
   duplicatesFlagInvalid: problem(422, 'includeDuplicateViews must be true or false'),
   queryStringInvalid: problem(

@@ -416,7 +416,7 @@ export const codeBuildCpuMs = 1_000;
 export const codeStartCpuMs = 30_000;
 /** A tenant's programs together, each a schema in JavaScript with all its imports; their process keeps that much loaded. */
 export const codeProgramsCharactersMax = 8 * 1024 * 1024;
-/** Memory of a build by a schema in JavaScript. The actual limit is `codeHeapMebibytes`: with few programs, about 115 MiB. */
+/** Memory that every build by a schema in JavaScript can use. A build fails when the heap of its process is full (`codeHeapMebibytes`): with few programs, at about 115 MiB. */
 export const codeMemoryMebibytes = 64;
 /** If a build takes too much time or memory, how long that schema does not build the entity again, unless it changes. */
 export const codeBreakerOpenMs = 3_000;

@@ -21,6 +21,9 @@ export interface DocumentLink {
 /** Returns the URL of a link on the site. */
 export type AddressOf = (link: DocumentLink) => string;
 
+/** The tags of `<a id="former-name"></a>` above a renamed heading. */
+const formerAnchor = /^<(?:a id="[\w-]+"|\/a)>$/;
+
 export class Document {
   /** URL of its page, relative to the site. */
   readonly address: string;
@@ -74,8 +77,9 @@ export class Document {
         image(token) {
           return `<img src="${address(token)}" alt="${escapeHtml(token.text)}">`;
         },
-        // Comments are only for the tests of the documents. Other HTML is shown as text.
+        // Comments are only for the tests of the documents. Other HTML than former anchors is shown as text.
         html(token) {
+          if (formerAnchor.test(token.text)) return token.text;
           return token.text.startsWith('<!--') ? '' : escapeHtml(token.text);
         },
         table(token) {

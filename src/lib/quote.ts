@@ -5,7 +5,8 @@ export function quote(text: string): string {
   return JSON.stringify(excerpt(text));
 }
 
-/** Truncates a text to a number of UTF-16 units, and then appends `…`. */
+/** Truncates a text to a number of UTF-16 units, but not within a character, and then appends `…`. */
 export function excerpt(text: string, charactersMax = quotedCharactersMax): string {
-  return text.length > charactersMax ? `${text.slice(0, charactersMax)}…` : text;
+  if (text.length <= charactersMax) return text;
+  return `${text.slice(0, charactersMax).replace(/[\ud800-\udbff]$/, '')}…`;
 }

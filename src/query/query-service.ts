@@ -25,7 +25,7 @@ export interface QueryOptions {
 export interface QueryService {
   /**
    * Runs queries together. Outcomes are in the order of the queries. An invalid query does not affect the others.
-   * @throws UnavailableError if there was no complete answer in time
+   * @throws UnavailableError if there was no complete answer in time; ProblemError `versionNotReached`
    */
   run(
     principal: ClientPrincipal,

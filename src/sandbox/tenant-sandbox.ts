@@ -351,7 +351,7 @@ function total(counts: Iterable<number>): number {
 
 function limitMessage(limit: Limit): string {
   if (limit === 'time') return `the schema ran for more than ${codeBuildCpuMs} ms of processor time`;
-  if (limit === 'memory') return `the schema ran out of memory: a build has ${codeMemoryMebibytes} MB`;
+  if (limit === 'memory') return `the schema ran out of memory: a build has ${codeMemoryMebibytes} MiB`;
   return 'the schema crashed its process each time: use smaller strings and arrays';
 }
 

@@ -22,6 +22,8 @@ interface TriggeredSchema {
   readonly triggers: ReadonlyMap<string, ReadonlySet<string>>;
   /** Every lookup that the schema or a partial it can reach may make. */
   readonly lookupPlans: readonly LookupPlan[];
+  /** The source groups that its lookups and references may name; null: any. That of the entity is not one of them. */
+  readonly sourceGroups: ReadonlySet<string> | null;
 }
 
 export interface FullSchema extends TriggeredSchema {
@@ -55,6 +57,8 @@ export interface ViewClaims {
   readonly handles: readonly string[];
   /** Some handles or URLs are omitted: there are more than a view may have, or one is too long. */
   readonly areCut?: true;
+  /** Some URLs or redirects from code are omitted, because no request can have them. */
+  readonly areUnusable?: true;
   /** True until code has returned the claims. */
   readonly areUnknown?: true;
   /** All its URLs, including `url`, with the redirects to each; absent: the entity's redirects lead to `url`. */

@@ -106,7 +106,7 @@ export class Store implements RedisHost {
       );
       if (Number(count) !== options.partitionCount) {
         throw new PartitionCountError(
-          `PARTITIONS is ${options.partitionCount}, but this store has ${Number(count)} partitions since its first use; ` +
+          `PARTITIONS is ${options.partitionCount}, but this store was first used with ${Number(count)}; ` +
             `set PARTITIONS=${Number(count)} or use an empty store`,
         );
       }

@@ -89,6 +89,7 @@ test('apply: reports immediately that no jobs process runs, and does not wait fo
     runCommand('apply', ['--no-wait'], { env }),
   ]);
   assert.equal(waiting.code, 1);
+  assert.match(waiting.stdout, /^The running process uses it\.$/m);
   assert.match(
     waiting.stderr,
     /^The rebuild waits because no jobs process is running: start one \(npm run jobs\)/m,

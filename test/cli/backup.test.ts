@@ -203,14 +203,14 @@ test('backup: a backup taken during writes and restored elsewhere gives the same
   isWriting = false;
   await writing;
   assert.equal(backup.code, 0, backup.stderr);
-  assert.match(backup.stdout, /backup\.ndjson\.gz: \d+ entities, 4 configuration files\./);
-  assert.match(backup.stderr, /% \d+ entities written/);
+  assert.match(backup.stdout, /backup\.ndjson\.gz: [\d,]+ entities, 4 configuration files\./);
+  assert.match(backup.stderr, /% [\d,]+ entities written/);
   assert.equal((await stat(file)).mode & 0o077, 0, 'nobody else can read it');
   assert.ok(written > 0);
 
   const restored = await runCommand('restore', [file], { env: to.environment() as Record<string, string> });
   assert.equal(restored.code, 0, restored.stderr);
-  assert.match(restored.stdout, /Restored \d+ entities and 4 configuration files of 20/);
+  assert.match(restored.stdout, /Restored [\d,]+ entities and 4 configuration files of 20/);
   await waitUntilSettled(await to.store());
   const after = await answersOf(to);
   // Scores count all items of the index, and concurrent writes may or may not be in the backup.

@@ -58,7 +58,7 @@ test('import: every entity is sent once, at most 50 a request, with a Content-Le
   );
   assert.match(
     result.stderr,
-    /1234 entities in [\d.]+ s \(\d+ entities\/s\): 1234 changed, 0 unchanged, 0 failed/,
+    /1,234 entities in [\d.]+ s \([\d,]+ entities\/s\): 1,234 changed, 0 unchanged, 0 failed/,
   );
   assert.equal(existsSync(`${file}.failed.ndjson`), false);
 });

@@ -80,6 +80,22 @@ async function all<T>(things: AsyncIterable<T>): Promise<T[]> {
   return list;
 }
 
+test('client: an originId that a URL cannot contain is saved like any other, or refused', async () => {
+  for (const originId of ['.', '..']) {
+    const { originId: _, ...entity } = { ...page(originId), url: null };
+    assert.deepEqual((await client.save(originId, entity)).changed, [originId]);
+    assert.deepEqual((await client.save(originId, entity)).unchanged, [originId]);
+    assert.equal((await client.byId(viewId(originId)))?.title, `Title ${originId}`);
+    assert.deepEqual((await client.remove(originId)).removed, [originId]);
+  }
+  await assert.rejects(client.save('\ud800', { type: 'page', properties: {} }), (error) => {
+    assert.ok(error instanceof MillraceError);
+    assert.equal(error.status, 422);
+    assert.match(JSON.stringify(error.errors), /surrogate/);
+    return true;
+  });
+});
+
 test('client: a saved entity can be read immediately, by URL, handle and id', async () => {
   const { originId, ...entity } = page('one', 'two');
   const first = await client.save(originId, { ...entity, redirects: ['/old'] });
@@ -334,17 +350,28 @@ test('client: a busy platform is retried after Retry-After; an unavailable one i
   await assert.rejects(createClient({ url, retries: 1 }).byUrl('/'), { status: 0 });
 });
 
-test('client: a response that breaks off is reported like a platform that cannot be reached', async (context) => {
-  const server = createServer((_, response) => {
-    response.writeHead(200, { 'Content-Length': '100' }).write('{"meta"', () => response.destroy());
+test('client: a response that breaks off is retried, and one that is not JSON is an error', async (context) => {
+  const good = '{"meta":{"status":200,"missingViewReferences":[]},"route":{"title":"x"},"views":{}}';
+  let requests = 0;
+  const server = createServer(({ url }, response) => {
+    requests += 1;
+    if (url?.includes('login')) response.end('<html>Log in</html>');
+    else if (requests > 1) response.end(good);
+    else {
+      response.writeHead(200, { 'Content-Length': String(good.length) });
+      response.write(good.slice(0, 10), () => response.destroy());
+    }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   context.after(() => server.close());
   const { port } = server.address() as AddressInfo;
-  await assert.rejects(
-    createClient({ url: `http://127.0.0.1:${port}` }).byUrl('/'),
-    (error) => error instanceof MillraceError && error.status === 0,
-  );
+  const url = `http://127.0.0.1:${port}`;
+  const broken = { name: 'MillraceError', status: 0 };
+  await assert.rejects(createClient({ url, retries: 0 }).byUrl('/'), broken);
+  requests = 0;
+  assert.equal((await createClient({ url, retries: 1 }).byUrl('/')).status, 200);
+  assert.equal(requests, 2);
+  await assert.rejects(createClient({ url }).byUrl('/login'), { name: 'MillraceError', status: 200 });
 });
 
 /** A proxy to the front, whose connections can be cut. */

@@ -75,6 +75,8 @@ test('JSON text: reports line, column, path and what to change', () => {
     ['["\t"]', /raw control character/, /\\t/, '$[0]'],
     ['["\\x"]', /unknown escape/, /\\uXXXX/, '$[0]'],
     ['[// no\n1]', /"\/" where a value should be/, /no comments/, '$[0]'],
+    ['{"a": "\\ud83d"}', /half of a character in a string \(line 1, column 7\)/, /whole character/, '$.a'],
+    ['[{"\\ude00": 1}]', /half of a character/, /both halves/, '$[0]'],
     ['[01]', /01 is not a JSON number/, /look like/, '$[0]'],
     ['[1e999]', /beyond a 64-bit float/, /smaller/, '$[0]'],
     ['[1', /the file ends where "," or "]"/, /not closed/, '$'],

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
 import { buildSite, DocsError } from '../../src/docs-site/build-site.ts';
+import { Document } from '../../src/docs-site/document.ts';
 import { root, temporaryFolder } from '../cli/support/command.ts';
 import { openBrowser } from '../support/browser.ts';
 
@@ -81,6 +82,13 @@ test('docs site: every page fits 360 px in light and dark, and the search finds 
     await page.close();
   }
   assert.equal(grounds.size, 2, 'light and dark differ');
+});
+
+test('docs site: a renamed heading keeps its former anchor, and other HTML is shown as text', () => {
+  const markdown = '# Page\n\n<a id="old-name"></a>\n\n## New name\n\n<b>bold</b> <a id="x" onclick="y">\n';
+  const html = new Document('docs/page.md', markdown).html(({ target }) => target);
+  assert.match(html, /<a id="old-name"><\/a><\/p>\n<h2 id="new-name">/);
+  assert.match(html, /&lt;b&gt;bold&lt;\/b&gt; &lt;a id=&quot;x&quot; onclick/);
 });
 
 test('docs site: a broken link is reported with file and line, and nothing is written', async (context) => {

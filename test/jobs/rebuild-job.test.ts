@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { buildersFor } from '../../src/actors/batch/builder.ts';
 import { loadConfiguration } from '../../src/config/documents/load.ts';
+import type { Json } from '../../src/contract/json.ts';
 import { autoIndexedNamesMax } from '../../src/contract/limits.ts';
 import { rebuildJobs, rebuildState } from '../../src/jobs/rebuild-job-queue.ts';
 import { countRoutes } from '../../src/store/claims/routes.ts';
@@ -11,6 +12,7 @@ import { readPartitionStates } from '../../src/store/partitions/partition-state.
 import { TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { textWithDigest } from '../support/xxh64.ts';
+import { differencesIn } from './support/differences.ts';
 import { changeRecords } from './support/former-records.ts';
 import { type Files, Platform, page, siteFiles, siteTenant, tenant } from './support/platform.ts';
 
@@ -76,19 +78,25 @@ function schemaDigest(files: Files): string {
   return builder?.schema?.digest ?? '';
 }
 
-/** A tenant with a further source group. It has no source, so nothing is built from it. */
-function tenantWithGroup(alias: string) {
+/** A tenant with a further source group, which has no entities. */
+function tenantWithGroup(alias: string, sources: Json = []) {
   const cms = {
     alias: 'cms',
     sources: [{ id: 'src-1', name: 'CMS', environments: ['production'], apiKeys: ['source-key'] }],
   };
-  return siteTenant({ sourceGroups: [cms, { alias, sources: [] }] });
+  return siteTenant({ sourceGroups: [cms, { alias, sources }] });
 }
 
 test('rebuild job: a changed schema rebuilds its views, whatever names the configuration uses to hide it', async (context) => {
   const platform = await Platform.start(context, redisUrl);
-  const before = siteFiles({ schemas: { page: pageSchema('{p.name}') } });
-  const schemas = { page: pageSchema('new {p.name}') };
+  // Its view depends on all source groups.
+  const linking = (title: string) => {
+    const { properties, ...schema } = pageSchema(title);
+    const link = { type: 'reference', alias: 'page', originId: '{p.link}', source: '{p.group}' };
+    return { ...schema, properties: { ...properties, link } };
+  };
+  const before = siteFiles({ schemas: { page: linking('{p.name}') } });
+  const schemas = { page: linking('new {p.name}') };
   // With this group the XXH64 of the inputs of the views stays the same.
   const known = `${schemaDigest(before)}.cms=src-1`;
   const beginning = `${schemaDigest(siteFiles({ schemas }))}.cms=src-1|`;
@@ -105,7 +113,7 @@ test('rebuild job: a changed schema rebuilds its views, whatever names the confi
   await platform.settle();
   const group = chosen.slice(beginning.length, -1);
   await platform.rebuilt(await platform.publish(siteFiles({ schemas, tenant: tenantWithGroup(group) })));
-  assert.deepEqual(await platform.view('page', 'p7'), { title: 'new Page 7' });
+  assert.deepEqual(await platform.view('page', 'p7'), { title: 'new Page 7', link: null });
 });
 
 /** The number of entities that a rebuild has invalidated. */
@@ -136,6 +144,52 @@ test('rebuild job: records with an old digest are rebuilt once, by the next conf
   assert.equal(await markedBy(context, platform, files('www.example.com')), 10);
   assert.deepEqual(await platform.view('page', 'p7'), { title: 'Page 7' });
   assert.equal(await markedBy(context, platform, files('*')), 0);
+});
+
+test('rebuild job: a source that is added or removed rebuilds only what can read it', async (context) => {
+  const platform = await Platform.start(context, redisUrl);
+  const lookup = (source: string) => ({
+    type: 'array',
+    input: { $lookup: { source, filter: "type eq 'post'" } },
+  });
+  const link = (source: string) => ({ type: 'reference', alias: 'post', originId: '1', source });
+  const partial = { type: 'partial', alias: 'posts', input: '{root}' };
+  const properties: Readonly<Record<string, Json>> = {
+    plain: '{p.name}',
+    own: { type: 'reference', alias: 'plain', originId: '{p.name}' },
+    ofCms: lookup('cms'),
+    linksCms: link('cms'),
+    ofBlog: lookup('blog'),
+    linksBlog: link('blog'),
+    ofPartial: partial,
+    linksAny: link('{p.group}'),
+  };
+  const schemas = Object.fromEntries(
+    Object.entries(properties).map(([alias, value]) => [
+      alias,
+      { triggers: { cms: [alias] }, properties: { value } },
+    ]),
+  );
+  const partials = { posts: { properties: { posts: lookup('blog') } } };
+  const indexes = {
+    names: {
+      triggers: { cms: ['plain'] },
+      index: { fields: { value: { type: 'keyword' } } },
+      properties: { value: '{p.name}' },
+    },
+  };
+  const files = (settings: Json) => siteFiles({ schemas, partials, indexes, tenant: settings });
+  await platform.publish(files(tenantWithGroup('blog')));
+  await platform.startWorker();
+  await platform.startJobs();
+  await platform.ingest(Object.keys(schemas).map((type) => page(type, { name: type }, { type })));
+  await platform.settle();
+  const blog = { id: 'src-blog', name: 'Blog', environments: ['production'], apiKeys: ['blog-key'] };
+  for (const sources of [[blog], []]) {
+    assert.equal(await markedBy(context, platform, files(tenantWithGroup('blog', sources))), 4);
+    await platform.settle();
+    assert.deepEqual(await differencesIn(platform), []);
+  }
 });
 
 test('rebuild job: an auto-indexed type without room is not invalidated', async (context) => {

@@ -75,8 +75,8 @@ export default {
   triggers(context) { context.triggers('cms', ['place']); },
   routes(entity, context) {
     const { urls } = entity.properties;
-    for (const { url, redirects } of urls) {
-      const claim = context.url(url);
+    for (const { url, cutTo, redirects } of urls) {
+      const claim = context.url(url?.slice(0, cutTo));
       if (redirects !== undefined) claim.redirects(redirects);
     }
   },
@@ -113,6 +113,9 @@ const partials: Readonly<Record<string, Json>> = {
   words: { properties: { title: '{title}', card: { type: 'partial', alias: 'card', input: '{root}' } } },
 };
 
+const managementKey = 'manage';
+const settings = { managementClients: [{ name: 'people', apiKeys: [managementKey] }] };
+
 let system: System;
 let client: Client;
 
@@ -122,7 +125,7 @@ before(async () => {
     workers: 2,
     jobs: 1,
     partitions: 4,
-    files: siteFiles({ schemas, partials, code }),
+    files: siteFiles({ schemas, partials, code, settings }),
     // The machine may be busy.
     env: { MIN_VERSION_WAIT_SECONDS: '30' },
   });
@@ -240,11 +243,11 @@ test('code schemas: lookups found at run time are part of the next configuration
   assert.ok(before !== null);
   assert.ok(before.documents.has(path));
   const other = { ...schemas, other: { triggers: { cms: ['other'] }, properties: { n: '{p.n}' } } };
-  await system.publish(siteFiles({ schemas: other, partials, code }));
+  await system.publish(siteFiles({ schemas: other, partials, code, settings }));
   const after = await system.store().then(readPublished);
   assert.equal(after?.generation, before.generation + 1);
   assert.equal(after?.documents.get(path), before.documents.get(path));
-  await system.apply(siteFiles({ schemas, partials, code }));
+  await system.apply(siteFiles({ schemas, partials, code, settings }));
   assert.deepEqual(await differencesFoundByVerify(system), []);
 });
 
@@ -280,6 +283,28 @@ test('code schemas: URLs and redirects beyond the limit of a view lead nowhere',
     404,
     404,
   ]);
+});
+
+test('code schemas: URLs and redirects that no request can have are not claims, and are reported', async () => {
+  await save('l4', 'place', { name: 'home', urls: [{ url: '/places' }] });
+  const unusable = ['/places#contact', '//places', 'places', 'http://'];
+  const urls = [{ url: '/places/four', redirects: unusable }, ...unusable.map((url) => ({ url }))];
+  await save('l5', 'place', { name: 'L', urls });
+  assert.deepEqual(await Promise.all(['/places', '//places', '/places/four'].map(leadsTo)), [
+    'home',
+    404,
+    'L',
+  ]);
+  const { json } = await client.get('/management/v1/diagnostics', { key: managementKey });
+  const [told, ...others] = json.diagnostics.filter(({ kind }: { kind: string }) => kind === 'urlMissing');
+  assert.deepEqual([told?.schema, told?.place, told?.count, others], ['place', '$.routes', 1, []]);
+  assert.match(told.message, /begins with one \/ .* has no fragment/);
+});
+
+test('code schemas: a URL that code cuts within a character is listed and can be requested', async () => {
+  await save('l6', 'place', { name: 'Cut', urls: [{ url: '/places/😀', cutTo: 9 }] });
+  assert.equal(await leadsTo('/places/%EF%BF%BD'), 'Cut');
+  assert.deepEqual(await differencesFoundByVerify(system), []);
 });
 
 test('code schemas: a schema without properties builds no view, and claims nothing', async () => {
@@ -321,7 +346,7 @@ test('code schemas: a schema that throws leaves the last view unchanged, with a 
 
 test('code schemas: a change of an imported file rebuilds what was built with it', async () => {
   const slug = code['lib/slug.ts'].replace("'-'", "'_'");
-  await system.apply(siteFiles({ schemas, partials, code: { ...code, 'lib/slug.ts': slug } }));
+  await system.apply(siteFiles({ schemas, partials, settings, code: { ...code, 'lib/slug.ts': slug } }));
   await until(
     'the route is the new one',
     async () => (await delivered('url=/articles/one_two')).meta.status === 200,

@@ -27,12 +27,12 @@ export function diagnosticsOf(
     return [...reported, { kind: 'schemaFailed', message, place }];
   }
   const lacksUrl = result.kind === 'view' && result.claims.url === null && claimsUrl(builder);
-  const cut = cutOf(result);
-  if (misfits.length === 0 && demands.length === 0 && !lacksUrl && cut.length === 0) return reported;
+  const omitted = omittedOf(result);
+  if (misfits.length === 0 && demands.length === 0 && !lacksUrl && omitted.length === 0) return reported;
   return [
     ...reported,
     ...(lacksUrl ? [urlMissing] : []),
-    ...cut,
+    ...omitted,
     ...misfits.map((misfit) => misfitDiagnostic(misfit, builder.name)),
     ...demands.filter(isCut).map(({ query }) => ({
       kind: 'lookupCut' as const,
@@ -42,10 +42,18 @@ export function diagnosticsOf(
   ];
 }
 
+const urlRule = `a URL begins with one / or http(s)://, has no fragment (#) and at most ${urlCodePointsMax} characters`;
+
 const urlMissing: Diagnostic = {
   kind: 'urlMissing',
   place: '$.route.url',
-  message: `route.url is not a URL, so the view has none: a URL begins with one / or http(s)://, has no fragment (#) and at most ${urlCodePointsMax} characters`,
+  message: `route.url is not a URL, so the view has none: ${urlRule}`,
+};
+
+const urlUnusable: Diagnostic = {
+  kind: 'urlMissing',
+  place: '$.routes',
+  message: `routes gives the view a URL or redirect that is not a URL, and was left out: ${urlRule}`,
 };
 
 const claimsCut: Diagnostic = {
@@ -62,15 +70,19 @@ const optionsCut: Diagnostic = {
   message: `options of a destination were left out: they can have at most ${destinationOptionsCharactersMax} characters`,
 };
 
-const noneCut: readonly Diagnostic[] = [];
+const noneOmitted: readonly Diagnostic[] = [];
 
 /** Findings about omitted claims and destination options of a view. */
-function cutOf(result: Output['result']): readonly Diagnostic[] {
-  if (result.kind !== 'view') return noneCut;
+function omittedOf(result: Output['result']): readonly Diagnostic[] {
+  if (result.kind !== 'view') return noneOmitted;
   const { claims, destinations } = result;
   const areOptionsCut = destinations.some(({ areCut }) => areCut);
-  if (!claims.areCut && !areOptionsCut) return noneCut;
-  return [...(claims.areCut ? [claimsCut] : []), ...(areOptionsCut ? [optionsCut] : [])];
+  if (!claims.areCut && !claims.areUnusable && !areOptionsCut) return noneOmitted;
+  return [
+    ...(claims.areUnusable ? [urlUnusable] : []),
+    ...(claims.areCut ? [claimsCut] : []),
+    ...(areOptionsCut ? [optionsCut] : []),
+  ];
 }
 
 function claimsUrl(builder: Output['builder']): boolean {

@@ -75,7 +75,7 @@ export function builderOf(
     | { readonly kind: 'auto'; readonly sourceGroup: string; readonly type: string },
 ): Builder {
   if (schema.kind === 'auto') return autoBuilder(environmentId, schema.sourceGroup, schema.type);
-  const schemaDigest = builderDigest(schema.schema, resolutionOf(tenant, environmentId));
+  const schemaDigest = builderDigest(schema.schema, tenant, environmentId);
   const name = schema.schema.alias;
   return schema.kind === 'full'
     ? keyed({ kind: 'view', environmentId, name, schemaDigest, schema: schema.schema })
@@ -90,15 +90,14 @@ export function builderOf(
 
 function buildersIn(environmentId: string, tenant: Tenant, source: Source, type: string): Builder[] {
   const group = source.sourceGroup;
-  const resolution = resolutionOf(tenant, environmentId);
   const builders: Builder[] = [];
   for (const schema of tenant.schemasFor(group, type)) {
     if (!schema.makesView) continue;
-    const schemaDigest = builderDigest(schema, resolution);
+    const schemaDigest = builderDigest(schema, tenant, environmentId);
     builders.push(keyed({ kind: 'view', environmentId, name: schema.alias, schemaDigest, schema }));
   }
   for (const schema of tenant.indexesFor(group, type)) {
-    const schemaDigest = builderDigest(schema, resolution);
+    const schemaDigest = builderDigest(schema, tenant, environmentId);
     const name = indexName.schema(schema.alias);
     builders.push(keyed({ kind: 'item', environmentId, name, schemaDigest, schema }));
   }
@@ -115,8 +114,8 @@ function keyed<T extends Omit<Builder, 'key'>>(builder: T): T & { readonly key: 
   return { ...builder, key: outputKey(builder) };
 }
 
-function builderDigest({ digest }: { readonly digest: string }, resolution: string): string {
-  return strongDigest(`${digest}.${resolution}`, digestCharacters);
+function builderDigest(schema: FullSchema | IndexSchema, tenant: Tenant, environmentId: string): string {
+  return strongDigest(`${schema.digest}.${resolutionOf(schema, tenant, environmentId)}`, digestCharacters);
 }
 
 /**
@@ -126,9 +125,13 @@ export function isFormerDigest(schemaDigest: string): boolean {
   return schemaDigest.length === formerDigestCharacters;
 }
 
-/** The source of each group in an environment. Lookups and references of the same schema depend on it. */
-function resolutionOf(tenant: Tenant, environmentId: string): string {
-  const resolved = [...tenant.sourceGroups.keys()]
+/** The source in the environment of each group that the schema can read: its lookups and references depend on it. */
+function resolutionOf(
+  { sourceGroups }: FullSchema | IndexSchema,
+  tenant: Tenant,
+  environmentId: string,
+): string {
+  const resolved = [...(sourceGroups ?? tenant.sourceGroups.keys())]
     .sort()
     .map((group) => `${group}=${tenant.sourceIn(group, environmentId)?.id ?? ''}`);
   return resolved.join('|');

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, statSync } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { counted } from '../../config/documents/issue-text.ts';
 import { type Line, readLines } from '../import/import-lines.ts';
 import { CommandStop } from '../terminal/command-line.ts';
 import {
@@ -59,7 +60,10 @@ export async function checkBackup(file: string, onProgress: ReadProgress): Promi
   if (end === null) throw damaged(file, 'the end is missing');
   if (end.entities !== entities || end.sha256 !== digest.digest('hex')) {
     await findUnreadable(file);
-    throw damaged(file, `it contains ${entities} entities, and the checksum does not match`);
+    throw damaged(
+      file,
+      `it contains ${counted(entities, 'entity', 'entities')}, and the checksum does not match`,
+    );
   }
   return { createdAt, documents, fields, entities, sha256: end.sha256 };
 }

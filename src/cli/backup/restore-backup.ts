@@ -1,4 +1,5 @@
 import type { Configuration } from '../../config/configuration.ts';
+import { counted } from '../../config/documents/issue-text.ts';
 import { groupBy } from '../../lib/lists.ts';
 import { declareComplete } from '../../store/configuration/layouts.ts';
 import { publishConfiguration } from '../../store/configuration/published-configuration.ts';
@@ -89,7 +90,7 @@ async function restoreEntities(
     batchBytes = 0;
     onProgress(
       percent,
-      `${done.toLocaleString('en-US')} of ${backup.entities.toLocaleString('en-US')} entities restored`,
+      `${done.toLocaleString('en-US')} of ${counted(backup.entities, 'entity', 'entities')} restored`,
     );
   };
   const entities = readBackupEntities(file, (read) => {

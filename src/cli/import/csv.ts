@@ -1,6 +1,7 @@
 /** Reads a CSV file (RFC 4180) whose first row names the columns. */
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
+import { counted } from '../../config/documents/issue-text.ts';
 import { CommandStop } from '../terminal/command-line.ts';
 import { Columns, type RowOptions } from './csv-columns.ts';
 import { withoutByteOrderMarks } from './import-lines.ts';
@@ -99,7 +100,7 @@ function count(text: string, pattern: RegExp): number {
 
 function recordOf(columns: Columns, cells: readonly string[], line: number): EntityRecord | Failure {
   if (cells.length !== columns.count) {
-    const counts = `The row has ${cells.length} cells, but the first row has ${columns.count}`;
+    const counts = `The row has ${counted(cells.length, 'cell')}, but the first row has ${columns.count}`;
     return unreadable(line, Buffer.from(cells.join(',')), counts);
   }
   const { originId, ...rest } = columns.entityOf(cells);

@@ -81,9 +81,10 @@ export function stopReason(error: unknown, file: string, signal: AbortSignal): s
 function printSummary(summary: ImportSummary, clock: ImportClock, { file, first }: FailureFile): void {
   const { changed, unchanged, failed, stoppedBy } = summary;
   const seconds = clock.seconds().toFixed(1);
+  const shown = (count: number) => count.toLocaleString('en-US');
   console.error(
     `${counted(doneEntities(summary), 'entity', 'entities')} in ${seconds} s (${clock.rate(summary)}): ` +
-      `${changed} changed, ${unchanged} unchanged, ${failed} failed`,
+      `${shown(changed)} changed, ${shown(unchanged)} unchanged, ${shown(failed)} failed`,
   );
   if (first !== null) {
     console.error(`The failed lines and their errors are in ${file}`);

@@ -42,7 +42,8 @@ export class ImportClock {
   }
 
   rate(counts: ImportCounts): string {
-    return `${Math.round(doneEntities(counts) / Math.max(this.seconds(), 0.001))} entities/s`;
+    const rate = Math.round(doneEntities(counts) / Math.max(this.seconds(), 0.001));
+    return `${rate.toLocaleString('en-US')} entities/s`;
   }
 
   /** The percentage of the file that is read, and the estimated remaining time. */

@@ -1,5 +1,6 @@
 /** Waits, for commands, until all processes run a configuration and its jobs are done. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { counted } from '../../config/documents/issue-text.ts';
 import { type RebuildJobs, rebuildState } from '../../jobs/rebuild-job-queue.ts';
 import { script } from '../../lib/typed-command.mjs';
 import type { ProcessBeat } from '../../store/processes/process-messages.ts';
@@ -62,7 +63,7 @@ export async function waitForRebuild(
     const state = await rebuildState(store, queue, generation);
     bar.show(
       state.percent,
-      `rebuilt for generation ${generation}: ${state.scanned.toLocaleString('en-US')} entities checked, ` +
+      `rebuilt for generation ${generation}: ${counted(state.scanned, 'entity', 'entities')} checked, ` +
         `${state.marked.toLocaleString('en-US')} of them rebuilt`,
     );
     if (state.isDone && state.isEnqueued) return true;

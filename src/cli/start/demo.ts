@@ -3,6 +3,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { atlasEntities, hasAtlasPackages, lastEntity } from '../../../config/atlas-entities.ts';
+import { counted } from '../../config/documents/issue-text.ts';
 import { importFile } from '../import/import-file.ts';
 import { askFront, type Trust } from '../platform/own-front.ts';
 import { makeFolder } from './data-dir.ts';
@@ -53,7 +54,7 @@ export async function loadDemo(options: DemoOptions): Promise<void> {
     return;
   }
   rmSync(file);
-  await waitUntilSettled(options, (waiting) => say(`building pages: ${waiting} changes left`));
+  await waitUntilSettled(options, (waiting) => say(`building pages: ${counted(waiting, 'change')} left`));
 }
 
 async function isLoaded(baseUrl: string, trust: Trust): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { counted } from '../../config/documents/issue-text.ts';
 import type { Settings } from '../../config/settings/settings.ts';
 import type { StartKind } from '../bootstrap/memory-fit.mjs';
 import { demoKeys } from './demo.ts';
@@ -26,9 +27,10 @@ export function welcomeText(
 }
 
 function processLines(kind: StartKind, { web, workers, partitions }: Settings, redis: string): string[] {
-  if (kind === 'small') return [`Processes: small × 1 (HTTP, ${partitions} partitions, rebuilds)${redis}`];
+  if (kind === 'small')
+    return [`Processes: small × 1 (HTTP, ${counted(partitions, 'partition')}, rebuilds)${redis}`];
   return [
-    `Processes: web × ${web} (HTTP), worker × ${workers} (views and indexes of ${partitions} partitions),`,
+    `Processes: web × ${web} (HTTP), worker × ${workers} (views and indexes of ${counted(partitions, 'partition')}),`,
     `jobs × 1 (rebuilds)${redis}`,
   ];
 }

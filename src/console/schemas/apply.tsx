@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Configuration } from '../api/answers.ts';
 import { RequestError, request, withParameters } from '../api/request.ts';
+import { counted, numberText } from '../parts/figures.tsx';
 import { ErrorBox } from '../parts/notices.tsx';
 import type { SchemaDocument } from './documents.ts';
 import { type DryRun, DryRunTable } from './dry-run.tsx';
@@ -97,5 +98,5 @@ async function finished(id: string, onProgress: (job: Job) => void): Promise<Job
 }
 
 function progressText(dryRun: boolean, { done, total }: Job): string {
-  return `${dryRun ? 'Checking' : 'Rebuilding'}: ${done} of ${total} entities`;
+  return `${dryRun ? 'Checking' : 'Rebuilding'}: ${numberText(done)} of ${counted(total, 'entity', 'entities')}`;
 }

@@ -8,6 +8,7 @@ import { errorsListedMax, jsonDepthMax, typedPlaceCharactersMax } from '../../co
 import { propertyName } from '../../contract/shapes-ingest.ts';
 import { isInexact, quoteInexact } from '../../lib/exact-number.ts';
 import { parseJsonNumber, roundNumber, roundText } from '../../lib/json-number.ts';
+import { excerpt } from '../../lib/quote.ts';
 import { itemPath, memberPath } from '../../lib/text-position.ts';
 import type { FieldError } from '../routing/validate.ts';
 
@@ -152,9 +153,7 @@ function addError(errors: FieldError[], error: FieldError): null {
 
 /** Shortened and well-formed, because every error includes a path, and names can be long and contain unpaired surrogates. */
 function memberPlace(place: string, name: string): string {
-  const whole = `${place}.${name}`;
-  if (whole.length <= typedPlaceCharactersMax) return whole.toWellFormed();
-  return `${whole.slice(0, typedPlaceCharactersMax).toWellFormed()}…`;
+  return shortened(`${place}.${name}`);
 }
 
 /**
@@ -182,8 +181,7 @@ function inexactText(place: string, digits: string, advice = 'Send it as a strin
 }
 
 function shortened(text: string): string {
-  const whole = text.toWellFormed();
-  return whole.length <= typedPlaceCharactersMax ? whole : `${whole.slice(0, typedPlaceCharactersMax)}…`;
+  return excerpt(text.toWellFormed(), typedPlaceCharactersMax);
 }
 
 function collect(value: Json, place: string, errors: FieldError[]): void {

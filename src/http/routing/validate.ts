@@ -2,6 +2,7 @@
 import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
 import type { Shape, ShapeType } from '../../contract/shape.ts';
 import { hasMoreCodePoints } from '../../lib/code-points.ts';
+import { excerpt } from '../../lib/quote.ts';
 
 export interface FieldError {
   /** The top-level member with the error; '' for the value as a whole. */
@@ -116,7 +117,7 @@ function checkNames(shape: Shape, value: JsonObject, at: Place, findings: Findin
   const pattern = patternOf(shape.pattern);
   for (const name of Object.keys(value)) {
     if (pattern.test(name)) continue;
-    const place = `The property name ${JSON.stringify(name.slice(0, 200))}`;
+    const place = `The property name ${JSON.stringify(excerpt(name, 200))}`;
     report(findings, { field: at.field, place }, shape['x-rule'] ?? `must match ${shape.pattern}`);
     if (findings.found.length >= findings.limit) return;
   }

@@ -2,6 +2,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { ClientPrincipal } from '../../config/configuration.ts';
+import { ProblemError, problems } from '../../contract/errors.ts';
 import { defaultFrontLimits, type FrontLimits } from '../../contract/front-limits.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import { assert } from '../../lib/assert.ts';
@@ -129,14 +130,15 @@ export class ScatterQueryService implements QueryService {
     if (!resolution.ok) return resolution;
     const { kind, scope, index: name, fields, collations, rules, decisions } = resolution.target;
     const { schemas } = tenant;
+    const isSchemaAlias = kind === 'index' ? (alias: string) => schemas.has(alias) : null;
     const table = {
       fields,
       isOpen: kind === 'auto',
+      isSchemaAlias,
       ...(collations === undefined ? {} : { collations }),
       ...(rules === undefined ? {} : { rules }),
     };
-    const isSchemaAlias = kind === 'index' ? (alias: string) => schemas.has(alias) : null;
-    const checked = checkQuery(body, { ...table, isSchemaAlias });
+    const checked = checkQuery(body, table);
     if (!checked.ok) return { ok: false, status: 400, errors: checked.errors };
     const { query, aliases, nextPageToken } = checked;
     const index = { scope, index: name };
@@ -192,7 +194,8 @@ export class ScatterQueryService implements QueryService {
 
   async #untilVisible({ tenant }: ClientPrincipal, minVersion: Version): Promise<void> {
     if (await this.#progress.waitForVersion(tenant.alias, minVersion, this.#limits.minVersionWaitMs)) return;
-    throw new UnavailableError('the requested version is not visible yet');
+    this.#unavailable += 1;
+    throw new ProblemError(problems.versionNotReached);
   }
 
   async #untilProgressIsKnown(deadlineMs: number): Promise<void> {

@@ -36,10 +36,18 @@ export function placeholder(content: Placeholder, methods: object = {}): object 
   return made;
 }
 
+/**
+ * The text as UTF-8 preserves it, in which names and ids are stored and requested: code that shortens a text can leave half of
+ * a character.
+ */
+export function storable(text: string): string {
+  return text.toWellFormed();
+}
+
 /** The origin id in a form that code may use; null if it refers to no entity. */
 export function originIdOf(id: unknown, where: string): string | null {
   if (id === null || id === undefined || id === '') return null;
-  if (typeof id === 'string' || typeof id === 'number' || typeof id === 'bigint') return String(id);
+  if (typeof id === 'string' || typeof id === 'number' || typeof id === 'bigint') return storable(String(id));
   throw new TypeError(`${where} takes an originId: a string, a number or null`);
 }
 
@@ -51,7 +59,7 @@ function originIdsOf(ids: unknown, where: string): (string | null)[] {
 }
 
 export function textOf(value: unknown, where: string): string {
-  if (typeof value === 'string' && value !== '') return value;
+  if (typeof value === 'string' && value !== '') return storable(value);
   throw new TypeError(`${where} takes a string`);
 }
 

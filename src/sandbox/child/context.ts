@@ -1,6 +1,6 @@
 /** The `context` object of each function of a schema (docs/guide/writing-schemas.md). */
 import { partialDepthMax } from '../../contract/limits.ts';
-import { lookupBuilder, originIdOf, placeholder, referenceBuilder, textOf } from './builders.ts';
+import { lookupBuilder, originIdOf, placeholder, referenceBuilder, storable, textOf } from './builders.ts';
 import { freezeFunctions } from './intrinsics.ts';
 import type { Run } from './run.ts';
 
@@ -9,14 +9,15 @@ type Context = Readonly<Record<string, (...given: unknown[]) => unknown>>;
 export function routesContext(run: Run): Context {
   return freezeFunctions({
     url(url?: unknown) {
-      const claim = { url: typeof url === 'string' ? url : '', redirects: null as string[] | null };
+      const claim = { url: typeof url === 'string' ? storable(url) : '', redirects: null as string[] | null };
       if (claim.url !== '') run.urls.push(claim);
       return freezeFunctions({
         redirects(urls?: unknown) {
           if (urls !== undefined && urls !== null && !Array.isArray(urls)) {
             throw new TypeError('redirects takes a list of URLs');
           }
-          claim.redirects = Array.from<unknown>(urls ?? []).filter((text) => typeof text === 'string');
+          const texts = Array.from<unknown>(urls ?? []).filter((text) => typeof text === 'string');
+          claim.redirects = texts.map(storable);
         },
       });
     },
@@ -25,7 +26,7 @@ export function routesContext(run: Run): Context {
       if (typeof handle !== 'string' && typeof handle !== 'number') {
         throw new TypeError('handle takes a string, a number or null');
       }
-      run.handles.push(String(handle));
+      run.handles.push(storable(String(handle)));
     },
     lookup: (filter, options) => lookupBuilder(run, filter, options),
   });

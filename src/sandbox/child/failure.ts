@@ -1,5 +1,6 @@
 /** Describes a thrown value of schema code: its message and position. Code can throw anything. */
 import type { CodeFailure } from '../../schemas/build/code-call.ts';
+import { storable } from './builders.ts';
 import { stackOf } from './intrinsics.ts';
 
 const messageCharactersMax = 500;
@@ -25,7 +26,7 @@ const absentClock =
 export function failureOf(thrown: unknown): CodeFailure {
   const place = placeOf(thrown);
   return {
-    message: messageOf(thrown).slice(0, messageCharactersMax),
+    message: storable(messageOf(thrown).slice(0, messageCharactersMax)),
     program: place?.[1] ?? null,
     line: place === null ? 0 : Number(place[2]) - linesBefore,
     column: place === null ? 0 : Number(place[3]),

@@ -23,31 +23,39 @@ let current: Run | null = null;
 const note = (...given: unknown[]) => {
   if (current !== null && current.log.length < logLinesMax) current.log.push(given.map(shown).join(' '));
 };
-const names = [
+const ignore = () => {};
+const noting = [
   'debug',
+  'dir',
+  'dirxml',
   'error',
+  'group',
+  'groupCollapsed',
   'info',
   'log',
+  'table',
   'trace',
   'warn',
-  'dir',
-  'table',
-  'group',
-  'groupEnd',
-  'assert',
-  'count',
-  'countReset',
-  'dirxml',
-  'groupCollapsed',
-  'time',
-  'timeEnd',
-  'timeLog',
 ];
-const sets = new ProgramSets(harden(Object.fromEntries(names.map((name) => [name, note]))));
+const silent = ['clear', 'countReset', 'groupEnd', 'profile', 'profileEnd', 'time', 'timeStamp'];
+const sets = new ProgramSets(
+  harden({
+    ...Object.fromEntries(noting.map((name) => [name, note])),
+    ...Object.fromEntries(silent.map((name) => [name, ignore])),
+    assert: (isTrue?: unknown, ...given: unknown[]) => {
+      if (!isTrue) note('Assertion failed', ...given);
+    },
+    count: (label = 'default') => note(label),
+    timeEnd: (label = 'default') => note(label),
+    timeLog: (label = 'default', ...given: unknown[]) => note(label, ...given),
+  }),
+);
 
 function shown(value: unknown): string {
   try {
-    const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
+    // As JSON, an error is empty.
+    const isText = typeof value === 'string' || value instanceof Error;
+    const text = isText ? String(value) : (JSON.stringify(value) ?? String(value));
     return text.slice(0, logCharactersMax);
   } catch {
     return typeof value;

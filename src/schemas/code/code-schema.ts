@@ -150,6 +150,7 @@ function triggersOf({ triggers }: CodeProgram): Triggers {
 function needsOf({ partials, lookups }: CodeProgram): Needs {
   const needs = new Needs();
   needs.anyPartial = partials === null;
+  needs.anySourceGroup = true;
   for (const alias of partials ?? []) needs.partials.add(alias);
   for (const lookup of lookups) needs.lookupPlans.push(codeLookup(lookup).plan);
   return needs;
@@ -159,8 +160,8 @@ function claimsOf(reply: MadeReply | null): ViewClaims {
   if (reply === null) return { url: null, handles: [], areUnknown: true };
   const handles = new UsableHandles();
   for (const handle of reply.handles) handles.add(handle);
-  const { pages: urls, areCut } = usablePages(reply.urls);
-  const claims = { ...handles.claims, ...(areCut ? { areCut } : {}) };
+  const { pages: urls, ...omitted } = usablePages(reply.urls);
+  const claims = { ...handles.claims, ...omitted };
   const [first, ...others] = urls;
   if (first === undefined) return { url: null, ...claims };
   // With a single URL and no `redirects` call, the redirects of the entity lead to it.
@@ -169,21 +170,30 @@ function claimsOf(reply: MadeReply | null): ViewClaims {
   return { url: first.url, ...claims, pages };
 }
 
+type OmittedUrls = Pick<ViewClaims, 'areCut' | 'areUnusable'>;
+
 /** The valid URLs and their redirects, up to the limit. */
-function usablePages(urls: MadeReply['urls']): { pages: MadeReply['urls']; areCut: boolean } {
+function usablePages(urls: MadeReply['urls']): OmittedUrls & { pages: MadeReply['urls'] } {
   const pages: MadeReply['urls'][number][] = [];
   let left = codeUrlsPerViewMax;
   let areCut = false;
+  let areUnusable = false;
+  const isUsable = (url: string): boolean => {
+    const usable = usableUrl(url) !== null;
+    // An empty URL is how code says that there is none.
+    areUnusable ||= !usable && url !== '';
+    return usable;
+  };
   for (const { url, redirects } of urls) {
-    const usable = usableUrl(url);
-    if (usable === null) continue;
-    areCut ||= left < 1 + (redirects?.length ?? 0);
+    if (!isUsable(url)) continue;
+    const usable = redirects?.filter(isUsable) ?? null;
+    areCut ||= left < 1 + (usable?.length ?? 0);
     if (left === 0) break;
-    const kept = redirects?.slice(0, left - 1) ?? null;
-    pages.push({ url: usable, redirects: kept });
+    const kept = usable?.slice(0, left - 1) ?? null;
+    pages.push({ url, redirects: kept });
     left -= 1 + (kept?.length ?? 0);
   }
-  return { pages, areCut };
+  return { pages, ...(areCut ? { areCut } : {}), ...(areUnusable ? { areUnusable: true } : {}) };
 }
 
 function resolvedActions(input: BuildInput, runner: CodeRunner, program: CodeProgram): ResolvedAction[] {

@@ -3,7 +3,7 @@ import type { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import type { Definition, Needs } from '../language/definition.ts';
 import type { Scope } from '../language/scope.ts';
-import type { LookupPlan } from '../lookup-plan.ts';
+import type { FullSchema } from '../schema.ts';
 
 /** Increase it when a new version builds different views from the same schemas, so that they are rebuilt after an update. */
 const languageVersion = 2;
@@ -56,12 +56,10 @@ function partialDigest(partial: PartialDraft | undefined): string | null {
   return digest;
 }
 
-/** The digest of a schema, and the lookup plans of it and of all partials that it can use. */
-export function reached(
-  at: Cursor,
-  needs: Needs,
-  partials: Partials,
-): { digest: string; lookupPlans: readonly LookupPlan[] } {
+type Reached = Pick<FullSchema, 'digest' | 'lookupPlans' | 'sourceGroups'>;
+
+/** The digest of a schema, and what it and all partials that it can use may read. */
+export function reached(at: Cursor, needs: Needs, partials: Partials): Reached {
   return reachedBy(withoutSchemaName(at.json ?? null), needs, partials);
 }
 
@@ -73,16 +71,19 @@ export function withoutSchemaName(json: Json): Json {
 }
 
 /** As `reached`, for a definition that is not in a JSON file. */
-export function reachedBy(
-  json: Json,
-  needs: Needs,
-  partials: Partials,
-): { digest: string; lookupPlans: readonly LookupPlan[] } {
+export function reachedBy(json: Json, needs: Needs, partials: Partials): Reached {
   const reachable = reachablePartials(needs, partials);
-  const below = reachable.flatMap((alias) => partials.get(alias)?.needs.lookupPlans ?? []);
+  const all = [needs, ...reachable.flatMap((alias) => partials.get(alias)?.needs ?? [])];
+  const lookupPlans = all.flatMap((one) => one.lookupPlans);
   return {
     digest: schemaDigest(json, reachable, partials),
-    lookupPlans: [...needs.lookupPlans, ...below],
+    lookupPlans,
+    sourceGroups: all.some(({ anySourceGroup }) => anySourceGroup)
+      ? null
+      : new Set([
+          ...all.flatMap(({ sourceGroups }) => [...sourceGroups]),
+          ...lookupPlans.flatMap(({ sourceGroup }) => sourceGroup ?? []),
+        ]),
   };
 }
 

@@ -27,7 +27,7 @@ function compileHandles(at: Cursor, scope: Scope): Evaluate[] {
 const unitsPerHandle = 50;
 
 /** Without fragments, which are never sent to a server, and without two leading slashes, which browsers treat as a host. */
-const routable = /^(?:\/(?!\/)|https?:\/\/)[^#]*$/i;
+const routable = /^(?:\/(?!\/)|https?:\/\/[^/?#\s])[^#]*$/i;
 
 /** Returns the URL if it can be requested, otherwise null. */
 export function usableUrl(url: string | null): string | null {

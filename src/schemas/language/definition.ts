@@ -22,6 +22,10 @@ export class Needs {
   readonly partials = new Set<string>();
   /** True if an alias of a partial is only known at run time, so that any partial may be used. */
   anyPartial = false;
+  /** Source groups that references name by a constant. */
+  readonly sourceGroups = new Set<string>();
+  /** True if a source group is only known at run time, so that any may be meant. */
+  anySourceGroup = false;
   /** Places of reference properties. */
   readonly references: Cursor[] = [];
 }

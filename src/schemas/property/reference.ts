@@ -2,7 +2,12 @@ import type { Cursor } from '../../contract/config-cursor.ts';
 import { formatViewId, isAlias, parseEntityId, type ViewRef } from '../../contract/ids.ts';
 import type { BuildInput } from '../build/build-input.ts';
 import type { ReferencePiece } from '../build/build-outcome.ts';
-import { type Definition, type DefinitionContext, nullDefinition } from '../language/definition.ts';
+import {
+  type Definition,
+  type DefinitionContext,
+  type Needs,
+  nullDefinition,
+} from '../language/definition.ts';
 import { compileField, compileRequiredField } from '../language/expression.ts';
 import type { EvaluateText, Frame, Scope } from '../language/scope.ts';
 import { referenceShape } from '../shapes.ts';
@@ -21,7 +26,7 @@ export function compileReference(at: Cursor, { scope, needs }: DefinitionContext
   if (at.object(referenceShape) === null) return nullDefinition;
   needs.references.push(at);
   const { text: aliasOf } = compileRequiredField(at.member(aliasKey(at)), scope);
-  const resolve = compileTarget(at, scope);
+  const resolve = compileTarget(at, scope, needs);
   return {
     mayRefer: true,
     write: (frame, body) => {
@@ -43,7 +48,7 @@ function aliasKey(at: Cursor): 'alias' | 'view' {
   return 'view';
 }
 
-function compileTarget(at: Cursor, scope: Scope): Resolve {
+function compileTarget(at: Cursor, scope: Scope, needs: Needs): Resolve {
   const given = idKeys.filter((key) => !at.member(key).isAbsent);
   const [key, ...others] = given;
   if (key === undefined) at.issue('a reference needs `id` or `originId`', 'Add one: "id": "{item.id}".');
@@ -56,12 +61,16 @@ function compileTarget(at: Cursor, scope: Scope): Resolve {
   if (key === undefined) return () => null;
   const { text } = compileField(at.member(key), scope);
   // Compiled even if it is not used, so that its errors are reported.
-  const source = compileSource(at.member('source'), scope);
+  const source = compileSource(at.member('source'), scope, needs);
   return key === 'originId' ? byOriginId(text, source) : byEntityId(text);
 }
 
-function compileSource(at: Cursor, scope: Scope): EvaluateText | null {
-  return at.isAbsent ? null : compileField(at, scope).text;
+function compileSource(at: Cursor, scope: Scope, needs: Needs): EvaluateText | null {
+  if (at.isAbsent) return null;
+  const { constant, text } = compileField(at, scope);
+  if (constant === null) needs.anySourceGroup = true;
+  else needs.sourceGroups.add(constant);
+  return text;
 }
 
 function byEntityId(text: EvaluateText): Resolve {

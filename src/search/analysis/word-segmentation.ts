@@ -5,6 +5,7 @@
 
 const letters = String.raw`\p{L}\p{M}\p{Nd}\p{Nl}`;
 const mark = /^\p{M}/u;
+const firstMark = 0x300;
 const basicSeparators = String.raw`\0-/:-@[-\x60{-\x7f\u3000-\u3004`;
 
 /** The characters of words: letters, marks, digits, and those that a field keeps. */
@@ -62,6 +63,11 @@ export function isVisible(text: string): boolean {
   return !invisible.test(text);
 }
 
+/** True when each run of a text is a word as it is: NFKC changes nothing, and there is nothing to segment. */
+export function areRunsWords(text: string): boolean {
+  return isVisible(text) && !writesNoSpaces.test(text) && text.normalize('NFKC') === text;
+}
+
 /** The visible characters of a text, and for each of their UTF-16 units its offset in the text. */
 export function visibleUnits(text: string): { readonly visible: string; readonly units: readonly number[] } {
   const units: number[] = [];
@@ -97,6 +103,7 @@ export function visitRuns(text: string, visit: BoundsVisitor, letters = plainLet
 
 function skipMarks(text: string, start: number, end: number): number {
   let at = start;
+  if (text.charCodeAt(at) < firstMark) return at;
   while (at < end && mark.test(text.slice(at, at + 2))) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
   return at;
 }

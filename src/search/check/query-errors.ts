@@ -1,4 +1,5 @@
 import type { Json } from '../../contract/json.ts';
+import { excerpt } from '../../lib/quote.ts';
 
 const quotedCharactersMax = 100;
 /** Maximum number of reported errors. */
@@ -37,7 +38,7 @@ export function quote(value: Json | undefined): string {
   const text = JSON.stringify(
     typeof value === 'string' ? value.slice(0, quotedCharactersMax) : shallow(value),
   );
-  return text.length > quotedCharactersMax + 2 ? `${text.slice(0, quotedCharactersMax)}…` : text;
+  return text.length > quotedCharactersMax + 2 ? excerpt(text, quotedCharactersMax) : text;
 }
 
 function shallow(value: Json | undefined): Json {

@@ -1,5 +1,6 @@
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import {
+  areRunsWords,
   isVisible,
   type Letters,
   plainLetters,
@@ -19,11 +20,12 @@ const unitsPerUnit = 20;
 export function* sourceWords(text: string, visit: WordVisitor, letters = plainLetters): Steps<void> {
   for (let from = 0; from < text.length; ) {
     const end = endOfPiece(text, from, letters);
-    const runs = runsOf(text.slice(from, end), letters);
-    for (const { visible, first, units } of runs) {
-      const unitOf = (at: number) => from + (units === null ? first + at : (units[at] ?? 0));
-      const visitWord: WordVisitor = (word, start, stop) => visit(word, unitOf(start), unitOf(stop - 1) + 1);
-      yield* visitRun(visible, visitWord, letters);
+    const piece = text.slice(from, end);
+    const isPlain = areRunsWords(piece);
+    for (const run of runsOf(piece, letters)) {
+      const { visible, first } = run;
+      if (isPlain) visit(visible.toLowerCase(), from + first, from + first + visible.length);
+      else yield* visitRun(run, from, visit, letters);
       workBudget.units += unitsPerUnit * visible.length;
       if (workBudget.isOver()) yield;
     }
@@ -56,13 +58,20 @@ function runsOf(piece: string, letters: Letters): Run[] {
   return runs;
 }
 
-function* visitRun(run: string, visit: WordVisitor, letters: Letters): Steps<void> {
-  const normal = run.normalize('NFKC');
-  const places = normal === run ? null : yield* placesOf(run);
+function* visitRun(
+  { visible, first, units }: Run,
+  from: number,
+  visit: WordVisitor,
+  letters: Letters,
+): Steps<void> {
+  const normal = visible.normalize('NFKC');
+  const places = normal === visible ? null : yield* placesOf(visible);
+  const unitOf = (at: number) => from + (units === null ? first + at : (units[at] ?? 0));
   const take = (start: number, end: number) => {
     const word = normal.slice(start, end).toLowerCase();
-    if (places === null) visit(word, start, end);
-    else visit(word, places.starts[start] ?? 0, places.ends[end - 1] ?? 0);
+    const [source, stop] =
+      places === null ? [start, end] : [places.starts[start] ?? 0, places.ends[end - 1] ?? 0];
+    visit(word, unitOf(source), unitOf(stop - 1) + 1);
   };
   visitWords(normal, take, letters);
 }

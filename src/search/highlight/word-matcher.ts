@@ -59,7 +59,7 @@ export class WordMatcher {
     this.#queryWords = words.map((one) => {
       const distance = new EditDistance();
       distance.setWord(one.word);
-      return { ...one, mask: letterMask(one.word), distance };
+      return { mask: letterMask(one.word), distance, ...one };
     });
   }
 

@@ -29,15 +29,17 @@ export interface Hits extends DocHits, Found {
   readonly searched: DocHits | null;
 }
 
-/** Search data for queries without a search. */
-export const unsearched = { searched: null, touchedCount: 0, scoreOf: noScore, stats: null } as const;
+/** The hits of a query without a search. */
+export function unsearched(docs: Int32Array, count: number): Hits {
+  return { docs, count, searched: null, touched: docs, touchedCount: 0, scoreOf: noScore, stats: null };
+}
 
 /** Writes the matching docs into `scratch.hits`. */
 export function* findHits({ filter, search }: CheckedQuery, tables: Tables, scratch: Scratch): Steps<Hits> {
   const { hits } = scratch;
   if (search !== null) return yield* findSearched(filter, wordSearchIn(tables, search), tables, scratch);
   const count = filter === null ? tables.docs.live.list(hits) : yield* filtered(filter, tables, hits);
-  return { ...unsearched, docs: hits, count, touched: hits };
+  return unsearched(hits, count);
 }
 
 /** A new list with the docs that match the same search and another filter. */

@@ -53,7 +53,7 @@ export function* hitsInOrder(query: CheckedQuery, tables: Tables): Steps<HitsInO
   const count = ordered.count(stretch);
   const total = filter === null ? tables.docs.size : count;
   if (isAll && total > count) return null;
-  return { total, hits: { ...unsearched, docs, count: docs.length, touched: docs } };
+  return { total, hits: unsearched(docs, docs.length) };
 }
 
 /** The range that a filter of bounds on one field accepts; null for other filters. */

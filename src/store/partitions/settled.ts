@@ -62,7 +62,7 @@ function standstillText(states: readonly PartitionState[]): string {
   const entries = states.reduce((sum, { end, checkpoint }) => sum + Math.max(0, end - checkpoint), 0);
   const rebuilds = states.reduce((sum, { waiting }) => sum + waiting, 0);
   return (
-    `nothing was processed for ${standstillMs / 1000} s while ${entries} stream entries and ${rebuilds} rebuilds wait; ` +
+    `nothing was processed for ${standstillMs / 1000} s while work waits (stream entries: ${entries}, rebuilds: ${rebuilds}); ` +
     asTyped('is a worker running (npm start, or npm run worker)?')
   );
 }

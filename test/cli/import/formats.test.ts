@@ -175,7 +175,7 @@ test('csvReader: rejects names that would lose a column', async () => {
 test('csvReader: only a row of another length fails; an invalid quote ends the import with its line', async () => {
   assert.deepEqual(await csv('originId,a\n1,2\n3\n4,5,6\n7,8\n', [], 'x'), [
     [2, '{"originId":"1","type":"x","properties":{"a":"2"}}'],
-    [3, ['The row has 1 cells, but the first row has 2']],
+    [3, ['The row has 1 cell, but the first row has 2']],
     [4, ['The row has 3 cells, but the first row has 2']],
     [5, '{"originId":"7","type":"x","properties":{"a":"8"}}'],
   ]);

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hashKeys } from '../../../src/config/documents/canonical.ts';
-import { loadConfiguration } from '../../../src/config/documents/load.ts';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
 import type { Json } from '../../../src/contract/json.ts';
 import { beginDryRun, dryRunJobs, dryRunState } from '../../../src/jobs/dry-run/queue.ts';
-import { activeGeneration, readPublished } from '../../../src/store/configuration/published-configuration.ts';
+import { activeGeneration } from '../../../src/store/configuration/published-configuration.ts';
 import type { ConfigurationDiff } from '../../../src/trial/dry-run/diff.ts';
-import { verify } from '../../../src/verify/verification.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
+import { differencesIn } from '../support/differences.ts';
 import { type Files, Platform, page, siteFiles, siteTenant } from '../support/platform.ts';
 import { countsBetween, delivered } from './delivered.ts';
 
@@ -159,22 +158,6 @@ async function dryRun(
   } finally {
     await queue.close();
   }
-}
-
-async function differencesIn(platform: Platform): Promise<string[]> {
-  const found: string[] = [];
-  const published = await readPublished(platform.store);
-  const loaded = loadConfiguration(published?.documents ?? new Map(), 'stored');
-  assert.ok(loaded.ok);
-  await verify({
-    store: platform.store,
-    configuration: loaded.configuration,
-    tenant: null,
-    isRepair: false,
-    onProgress: () => {},
-    onDifference: ({ subject, message }) => found.push(`${subject}: ${message}`),
-  });
-  return found;
 }
 
 test('dry run: applying a configuration changes exactly what its dry run predicted, whatever changes and whenever jobs are killed', async (context) => {

@@ -23,6 +23,7 @@ function indexSchema(alias: string, fields: IndexFields, texts: IndexTexts): Ind
     digest: JSON.stringify(fields),
     triggers: new Map([['cms', new Set(['page'])]]),
     lookupPlans: [],
+    sourceGroups: new Set(),
     texts,
     collations: new Map(),
     metadata: { index: null, fields: new Map() },
@@ -38,7 +39,13 @@ function fullSchema(alias: string): FullSchema {
   const unused = () => {
     throw new Error('no view is built here');
   };
-  const schema = { alias, digest: alias, triggers: new Map(), lookupPlans: [] };
+  const schema = {
+    alias,
+    digest: alias,
+    triggers: new Map(),
+    lookupPlans: [],
+    sourceGroups: new Set<string>(),
+  };
   return {
     ...schema,
     makesView: true,

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
+import type { CodeProgram } from '../../../src/schemas/code/program.ts';
+import { compileSchemas } from '../../../src/schemas/compile.ts';
 import { type PartialDraft, reachablePartials } from '../../../src/schemas/definition/definition-digest.ts';
 import { Needs, nullDefinition } from '../../../src/schemas/language/definition.ts';
 import { compileValid, schemaOf } from '../support/fixtures.ts';
@@ -41,6 +43,35 @@ test('definition digest: a schema knows the lookups of all partials that it can 
   assert.deepEqual(types(use('two')), ['b']);
   assert.deepEqual(types(use('{type}')), ['a', 'b']);
   assert.deepEqual(types('x'), []);
+});
+
+test('definition digest: a schema knows the source groups that it and its partials can name', () => {
+  const refer = (source: Json): Json => ({ type: 'reference', alias: 'v', originId: '1', source });
+  const lookupIn = (source: string): Json => ({
+    type: 'array',
+    input: { $lookup: { source, filter: "type eq 'a'" } },
+  });
+  const partials = {
+    one: { properties: { x: use('two'), y: refer('blog') } },
+    two: { properties: { x: lookupIn('shop') } },
+    any: { properties: { x: refer('{input}') } },
+  };
+  const groups = (a: Json) => {
+    const schema = compileValid({ schemas: { v: schemaOf({ a }) }, partials }).schemas.get('v');
+    const { sourceGroups = null } = schema ?? {};
+    return sourceGroups && [...sourceGroups].sort();
+  };
+  assert.deepEqual(groups('x'), []);
+  assert.deepEqual(groups({ type: 'reference', alias: 'v', originId: '1' }), []);
+  assert.deepEqual(groups(lookup("type eq 'a'")), []);
+  assert.deepEqual(groups(use('one')), ['blog', 'shop']);
+  for (const a of [refer('{type}'), use('any'), use('{type}')]) assert.equal(groups(a), null);
+  const program: CodeProgram = {
+    ...{ kind: 'full', alias: 'c', file: 'c.full.js', files: [], code: '', map: '', members: [] },
+    ...{ triggers: [], index: null, partials: [], lookups: [], names: [] },
+  };
+  const none = { sourceGroups: [], schemas: new Map(), partials: new Map(), indexes: new Map() };
+  assert.equal(compileSchemas({ ...none, code: [program] }).schemas.get('c')?.sourceGroups, null);
 });
 
 function needsOf(partials: readonly string[], anyPartial = false): Needs {

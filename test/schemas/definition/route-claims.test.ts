@@ -37,6 +37,8 @@ test('route claims: a URL that is absolute or starts with `/` is claimed unchang
     ' /x',
     'ftp://x',
     'https:/x',
+    'http://',
+    'http:///x',
     null,
     9,
     `/${'x'.repeat(urlCodePointsMax)}`,

@@ -81,12 +81,20 @@ async function checkAll(all: readonly SourceEntity[], tenant: string): Promise<v
   }
 }
 
+/** A count, as commands print it. */
+function shown(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
 function viewId(originId: string, alias: string): string {
   return formatViewId({ environmentId, sourceId, originId, alias });
 }
 
 test('import: the command imports a file, and every view matches its line', async () => {
-  assert.match(await imported(file, 'acme'), new RegExp(`${entities.length} changed, 0 unchanged, 0 failed`));
+  assert.match(
+    await imported(file, 'acme'),
+    new RegExp(`${shown(entities.length)} changed, 0 unchanged, 0 failed`),
+  );
   await waitUntilSettled(await system.store());
   await checkAll(entities, 'acme');
 });
@@ -124,7 +132,10 @@ test('import: pages show related entities, whatever the order of the lines', asy
 test('import: the same file again is entirely unchanged and causes no work', async () => {
   const store = await system.store();
   const before_ = (await readPartitionStates(store)).map(({ end, commits }) => ({ end, commits }));
-  assert.match(await imported(file, 'acme'), new RegExp(`0 changed, ${entities.length} unchanged, 0 failed`));
+  assert.match(
+    await imported(file, 'acme'),
+    new RegExp(`0 changed, ${shown(entities.length)} unchanged, 0 failed`),
+  );
   const after_ = (await readPartitionStates(store)).map(({ end, commits }) => ({ end, commits }));
   assert.deepEqual(after_, before_, 'no stream has a new entry and no partition a new commit');
 });
@@ -150,7 +161,7 @@ test('import: a killed import can simply be run again', async () => {
 test('import: a JSON array and joined files with byte order marks have the same entities as the lines', async () => {
   const array = path.join(system.scratchDir, 'catalogue.json');
   await writeFile(array, `\ufeff${JSON.stringify(entities, null, 1)}\n`);
-  const all = new RegExp(`0 changed, ${entities.length} unchanged, 0 failed`);
+  const all = new RegExp(`0 changed, ${shown(entities.length)} unchanged, 0 failed`);
   assert.match(await imported(array, 'acme'), all);
   const joined = path.join(system.scratchDir, 'joined.ndjson');
   const half = entities.length >> 1;
@@ -231,7 +242,7 @@ test('import --prune: entities missing from the file are deleted, of all types o
   assert.deepEqual(await listed('beta'), before);
 
   const packages = await imported(shorter, 'beta', ['--prune', '--type', 'package', '--yes']);
-  assert.match(packages, /0 changed, \d+ unchanged/);
+  assert.match(packages, /0 changed, [\d,]+ unchanged/);
   assert.match(packages, /The source has 3 entities of the types package that/);
   assert.match(packages, /3 entities deleted/);
   await waitUntilSettled(await system.store());
@@ -257,7 +268,7 @@ test('import --prune: entities missing from the file are deleted, of all types o
   await writeFile(broken, textOf(kept.slice(0, 1)));
   assert.match(
     await imported(broken, 'beta', ['--prune', '--yes']),
-    new RegExp(`${kept.length - 1} entities deleted`),
+    new RegExp(`${shown(kept.length - 1)} entities deleted`),
   );
 
   const piped = importing('-', 'beta', ['--prune']);

@@ -8,7 +8,7 @@ import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { naiveScorer } from '../../search/support/naive-search.ts';
 import type { Answer } from '../support/client.ts';
 import { indexOfTypes, QueryTenant } from '../support/query-tenant.ts';
-import { sourceId } from '../support/site.ts';
+import { clientKey, sourceId } from '../support/site.ts';
 
 const fieldTypes = {
   kw: 'keyword',
@@ -432,5 +432,14 @@ test('query contract: pages end at 10,000 items, and invalid pages are 400', asy
     [0.5, 10, 400],
   ] as const) {
     assert.equal((await ask({ pagination: { page, pageSize } })).status, expected, `${page} × ${pageSize}`);
+  }
+});
+
+test('query contract: a version that does not become visible is 503 with the code that other reads have', async () => {
+  const headers = { 'X-Api-Key': clientKey, 'X-Service-Min-Version': 'v1-0.zzzz' };
+  const sent = [tenant.send('POST', '/v1/things', {}, headers), tenant.send('POST', '/v1', [], headers)];
+  for (const { status, json, headers: had } of await Promise.all(sent)) {
+    assert.deepEqual([status, json.code, had['retry-after']], [503, 'versionNotReached', '1']);
+    assert.match(json.error, /version in the Min-Version header is not visible yet/);
   }
 });

@@ -74,6 +74,7 @@ const entryPoints: Readonly<Record<Role, string>> = {
   jobs: 'workers/jobs.ts',
 };
 /** Log message of a front that accepts connections. */
+const charactersInErrors = 3_000;
 const listening = 'web is listening';
 /** A front that was ready once reports these only as `degraded`. */
 const isIncomplete = /no owner|no worker is running|an index is loading|is being reloaded|only in part/;
@@ -250,7 +251,9 @@ export class System {
         timeoutMs,
       );
     } catch (error) {
-      throw new Error(`${error instanceof Error ? error.message : error}: ${last}\n${this.outputs()}`);
+      throw new Error(
+        `${error instanceof Error ? error.message : error}: ${last}\n${this.outputs(charactersInErrors)}`,
+      );
     }
   }
 
@@ -353,8 +356,8 @@ export class System {
     return outcome.configuration;
   }
 
-  /** The end of the output of every process. */
-  outputs(characters = 3_000): string {
+  /** The output of every process, or the end of each. */
+  outputs(characters = Number.POSITIVE_INFINITY): string {
     return [...this.#processes.values()]
       .map(({ name, output }) => `--- ${name}\n${output.slice(-characters)}`)
       .join('\n');
@@ -371,7 +374,7 @@ export class System {
 
   #throwSurprises(): void {
     const surprises = [...this.#processes.values()].flatMap((process) => process.surprises);
-    if (surprises.length > 0) throw new Error(`${surprises.join('; ')}\n${this.outputs()}`);
+    if (surprises.length > 0) throw new Error(`${surprises.join('; ')}\n${this.outputs(charactersInErrors)}`);
   }
 
   /**
