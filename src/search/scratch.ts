@@ -80,8 +80,8 @@ export class Scratches {
     return scratch;
   }
 
-  /** @param scratch must be clear. Do not give back the scratch of an aborted query */
-  giveBack(scratch: Scratch): void {
+  /** @param scratch must be clear. Do not release the scratch of an aborted query */
+  release(scratch: Scratch): void {
     if (this.#idle.length < scratchesKept) this.#idle.push(scratch);
   }
 }

@@ -7,9 +7,9 @@ test('scratch: buffers are reused after they were returned, and by one query at 
   const first = scratches.take(10);
   const second = scratches.take(10);
   assert.notEqual(first, second);
-  scratches.giveBack(first);
+  scratches.release(first);
   assert.equal(scratches.take(5), first);
   assert.equal(first.hits.length, 10);
-  scratches.giveBack(first);
+  scratches.release(first);
   assert.ok(scratches.take(1000).search().totals.length >= 1000);
 });

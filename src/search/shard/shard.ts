@@ -230,7 +230,7 @@ export class Shard {
     const inOrder = yield* hitsInOrder(query, this.#tables);
     if (inOrder !== null) {
       const rows = yield* pageOf(query, this.#tables, scratch, inOrder.hits);
-      scratches.giveBack(scratch);
+      scratches.release(scratch);
       return { total: inOrder.total, rows, facets: [], valueCount: 0, stats: null };
     }
     const hits = yield* findHits(query, this.#tables, scratch);
@@ -240,7 +240,7 @@ export class Shard {
     const facets = yield* facetsOf(sight, facetGroupsMax);
     const listed = reduction === null ? hits : { ...hits, ...left };
     const rows = yield* pageOf(query, this.#tables, scratch, listed);
-    giveBack(scratch, hits);
+    releaseScratch(scratch, hits);
     const { stats } = hits;
     return { total: left.count, rows, facets, valueCount: reduction?.valueCount ?? 0, stats };
   }
@@ -254,7 +254,7 @@ export class Shard {
   *unscored(query: CheckedQuery, facetGroupsMax: number): Steps<UnscoredAnswer> {
     const scratch = scratches.take(this.#tables.docs.capacity);
     const answer = yield* unscoredAnswer(query, this.#tables, scratch, facetGroupsMax);
-    scratches.giveBack(scratch);
+    scratches.release(scratch);
     return answer;
   }
 
@@ -274,7 +274,7 @@ export class Shard {
       const docs = at === 0 ? hits : yield* hitsBeside(population.filter, this.#tables, hits);
       isComplete &&= yield* placesOfFirsts(reduction, docs, (name, place) => take(at, name, place));
     }
-    giveBack(scratch, hits);
+    releaseScratch(scratch, hits);
     return isComplete;
   }
 
@@ -290,7 +290,7 @@ export class Shard {
     const scratch = scratches.take(this.#tables.docs.capacity);
     const hits = yield* findHits({ ...query, filter: null }, this.#tables, scratch);
     yield* placesOf(refs, this.#tables, rankingOf(query, this.#tables, hits.scoreOf), take);
-    giveBack(scratch, hits);
+    releaseScratch(scratch, hits);
   }
 
   /**
@@ -310,7 +310,7 @@ export class Shard {
     const left = isReduced ? yield* reduced(reduction, hits, 0) : hits;
     const sight = { query, tables: this.#tables, scratch, hits, left, reduction };
     const groups = yield* groupsOf(sight, facetIndex, values);
-    giveBack(scratch, hits);
+    releaseScratch(scratch, hits);
     return groups;
   }
 
@@ -348,7 +348,7 @@ function hasPlaceFor({ type }: Field, value: Json): boolean {
 }
 
 /** Gives back the scratch of a completed query. That of an aborted query may not be clear. */
-function giveBack(scratch: Scratch, { touched, touchedCount }: Hits): void {
+function releaseScratch(scratch: Scratch, { touched, touchedCount }: Hits): void {
   scratch.clear(touched, touchedCount);
-  scratches.giveBack(scratch);
+  scratches.release(scratch);
 }

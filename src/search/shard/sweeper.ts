@@ -20,7 +20,7 @@ const unitsPerPosting = 10;
  */
 export class Sweeper {
   readonly #texts: TextIndex[] = [];
-  readonly #giveBack: (doc: number) => void;
+  readonly #releaseDoc: (doc: number) => void;
   /** Dead docs for the next sweep. */
   #waiting: number[] = [];
   /** Dead docs of the current sweep; empty if there is none. */
@@ -28,8 +28,8 @@ export class Sweeper {
   #dead = new Bitmap(0);
   #textAt = 0;
 
-  constructor(giveBack: (doc: number) => void) {
-    this.#giveBack = giveBack;
+  constructor(releaseDoc: (doc: number) => void) {
+    this.#releaseDoc = releaseDoc;
   }
 
   watch(text: TextIndex): void {
@@ -81,6 +81,6 @@ export class Sweeper {
       return;
     }
     const last = Math.max(0, this.#sweeping.length - Math.max(1, budget >>> 4));
-    for (const doc of this.#sweeping.splice(last)) this.#giveBack(doc);
+    for (const doc of this.#sweeping.splice(last)) this.#releaseDoc(doc);
   }
 }
