@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Configuration } from '../api/answers.ts';
 import { RequestError, request, withParameters } from '../api/request.ts';
-import { counted, numberText } from '../parts/figures.tsx';
+import { counted, numberText } from '../parts/format.tsx';
 import { ErrorBox } from '../parts/notices.tsx';
 import type { SchemaDocument } from './documents.ts';
 import { type DryRun, DryRunTable } from './dry-run.tsx';
