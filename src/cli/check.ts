@@ -6,29 +6,23 @@ import type { Configuration, Tenant } from '../config/configuration.ts';
 import { tenantFilePath } from '../config/document-path.ts';
 import { counted, issueText, warningsText } from '../config/documents/issue-text.ts';
 import { readConfiguration } from '../config/documents/read-documents.ts';
-import { commandSettings, SettingsError } from '../config/settings/settings.ts';
+import { commandSettings } from '../config/settings/settings.ts';
 import type { ConfigIssue } from '../contract/diagnostic.ts';
 import { itemPath } from '../lib/text-position.ts';
 import { AddressGuard } from '../webhooks/allowed-addresses.ts';
 import { handleArguments } from './help.mjs';
-import { readArguments } from './terminal/command-line.ts';
+import { readArguments, runCommand } from './terminal/command-line.ts';
 
-process.exitCode = await check();
+await runCommand(check);
 
 async function check(): Promise<number> {
   const answered = handleArguments('check', process.argv.slice(2));
   if (answered !== null) return answered;
   const { values } = readArguments('check');
   const chosen = values['config-dir'];
-  try {
-    const settings = commandSettings();
-    const configDir = chosen === undefined ? settings.configDir : resolve(chosen);
-    return await checkFolder(configDir, values.strict === true, new AddressGuard(settings.webhookAllow));
-  } catch (error) {
-    if (!(error instanceof SettingsError)) throw error;
-    console.error(error.message);
-    return 1;
-  }
+  const settings = commandSettings();
+  const configDir = chosen === undefined ? settings.configDir : resolve(chosen);
+  return await checkFolder(configDir, values.strict === true, new AddressGuard(settings.webhookAllow));
 }
 
 async function checkFolder(configDir: string, isStrict: boolean, guard: AddressGuard): Promise<number> {

@@ -29,8 +29,14 @@ async function main(): Promise<number> {
 
 /** A clone has no `millrace` program, and its npm scripts run in its own folder. */
 function startLines(folder: string): string[] {
-  if (!isClone) return [`  cd ${folder}`, `  ${script('dev')}`];
-  return [`  CONFIG_DIR=${folder}/config DATA_DIR=${folder}/.data ${script('dev')}`];
+  if (!isClone) return [`  cd ${shellWord(folder)}`, `  ${script('dev')}`];
+  const [configDir, dataDir] = ['config', '.data'].map((name) => shellWord(`${folder}/${name}`));
+  return [`  CONFIG_DIR=${configDir} DATA_DIR=${dataDir} ${script('dev')}`];
+}
+
+/** Quotes a path that a shell would split or expand. */
+function shellWord(file: string): string {
+  return /^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`;
 }
 
 /** @throws CommandStop if the folder is not empty */

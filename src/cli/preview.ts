@@ -1,7 +1,7 @@
 /**
  * `npm run preview`: shows the output of a schema for an entity without storing it (docs/reference/management.md "Preview").
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Environment, Source, Tenant } from '../config/configuration.ts';
 import { counted, issueText } from '../config/documents/issue-text.ts';
@@ -113,7 +113,7 @@ async function schemaOf(store: Store, tenant: Tenant, name: string): Promise<Pre
   const previewed = storedSchema(tenant, name);
   if (previewed !== null) return { tenant, previewed };
   const { alias, kind, language } = schemaFile.exec(path.basename(name))?.groups ?? {};
-  if (alias === undefined || !existsSync(name)) {
+  if (alias === undefined || !isFile(name)) {
     const known = [...tenant.schemas.keys(), ...[...tenant.indexes.keys()].map((one) => `index:${one}`)];
     throw new CommandStop(
       `No schema or file is named ${JSON.stringify(name)}. Schemas: ${known.join(', ')}.`,
@@ -123,7 +123,7 @@ async function schemaOf(store: Store, tenant: Tenant, name: string): Promise<Pre
   const text: SchemaText = {
     kind: isIndex ? 'index' : 'full',
     language: language === 'js' || language === 'ts' ? language : 'json',
-    text: readFileSync(name, 'utf8'),
+    text: readText(name),
     alias,
   };
   const published = await readPublished(store);
@@ -136,18 +136,25 @@ async function schemaOf(store: Store, tenant: Tenant, name: string): Promise<Pre
 }
 
 function environmentOf({ environments }: Tenant, name: string | null): Environment {
-  const [only, ...others] = environments;
-  const found =
-    name === null && others.length === 0
-      ? only
-      : environments.find(({ alias, id }) => alias === name || id === name);
-  if (found !== undefined) return found;
+  const found = environments.find(({ alias, id }) => name === null || alias === name || id === name);
+  if (found !== undefined && (name !== null || environments.length === 1)) return found;
+  const problem =
+    name === null ? 'There are several environments' : `There is no environment ${JSON.stringify(name)}`;
   const known = environments.map(({ alias }) => alias).join(', ');
-  throw new CommandStop(
-    name === null
-      ? `There are several environments. Choose one with --environment: ${known}.`
-      : `No environment is named ${JSON.stringify(name)}. Environments: ${known}.`,
-  );
+  throw new CommandStop(`${problem}. Choose one with --environment: ${known}.`);
+}
+
+/** True unless it is a folder, which can have the name of an entity. */
+function isFile(name: string): boolean {
+  return statSync(name, { throwIfNoEntry: false })?.isDirectory() === false;
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new CommandStop(`${file} cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
 }
 
 interface FoundEntity {
@@ -173,8 +180,8 @@ async function entityOf(
       `The environment ${environment.alias} has no source of the group ${groups.join(', ')}.`,
     );
   }
-  if (existsSync(name)) {
-    const entity = entityOfText(readFileSync(name, 'utf8'), source.id, path.parse(name).name);
+  if (isFile(name)) {
+    const entity = entityOfText(readText(name), source.id, path.parse(name).name);
     if (entity !== null) return { source, entity };
     throw new CommandStop(
       `${name} is not an entity. It must be JSON: {"type": string, "url"?: string, "properties": {…}}.`,

@@ -294,6 +294,7 @@ test('import: invalid arguments are reported in one line', async (context) => {
   for (const [words, expected] of [
     [[], /Missing FILE/],
     [[file], /--key of the source is missing/],
+    [[file, '--key', 'schlüssel'], /^--key contains characters that no API key has/],
     [[file, '--key', key, '--url', 'ftp://x'], /--url must be an address/],
     [
       [file, '--key', key, '--url', 'http://x:4000/ingest/v2'],

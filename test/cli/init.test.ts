@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { runCommand, temporaryFolder } from './support/command.ts';
+import { run, runCommand, temporaryFolder } from './support/command.ts';
 
 test('init: nobody else can read the files of a new site, which contain keys', async (context) => {
   const folder = path.join(await temporaryFolder(context), 'my-site');
@@ -14,4 +14,12 @@ test('init: nobody else can read the files of a new site, which contain keys', a
     const facts = statSync(path.join(folder, name));
     assert.equal(facts.mode & 0o777, facts.isDirectory() ? 0o700 : 0o600, name);
   }
+});
+
+test('init: the printed command works for a folder with spaces and quotes', async (context) => {
+  const folder = path.join(await temporaryFolder(context), "Anna's größter $HOME");
+  const { stdout } = await runCommand('init', [folder]);
+  const line = /^ {2}(CONFIG_DIR=.*) npm run dev$/m.exec(stdout)?.[1];
+  const printed = await run('sh', ['-c', `${line} printenv CONFIG_DIR DATA_DIR`]);
+  assert.equal(printed.stdout, `${folder}/config\n${folder}/.data\n`, stdout);
 });

@@ -27,6 +27,9 @@ export function readImportArguments(words: readonly string[], defaultUrl: string
   const { values, positionals } = readArguments('import', words);
   const file = requiredFile('import', positionals);
   if (!values.key) throw new CommandStop(`The --key of the source is missing. ${seeHelp('import')}`);
+  if (!/^[\x20-\x7e]+$/.test(values.key)) {
+    throw new CommandStop('--key contains characters that no API key has. Check that it is complete.');
+  }
   const format = readFormat(values.format ?? formatOf(file));
   const types = values.type ?? [];
   const isForPrune = { map: false, type: values.prune === true };

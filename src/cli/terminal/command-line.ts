@@ -21,6 +21,7 @@ export class CommandStop extends Error {
  * an invalid setting has exit code 1.
  */
 export async function runCommand(command: () => Promise<number>): Promise<void> {
+  stopWithoutOutput();
   try {
     process.exitCode = await command();
   } catch (error) {
@@ -28,6 +29,24 @@ export async function runCommand(command: () => Promise<number>): Promise<void> 
     console.error(asTyped(error.message));
     process.exitCode = error instanceof CommandStop ? error.exitCode : 1;
   }
+}
+
+/** Exit code of a program whose reader is gone, as in shells. */
+const closedOutputCode = 141;
+
+/** Stops the command if its output cannot be written. `| head -1` is not an error, so it prints nothing about that. */
+function stopWithoutOutput(): void {
+  let isStopping = false;
+  const stop = (error: NodeJS.ErrnoException) => {
+    if (isStopping) return;
+    isStopping = true;
+    const isClosed = error.code === 'EPIPE';
+    if (!isClosed) console.error(`The output cannot be written: ${error.message}`);
+    // What cleans up after Ctrl-C does so here too.
+    if (process.listenerCount('SIGTERM') > 0) process.kill(process.pid, 'SIGTERM');
+    else process.exit(isClosed ? closedOutputCode : 1);
+  };
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', stop);
 }
 
 export type CommandName = keyof typeof commands;
