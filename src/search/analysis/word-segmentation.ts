@@ -63,11 +63,6 @@ export function isVisible(text: string): boolean {
   return !invisible.test(text);
 }
 
-/** True when each run of a text is a word as it is: NFKC changes nothing, and there is nothing to segment. */
-export function areRunsWords(text: string): boolean {
-  return isVisible(text) && !writesNoSpaces.test(text) && text.normalize('NFKC') === text;
-}
-
 /** The visible characters of a text, and for each of their UTF-16 units its offset in the text. */
 export function visibleUnits(text: string): { readonly visible: string; readonly units: readonly number[] } {
   const units: number[] = [];

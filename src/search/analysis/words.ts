@@ -103,6 +103,15 @@ export function wordsByUnits(text: string): string[] | null {
   return words;
 }
 
+/** True for a run that is a word: NFKC does not change it, and there is nothing to segment. A fast path like `wordsByUnits`. */
+export function isOneWord(run: string): boolean {
+  for (let at = 0; at < run.length; at += 1) {
+    const unit = run.charCodeAt(at);
+    if ((kinds[unit] || readKind(unit)) !== staysAsItIs) return false;
+  }
+  return true;
+}
+
 /** @param kind the highest of its units */
 function addRunOfKind(run: string, kind: number, words: string[]): void {
   if (kind === staysAsItIs) words.push(run.toLowerCase());

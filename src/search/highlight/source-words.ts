@@ -1,6 +1,5 @@
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import {
-  areRunsWords,
   isVisible,
   type Letters,
   plainLetters,
@@ -8,7 +7,7 @@ import {
   visitRuns,
   visitWords,
 } from '../analysis/word-segmentation.ts';
-import { endOfPiece } from '../analysis/words.ts';
+import { endOfPiece, isOneWord } from '../analysis/words.ts';
 
 /** Receives a word of a text. `start` and `end` are its bounds in the original text, in UTF-16 units. */
 export type WordVisitor = (word: string, start: number, end: number) => void;
@@ -20,11 +19,10 @@ const unitsPerUnit = 20;
 export function* sourceWords(text: string, visit: WordVisitor, letters = plainLetters): Steps<void> {
   for (let from = 0; from < text.length; ) {
     const end = endOfPiece(text, from, letters);
-    const piece = text.slice(from, end);
-    const isPlain = areRunsWords(piece);
-    for (const run of runsOf(piece, letters)) {
-      const { visible, first } = run;
-      if (isPlain) visit(visible.toLowerCase(), from + first, from + first + visible.length);
+    for (const run of runsOf(text.slice(from, end), letters)) {
+      const { visible, first, units } = run;
+      if (units === null && isOneWord(visible))
+        visit(visible.toLowerCase(), from + first, from + first + visible.length);
       else yield* visitRun(run, from, visit, letters);
       workBudget.units += unitsPerUnit * visible.length;
       if (workBudget.isOver()) yield;
