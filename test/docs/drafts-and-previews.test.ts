@@ -9,10 +9,9 @@ import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { transform } from 'esbuild';
-import { root, temporaryFolder } from '../cli/support/command.ts';
-import { compilerSays } from '../support/type-check.ts';
+import { temporaryFolder } from '../cli/support/command.ts';
 import { textOf } from './support/markdown.ts';
-import { nextTypes, programsOf } from './support/next-types.ts';
+import { nextTypes, programsOf, typeErrorsIn } from './support/next-types.ts';
 
 const page = textOf('docs/guide/drafts-and-previews.md');
 const programs = programsOf(page);
@@ -36,30 +35,8 @@ test('drafts and previews: the programs of the guide agree with the types of mil
     mkdirSync(path.join(folder, path.dirname(file)), { recursive: true });
     writeFileSync(path.join(folder, file), text);
   }
-  const compilerOptions = {
-    noEmit: true,
-    strict: true,
-    module: 'esnext',
-    moduleResolution: 'bundler',
-    target: 'es2022',
-    skipLibCheck: true,
-    types: ['node'],
-    typeRoots: [path.join(root, 'node_modules/@types')],
-    jsx: 'react-jsx',
-    jsxImportSource: 'preact',
-    allowImportingTsExtensions: true,
-    paths: {
-      '@/*': ['./*'],
-      'millrace/client': [path.join(root, 'src/client/client.ts')],
-      'preact/jsx-runtime': [path.join(root, 'node_modules/preact/jsx-runtime')],
-    },
-  };
   writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}');
-  writeFileSync(
-    path.join(folder, 'tsconfig.json'),
-    JSON.stringify({ compilerOptions, files: Object.keys(files) }),
-  );
-  assert.equal(await compilerSays(['--project', folder], folder), '');
+  assert.equal(await typeErrorsIn(folder, Object.keys(files)), '');
 });
 
 /** The links and the handler of the guide, and how often it turned draft mode on. */

@@ -14,7 +14,6 @@ import { typesFile } from '../../src/config/delivered-types/types-file.ts';
 import { readConfiguration } from '../../src/config/documents/read-documents.ts';
 import type { JsonObject } from '../../src/contract/json.ts';
 import { root, temporaryFolder } from '../cli/support/command.ts';
-import { compilerSays } from '../support/type-check.ts';
 import { until } from '../support/until.ts';
 import { requireOk } from '../system/support/feed-copy.ts';
 import { manage, managed } from '../system/support/manage.ts';
@@ -23,7 +22,7 @@ import type { System } from '../system/support/processes/system.ts';
 import { Receiver } from '../system/support/receiver.ts';
 import { clientKey, siteFiles, sourceKey } from '../system/support/site.ts';
 import { textOf } from './support/markdown.ts';
-import { nextTypes, programsOf } from './support/next-types.ts';
+import { nextTypes, programsOf, typeErrorsIn } from './support/next-types.ts';
 
 const page = textOf('docs/guide/nextjs.md');
 const programs = programsOf(page);
@@ -67,29 +66,7 @@ test('Next.js: the programs agree with the types of the client and of the first 
     'next.d.ts': nextTypes,
     'package.json': '{"type":"module"}',
   });
-  const installed = (name: string) => [path.join(root, 'node_modules', name)];
-  const compilerOptions = {
-    noEmit: true,
-    strict: true,
-    module: 'esnext',
-    moduleResolution: 'bundler',
-    target: 'es2022',
-    skipLibCheck: true,
-    types: ['node'],
-    typeRoots: [path.join(root, 'node_modules/@types')],
-    jsx: 'react-jsx',
-    jsxImportSource: 'preact',
-    allowImportingTsExtensions: true,
-    paths: {
-      '@/*': ['./*'],
-      'millrace/client': [path.join(root, 'src/client/client.ts')],
-      standardwebhooks: installed('standardwebhooks'),
-      'preact/jsx-runtime': installed('preact/jsx-runtime'),
-    },
-  };
-  const files = [...programs.keys(), 'next.d.ts'];
-  writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
-  assert.equal(await compilerSays(['--project', folder], folder), '');
+  assert.equal(await typeErrorsIn(folder, [...programs.keys(), 'next.d.ts']), '');
 });
 
 /** Functions of the page, and of the replacement of the cache of Next.js. */

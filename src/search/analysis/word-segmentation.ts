@@ -5,7 +5,6 @@
 
 const letters = String.raw`\p{L}\p{M}\p{Nd}\p{Nl}`;
 const mark = /^\p{M}/u;
-const firstMark = 0x300;
 const basicSeparators = String.raw`\0-/:-@[-\x60{-\x7f\u3000-\u3004`;
 
 /** The characters of words: letters, marks, digits, and those that a field keeps. */
@@ -98,7 +97,6 @@ export function visitRuns(text: string, visit: BoundsVisitor, letters = plainLet
 
 function skipMarks(text: string, start: number, end: number): number {
   let at = start;
-  if (text.charCodeAt(at) < firstMark) return at;
   while (at < end && mark.test(text.slice(at, at + 2))) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
   return at;
 }

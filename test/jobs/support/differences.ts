@@ -10,7 +10,10 @@ export async function differencesIn({ store }: Platform): Promise<string[]> {
   const loaded = loadConfiguration((await readPublished(store))?.documents ?? new Map(), 'stored');
   assert.ok(loaded.ok);
   await verify({
-    ...{ store, configuration: loaded.configuration, tenant: null, isRepair: false },
+    store,
+    configuration: loaded.configuration,
+    tenant: null,
+    isRepair: false,
     onProgress: () => {},
     onDifference: ({ subject, message }) => found.push(`${subject}: ${message}`),
   });
