@@ -1,5 +1,6 @@
 /** The response that a handler returns, as JSON or as server-sent events. */
 import type { OpenStream } from './uws/event-streams.ts';
+import { weightsOf } from './weights.ts';
 
 export type HeaderField = readonly [name: string, value: string];
 
@@ -27,6 +28,12 @@ export interface Answer {
 export const notStored: HeaderField = ['Cache-Control', 'no-store'];
 
 export const jsonType = 'application/json; charset=utf-8';
+export const xmlType = 'application/xml; charset=utf-8';
+export const eventStreamType = 'text/event-stream';
+export const htmlType = 'text/html; charset=utf-8';
+export const scriptType = 'text/javascript; charset=utf-8';
+export const styleType = 'text/css; charset=utf-8';
+export const svgType = 'image/svg+xml';
 
 export function jsonAnswer<Value>(
   status: number,
@@ -36,11 +43,9 @@ export function jsonAnswer<Value>(
   return { status, body: JSON.stringify(value), contentType: jsonType, headers };
 }
 
-const eventStreamType = /(?:^|[\s,])text\/event-stream(?:$|[\s,;])/i;
-
-/** Whether an `Accept` header includes server-sent events. */
+/** Whether an `Accept` header names server-sent events, with a weight over 0. */
 export function acceptsEvents(accept: string): boolean {
-  return accept.length > 15 && eventStreamType.test(accept);
+  return accept.length >= eventStreamType.length && (weightsOf(accept).get(eventStreamType) ?? 0) > 0;
 }
 
 /** Server-sent events (the HTML standard, "Server-sent events"). */
@@ -48,7 +53,7 @@ export function eventsAnswer(follow: OpenStream): Answer {
   return {
     status: 200,
     body: '',
-    contentType: 'text/event-stream',
+    contentType: eventStreamType,
     // Without it, proxies buffer events until they have a few kilobytes.
     headers: [notStored, ['X-Accel-Buffering', 'no']],
     follow,

@@ -2,6 +2,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { compressionBytesMin } from '../contract/limits.ts';
+import { weightsOf } from './weights.ts';
 
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
@@ -31,24 +32,13 @@ export type Coding = 'br' | 'gzip' | 'identity';
 /** The supported coding with the highest weight (RFC 9110, section 12.5.3). At equal weights, br before gzip before none. */
 export function chooseCoding(acceptEncoding: string): Coding {
   if (acceptEncoding === '') return 'identity';
-  const weights = new Map<string, number>();
-  for (const part of acceptEncoding.toLowerCase().split(',', 64)) {
-    const [name = '', ...parameters] = part.split(';', 8).map((piece) => piece.trim());
-    weights.set(name === 'x-gzip' ? 'gzip' : name, weightOf(parameters));
-  }
+  const weights = weightsOf(acceptEncoding);
   const any = weights.get('*') ?? 0;
   const br = weights.get('br') ?? any;
-  const gzip = weights.get('gzip') ?? any;
+  const gzip = weights.get('gzip') ?? weights.get('x-gzip') ?? any;
   // A client that does not name identity accepts it (RFC 9110), but prefers what it names.
   const identity = weights.get('identity') ?? 0;
   if (br > 0 && br >= gzip && br >= identity) return 'br';
   if (gzip > 0 && gzip >= identity) return 'gzip';
   return 'identity';
-}
-
-function weightOf(parameters: readonly string[]): number {
-  const written = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
-  if (written === undefined) return 1;
-  const weight = Number(written);
-  return weight >= 0 && weight <= 1 ? weight : 0;
 }

@@ -46,6 +46,8 @@ export interface AnswerDefinition {
   /** Absent if there is no JSON body. */
   readonly shape?: Shape;
   readonly contentType?: string;
+  /** Content types that the client can have instead, all of them text. */
+  readonly alsoAs?: readonly string[];
   readonly example?: Json;
   /** Response headers. A prefixed one is sent under the first prefix. */
   readonly headers?: readonly HeaderDefinition[];

@@ -71,6 +71,8 @@ test('content coding: the coding with the highest weight of the client is used',
     ['GZIP ; q=0.3', 'gzip'],
     ['br;q=x', 'identity'],
     ['deflate', 'identity'],
+    ['x-gzip', 'gzip'],
+    ['gzip;q=0, x-gzip', 'identity'],
   ];
   for (const [header, coding] of cases) assert.equal(chooseCoding(header), coding, header);
 });

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { type ConsoleFile, pageName } from '../../console/files.mjs';
 import { ProblemError, problems } from '../../contract/errors.ts';
-import type { Answer, HeaderField } from '../answer.ts';
+import { type Answer, type HeaderField, htmlType, scriptType, styleType, svgType } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
 import { chooseCoding } from '../content-coding.ts';
 import type { Services } from '../services.ts';
@@ -33,10 +33,10 @@ const safeHeaders: readonly HeaderField[] = [
 ];
 
 const contentTypes: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
+  '.html': htmlType,
+  '.js': scriptType,
+  '.css': styleType,
+  '.svg': svgType,
 };
 
 /** The names of scripts and styles contain their digests, so a file with such a name never changes. */

@@ -14,7 +14,7 @@ import {
   routeEntries,
 } from '../../store/claims/routes.ts';
 import type { Store } from '../../store/store.ts';
-import { type Answer, jsonAnswer } from '../answer.ts';
+import { type Answer, jsonAnswer, xmlType } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
 import { requestedVersion, waitForVersion } from '../delivery/min-version.ts';
 import type { Services } from '../services.ts';
@@ -23,7 +23,6 @@ import { parameterValues, routeResult, routesOf, sealUrl, unsealUrl } from './ro
 const urlsPerRead = 2000;
 const namespace = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"';
 const head = '<?xml version="1.0" encoding="UTF-8"?>\n';
-export const xmlType = 'application/xml; charset=utf-8';
 
 export function listRoutesV2(services: Services): Handler {
   return async (call) => {

@@ -5,11 +5,14 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import openapiTS, { astToString } from 'openapi-typescript';
+import { consoleFiles } from '../../../src/console/files.mjs';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/contract/json.ts';
 import { openapiDocument } from '../../../src/http/routing/openapi/openapi-document.ts';
 import { compilerSays } from '../../support/type-check.ts';
 import { shapeErrors } from '../../system/support/shape-check.ts';
+import { startFront } from '../support/front.ts';
 import { brokenPrograms, program } from '../support/openapi-program.ts';
+import { apiKeys } from '../support/site.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const document = JSON.parse(JSON.stringify(openapiDocument(['X-Service']))) as JsonObject;
@@ -47,6 +50,51 @@ test('OpenAPI: every object declares its members, or that any are allowed', () =
     assert.ok(at.properties !== undefined || at.additionalProperties !== undefined, place);
   }
 });
+
+test('OpenAPI: an endpoint lists every content type that it sends', async () => {
+  const front = await startFront({ services: { consoleFiles } });
+  try {
+    const { client } = apiKeys;
+    const script = [...(await consoleFiles()).keys()].find((name) => name.endsWith('.js'));
+    const sent: [template: string, path: string, headers: Record<string, string>, type: string][] = [
+      ['/routes/v2', '/routes/v2', {}, 'application/json'],
+      ['/routes/v2', '/routes/v2?format=sitemap', {}, 'application/xml'],
+      ['/v2', '/v2?handle=x', {}, 'application/json'],
+      ['/v2', '/v2?handle=x', { Accept: 'text/event-stream' }, 'text/event-stream'],
+      ['/changes/v1', '/changes/v1?live=sse', {}, 'text/event-stream'],
+      ['/changes/v1', '/changes/v1', { Accept: 'text/event-stream;q=0' }, 'application/json'],
+      ['/console', '/console', {}, 'text/html'],
+      ['/console/{view}', '/console/assets/icon.svg', {}, 'image/svg+xml'],
+      ['/console/{view}', `/console/assets/${script}`, {}, 'text/javascript'],
+      ['/metrics', '/metrics', {}, 'text/plain'],
+    ];
+    for (const [template, path, headers, type] of sent) {
+      const response = await fetch(front.url + path, { headers: { ...headers, 'X-Api-Key': client } });
+      await response.body?.cancel();
+      assert.deepEqual([response.status, typeOf(response.headers.get('content-type'))], [200, type], path);
+      assert.ok(documentedTypes(template).includes(type), `${path}: ${documentedTypes(template)}`);
+    }
+    const followed = ['/v2', '/changes/v1', '/management/v1/changes'];
+    for (const template of followed) {
+      assert.deepEqual(documentedTypes(template), ['application/json', 'text/event-stream'], template);
+    }
+  } finally {
+    await front.stop();
+  }
+});
+
+function typeOf(contentType: string | null): string {
+  return contentType?.split(';', 1)[0] ?? '';
+}
+
+/** Of the 200 of a GET, without parameters. */
+function documentedTypes(template: string): string[] {
+  let at: Json = document;
+  for (const name of ['paths', template, 'get', 'responses', '200', 'content']) {
+    at = isJsonObject(at) ? (at[name] ?? null) : null;
+  }
+  return isJsonObject(at) ? Object.keys(at).map(typeOf) : [];
+}
 
 test('OpenAPI: an ordinary program with a generated client compiles under tsc --strict', async () => {
   const types = await openapiTS(JSON.stringify(document));

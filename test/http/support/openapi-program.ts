@@ -2,7 +2,7 @@
 
 const head = `import createClient from 'openapi-fetch';
 import type { paths } from './api.js';
-const client = createClient<paths>({ baseUrl: 'http://127.0.0.1:4000', headers: { 'X-Api-Key': 'k' } });
+const client = createClient<paths, 'application/json'>({ baseUrl: 'http://127.0.0.1:4000', headers: { 'X-Api-Key': 'k' } });
 `;
 
 /** Saves, reads and queries, like a client. */
@@ -55,6 +55,14 @@ export async function rows(): Promise<string[]> {
 export async function multi() {
   const { data } = await client.POST('/v1/source', { body: [{ name: 'x', sourceGroupAlias: 'g', sourceEntityType: 't', filters: { or: [{ field: 'a', operator: 'contains', value: '*x*', caseInsensitive: true }] } }] });
   return data?.map((one) => (one.status === 0 ? one.totalResults : one.errors.join()));
+}
+export async function allRoutes() {
+  const { data } = await client.GET('/routes/v2');
+  return data?.results.map((route) => route.url);
+}
+export async function changes() {
+  const { data } = await client.GET('/changes/v1');
+  return data?.changes.map((change) => change.id);
 }
 export async function routes() {
   const { data } = await client.GET('/routes/v1', { params: { query: { first: 100 } } });

@@ -159,8 +159,13 @@ export class Client {
     if (operation === null) return;
     const response = getObject(operation, 'responses', String(status));
     if (response === null) throw new Error(`the status is not documented: ${about}`);
-    const schema = getObject(response, 'content', 'application/json', 'schema');
-    if (schema === null || answer.headers['content-type']?.startsWith('application/xml')) return;
+    const content = getObject(response, 'content');
+    if (content === null || method === 'HEAD') return;
+    const type = typeOf(answer.headers['content-type'] ?? '');
+    const listed = Object.keys(content).find((name) => typeOf(name) === type);
+    if (listed === undefined) throw new Error(`the content type ${type} is not documented: ${about}`);
+    const schema = getObject(content, 'application/json', 'schema');
+    if (schema === null || type !== 'application/json') return;
     if (json === undefined) throw new Error(`the body is no JSON: ${about}`);
     const errors = shapeErrors(document, schema, json as Json);
     if (errors.length > 0) throw new Error(`${errors.slice(0, 5).join('; ')}: ${about}`);
@@ -178,6 +183,11 @@ function operationOf(document: JsonObject, method: string, pathname: string): Js
     if (operation !== null) return operation;
   }
   return null;
+}
+
+/** Without parameters. */
+function typeOf(contentType: string): string {
+  return contentType.split(';', 1)[0] ?? '';
 }
 
 function matches(template: string, pathname: string): boolean {

@@ -5,6 +5,7 @@
 import type { Json } from '../../../contract/json.ts';
 import { longPollMs } from '../../../contract/limits.ts';
 import { changesAnswerShape } from '../../../contract/shapes-read.ts';
+import { eventStreamType } from '../../answer.ts';
 import {
   inQuery,
   managedEnvironment,
@@ -57,6 +58,7 @@ const changesEndpoint: RouteDefinition = {
     200: {
       description: 'Up to 1,000 changes; with `live=sse` events `change` and `up-to-date`',
       shape: changesAnswerShape,
+      alsoAs: [eventStreamType],
       example: { changes: [changeExample], offset: 'AbC', upToDate: true },
     },
   },

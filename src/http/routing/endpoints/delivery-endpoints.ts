@@ -5,6 +5,7 @@ import {
   deliveryBodyShape,
   deliveryKeysAnswerShape,
 } from '../../../contract/shapes-read.ts';
+import { eventStreamType } from '../../answer.ts';
 import {
   type AnswerDefinition,
   type HeaderDefinition,
@@ -82,6 +83,7 @@ export const deliveryEndpoints: readonly RouteDefinition[] = [
     answers: {
       200: {
         ...pageAnswer,
+        alsoAs: [eventStreamType],
         example: {
           meta: { status: 200, redirect: null, missingViewReferences: [] },
           route: { title: 'France' },

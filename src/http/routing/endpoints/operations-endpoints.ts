@@ -9,6 +9,7 @@ import {
   notReadyShape,
   readyShape,
 } from '../../../contract/shapes-read.ts';
+import { htmlType, scriptType, styleType, svgType } from '../../answer.ts';
 import { inPath, plainHeader, type RouteDefinition } from '../../route-definition.ts';
 
 export const operationsEndpoints: readonly RouteDefinition[] = [
@@ -140,7 +141,7 @@ export const consoleEndpoints: readonly RouteDefinition[] = [
     path: '/console',
     summary: 'The console: a page for people who run a tenant',
     parameters: [],
-    answers: { 200: { description: 'HTML', contentType: 'text/html; charset=utf-8' } },
+    answers: { 200: { description: 'HTML', contentType: htmlType } },
   },
   {
     ...consoleRoute,
@@ -150,7 +151,11 @@ export const consoleEndpoints: readonly RouteDefinition[] = [
     summary: 'A view of the console, or one of its files (`assets/…`)',
     parameters: [inPath('view', 'Can contain slashes')],
     answers: {
-      200: { description: 'HTML; for a file, the type of its name', contentType: 'text/html; charset=utf-8' },
+      200: {
+        description: 'HTML; for a file, the type of its name',
+        contentType: htmlType,
+        alsoAs: [scriptType, styleType, svgType],
+      },
     },
   },
 ];

@@ -2,6 +2,7 @@
 import type { Json } from '../../../contract/json.ts';
 import { routesPageMax, routesPageMin } from '../../../contract/limits.ts';
 import { routesV1AnswerShape, routesV2AnswerShape } from '../../../contract/shapes-read.ts';
+import { xmlType } from '../../answer.ts';
 import { inQuery, minVersion, plainHeader, type RouteDefinition } from '../../route-definition.ts';
 
 const routeExample: Json = { url: '/europe/france', redirect: null, updatedAt: '2024-05-01T12:00:00.000Z' };
@@ -65,8 +66,9 @@ export const routesEndpoints: readonly RouteDefinition[] = [
     ],
     answers: {
       200: {
-        description: 'A page of routes; with format=sitemap XML (application/xml)',
+        description: 'A page of routes; with format=sitemap XML',
         shape: routesV2AnswerShape,
+        alsoAs: [xmlType],
         example: { continuationToken: null, results: [routeExample] },
       },
     },

@@ -228,8 +228,9 @@ function responsesOf(route: RouteDefinition, parts: DocumentParts): Record<strin
 }
 
 function responseOf(answer: AnswerDefinition, { prefixes, components }: DocumentParts): object {
-  const { description, shape, contentType, example, headers } = answer;
+  const { description, shape, contentType, example, headers, alsoAs = [] } = answer;
   const media = contentType ?? (shape === undefined ? null : jsonMedia);
+  const asText = alsoAs.map((type) => [type, { schema: { type: 'string' } }]);
   return {
     description,
     ...(headers === undefined
@@ -247,6 +248,7 @@ function responseOf(answer: AnswerDefinition, { prefixes, components }: Document
       : {
           content: {
             [media]: { schema: components.schemaOf(shape ?? { type: 'string' }), ...exampleOf(example) },
+            ...Object.fromEntries(asText),
           },
         }),
   };
