@@ -247,7 +247,9 @@ not define have the type of any JSON value.`,
 NDJSON. Views, routes and index items are not included: npm run restore rebuilds them.
 
 Every entity that exists during the whole backup is included, as it was at some moment during the backup. Entities saved or
-deleted meanwhile may be included. API keys are included as hashes only.`,
+deleted meanwhile may be included. API keys are included as hashes only.
+
+Make one before an upgrade: an upgraded store cannot be used by an earlier version, and restoring the backup is the way back.`,
     words: { FILE: 'the file to write' },
     options: {},
     example: 'npm run backup -- backup.ndjson.gz',

@@ -95,6 +95,10 @@ test('options before --: commands stop and say where options belong, because npm
   assert.match(await taken('apply', '--yes', '--json'), /^Redis at .* does not respond/);
 });
 
+test('help: backup says that it is the way back from an upgrade', () => {
+  assert.match(commands.backup.does, /Make one before an upgrade: .* earlier version, .* the way back/);
+});
+
 test('help: names settings with the defaults of the reference', () => {
   const page = readFileSync(path.join(root, 'docs/reference/settings.md'), 'utf8');
   const named = [...commands.start.does.matchAll(/^ {2}([A-Z_]+) .*\(default: (.*)\)$/gm)];

@@ -1,11 +1,11 @@
 /**
  * Turns the bytes of an entity into an entity for the store, or into a list of errors (docs/reference/http.md "Source
- * entities"). Pure.
+ * entities"). Pure, except that only entities that are published at this moment show fields.
  */
 import type { SourceEntity } from '../../contract/entity.ts';
 import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
 import { errorsListedMax, jsonDepthMax } from '../../contract/limits.ts';
-import { type PublishTimes, parseMoment } from '../../contract/publish-times.ts';
+import { type PublishTimes, parseMoment, stateAt } from '../../contract/publish-times.ts';
 import type { Shape } from '../../contract/shape.ts';
 import { bulkEntityShape, plainEntityV1Shape, simplifiedEntityShape } from '../../contract/shapes-ingest.ts';
 import { runSync } from '../../lib/cooperative-yield.ts';
@@ -79,7 +79,7 @@ export type KnownFields = (entityType: string) => ReadonlyMap<string, FieldType>
 export interface ReadEntity {
   readonly kind: 'entity';
   readonly entity: EncodedEntity;
-  /** Fields that are new or get another type; empty if the source group is not auto-indexed. */
+  /** Fields that are new or get another type; empty if the source group is not auto-indexed, or the entity not published. */
   readonly shown: readonly ShownField[];
 }
 
@@ -152,8 +152,10 @@ export function readSourceEntity(
     : { kind: 'entity', entity: entityOf(value, ownNames, times) };
 }
 
+/** A worker decides the field types of an entity that is published later, because until then queries must not see it. */
 function readingOf(entity: SourceEntity, known: KnownFields | null): EntityReading {
-  const shown = known === null ? [] : runSync(shownFields(entity.properties, known(entity.type)));
+  const decides = known !== null && stateAt(entity.times, Date.now()) === 'published';
+  const shown = decides ? runSync(shownFields(entity.properties, known(entity.type))) : [];
   return { kind: 'entity', entity: encodeEntity(entity), shown };
 }
 

@@ -263,3 +263,26 @@ test('ingest: the first value in the order of requests and entities determines t
   assert.equal((await front.call('POST', '/ingest/v2/auto-single', { key, body: refused })).status, 422);
   assert.deepEqual(await typesOf('autoOther'), {});
 });
+
+test('ingest: an entity that is not published decides no types of auto-indexed fields', async () => {
+  const typesOf = async (type: string) =>
+    Object.fromEntries((await new AutoFields(front.store).read('one', sourceId, type)) ?? []);
+  const of = (originId: string, value: unknown, times = {}) => ({
+    originId,
+    type: 'autoTimed',
+    properties: { value },
+    ...times,
+  });
+  const [waiting, over] = [{ publishAt: '2999-01-01T00:00Z' }, { unpublishAt: '2001-01-01T00:00Z' }];
+  assert.equal((await bulk([of('waiting', 5, waiting), of('over', true, over)])).status, 200);
+  assert.deepEqual(await typesOf('autoTimed'), {});
+  const published = of('published', '2024-05-01', { publishAt: '2001-01-01T00:00Z' });
+  assert.equal((await bulk([published, of('waiting', 'no date', waiting)])).status, 200);
+  assert.deepEqual(await typesOf('autoTimed'), { value: 'date' });
+  const large = {
+    ...of('timedLarge', null, waiting),
+    properties: { value: 'no date', text: 'x'.repeat(70_000) },
+  };
+  assert.equal((await bulk([large])).status, 200);
+  assert.deepEqual(await typesOf('autoTimed'), { value: 'date' });
+});
