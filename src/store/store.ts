@@ -11,7 +11,7 @@ import {
   type RedisClient,
   type RedisConnectionOptions,
 } from './redis/redis-connection.ts';
-import { answerOf, storeError } from './redis/redis-errors.ts';
+import { answerOf, StoreUnavailableError, storeError } from './redis/redis-errors.ts';
 import { confirmationOf, type Replication, replicationOf, surviving } from './redis/replication.ts';
 import { checkServers, UnfitRedisError } from './redis/server-check.ts';
 import {
@@ -28,6 +28,8 @@ export interface StoreOptions extends RedisConnectionOptions {
   readonly confirmReplicas?: number;
   /** How long to wait for replicas; absent: the documented default. */
   readonly replicaWaitMs?: number;
+  /** How long opening may take; absent: any time. */
+  readonly openTimeoutMs?: number;
 }
 
 /** A Redis: a client for nonblocking commands, and the address for connections with blocking commands. */
@@ -97,38 +99,47 @@ export class Store implements RedisHost {
   static async open(options: StoreOptions): Promise<Store> {
     const client = connect(options);
     const replication = replicationOf(client, options.replicaWaitMs);
+    const failure = lastFailure(client);
     try {
-      // A cluster client reads the slots with its first command.
-      await client.exists(keys.layout);
-      await checkServers(client, options.address.kind === 'single' ? 'REDIS_URL' : 'REDIS_CLUSTER');
-      const [count, secret] = await surviving(replication, [platformTag], () =>
-        fixFacts(client, options.partitionCount),
-      );
-      if (Number(count) !== options.partitionCount) {
-        throw new PartitionCountError(
-          `PARTITIONS is ${options.partitionCount}, but this store was first used with ${Number(count)}; ` +
-            `set PARTITIONS=${Number(count)} or use an empty store`,
-        );
-      }
-      return new Store(
-        client,
-        options,
-        new Partitions(options.partitionCount),
-        secret ?? Buffer.alloc(0),
-        replication,
-        confirmationOf(
-          { client, address: options.address },
-          replication,
-          options.confirmReplicas ?? 0,
-          options.replicaWaitMs,
-        ),
-        client instanceof Redis && !(await keepsEverything(client, options.confirmReplicas ?? 0)),
-      );
+      return await withinTime(Store.#openWith(client, replication, options), options.openTimeoutMs);
     } catch (error) {
       replication.close();
-      client.disconnect();
-      throw isMismatch(error) ? error : storeError(error);
+      disconnect(client);
+      throw isMismatch(error) ? error : storeError(isSilence(error) ? (failure() ?? error) : error);
     }
+  }
+
+  static async #openWith(
+    client: RedisClient,
+    replication: Replication,
+    options: StoreOptions,
+  ): Promise<Store> {
+    // A cluster client reads the slots with its first command.
+    await client.exists(keys.layout);
+    await checkServers(client, options.address.kind === 'single' ? 'REDIS_URL' : 'REDIS_CLUSTER');
+    const [count, secret] = await surviving(replication, [platformTag], () =>
+      fixFacts(client, options.partitionCount),
+    );
+    if (Number(count) !== options.partitionCount) {
+      throw new PartitionCountError(
+        `PARTITIONS is ${options.partitionCount}, but this store was first used with ${Number(count)}; ` +
+          `set PARTITIONS=${Number(count)} or use an empty store`,
+      );
+    }
+    return new Store(
+      client,
+      options,
+      new Partitions(options.partitionCount),
+      secret ?? Buffer.alloc(0),
+      replication,
+      confirmationOf(
+        { client, address: options.address },
+        replication,
+        options.confirmReplicas ?? 0,
+        options.replicaWaitMs,
+      ),
+      client instanceof Redis && !(await keepsEverything(client, options.confirmReplicas ?? 0)),
+    );
   }
 
   /** @throws StoreFormatError if a newer version has upgraded the store; what the client throws */
@@ -157,6 +168,42 @@ export function isMismatch(
     error instanceof StoreFormatError ||
     error instanceof UnfitRedisError
   );
+}
+
+/** Watches the connection of a client. @returns the last error; null if there was none */
+function lastFailure(client: RedisClient): () => Error | null {
+  let last: Error | null = null;
+  // Clusters report their nodes separately.
+  for (const event of ['error', 'node error']) {
+    client.on(event, (error: Error & { readonly lastNodeError?: Error }) => {
+      last = error.lastNodeError ?? error;
+    });
+  }
+  return () => last;
+}
+
+/** True for an error that does not say why Redis did not respond. */
+function isSilence(error: unknown): boolean {
+  return (
+    error instanceof TimeoutError || (error instanceof Error && error.name === 'MaxRetriesPerRequestError')
+  );
+}
+
+/** The store did not open in time. */
+class TimeoutError extends StoreUnavailableError {}
+
+/** Rejects after a time limit, if there is one. @throws TimeoutError */
+async function withinTime<T>(promise: Promise<T>, timeoutMs: number | undefined): Promise<T> {
+  if (timeoutMs === undefined) return await promise;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new TimeoutError(`no response within ${timeoutMs / 1000} s`)), timeoutMs);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 async function leave(client: RedisClient): Promise<void> {

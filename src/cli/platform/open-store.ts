@@ -4,12 +4,11 @@ import { loadConfiguration } from '../../config/documents/load.ts';
 import { commandSettings, type Settings } from '../../config/settings/settings.ts';
 import type { PathObserver } from '../../schemas/language/scope.ts';
 import { readPublished } from '../../store/configuration/published-configuration.ts';
-import { NoReplicaError } from '../../store/redis/confirming-master.ts';
 import type { RedisAddress } from '../../store/redis/redis-connection.ts';
-import { StoreFullError, StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 import { isMismatch, openStore, type Store, type StoreOptions } from '../../store/store.ts';
 import { CommandStop } from '../terminal/command-line.ts';
 import { privateRedisUrl } from './private-redis-login.ts';
+import { failureDuring, openFailure } from './store-failure.ts';
 
 const openTimeoutMs = 5_000;
 
@@ -33,22 +32,7 @@ export async function withStore<T>(
   try {
     return await act(store);
   } catch (error) {
-    if (error instanceof StoreFullError) {
-      throw new CommandStop(
-        `Redis at ${shownAddress(address)} is full: give it more memory (maxmemory) or delete entities, then run this command again.`,
-      );
-    }
-    if (error instanceof NoReplicaError) {
-      const without = confirmReplicas > 0 ? ', or set CONFIRM_REPLICAS=0' : '';
-      throw new CommandStop(
-        `Redis at ${shownAddress(address)} has too few replicas that are up to date (${error.message}): ` +
-          `attach one${without}, then run this command again.`,
-      );
-    }
-    if (!(error instanceof StoreUnavailableError)) throw error;
-    throw new CommandStop(
-      `Redis at ${shownAddress(address)} stopped answering (${error.message}). Run this command again.`,
-    );
+    throw failureDuring(address, error, confirmReplicas);
   } finally {
     await store.close();
   }
@@ -60,39 +44,10 @@ export async function withStore<T>(
  */
 export async function openNow(options: StoreOptions): Promise<Store> {
   try {
-    return await withinTime(openStore(options), openTimeoutMs);
+    return await openStore({ ...options, openTimeoutMs });
   } catch (error) {
     if (isMismatch(error)) throw new CommandStop(error.message);
-    throw noAnswer(options.address, error);
-  }
-}
-
-/** The error for a Redis that does not respond, with a one-line message. */
-function noAnswer(address: RedisAddress, error: unknown): CommandStop {
-  const reason = error instanceof Error ? error.message : String(error);
-  const place = `Redis at ${shownAddress(address)}`;
-  if (/\b(?:NOAUTH|WRONGPASS|NOPERM)\b/.test(reason)) {
-    return new CommandStop(
-      `${place} rejects this login (${reason}). Correct the user and password in REDIS_URL.`,
-    );
-  }
-  // This message of the client library mentions its own options, which users cannot set.
-  const shown = /max retries per request/.test(reason) ? 'no connection' : reason;
-  return new CommandStop(
-    `${place} does not respond (${shown}). ` +
-      'Start it, or correct the setting that names it (REDIS_URL, REDIS_CLUSTER or REDIS_SENTINEL); without one, npm start runs a private Redis.',
-  );
-}
-
-async function withinTime<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no response within ${timeoutMs / 1000} s`)), timeoutMs);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
+    throw openFailure(options.address, error);
   }
 }
 
@@ -110,16 +65,6 @@ export function redisAddress({ redis, dataDir }: Settings): RedisAddress {
   const url = privateRedisUrl(dataDir);
   if (url !== null) return { kind: 'single', url };
   throw new CommandStop(`No platform has run with ${dataDir} yet. Run npm start first, or set REDIS_URL.`);
-}
-
-/** The address without user and password, for messages. */
-function shownAddress(address: RedisAddress): string {
-  if (address.kind === 'cluster') return address.seeds.map(({ host, port }) => `${host}:${port}`).join(',');
-  if (address.sentinels !== undefined) return `${address.sentinels.name} (Sentinel)`;
-  const url = new URL(address.url);
-  url.username = '';
-  url.password = '';
-  return url.href;
 }
 
 /** Timeout of a Redis command. */

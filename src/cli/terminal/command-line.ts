@@ -29,6 +29,16 @@ export async function runCommand(command: () => Promise<number>): Promise<void> 
     console.error(asTyped(error.message));
     process.exitCode = error instanceof CommandStop ? error.exitCode : 1;
   }
+  await Promise.all([process.stdout, process.stderr].map(written));
+  // The Redis client keeps the timers of commands that were lost with their connection.
+  process.exit();
+}
+
+/** Waits until everything is written, or cannot be. */
+async function written(stream: NodeJS.WriteStream): Promise<void> {
+  await new Promise<void>((resolve) => {
+    stream.write('', () => resolve());
+  });
 }
 
 /** Exit code of a program whose reader is gone, as in shells. */
