@@ -8,8 +8,8 @@ import { readRemovedViews } from '../store/change-log/reported-views.ts';
 import { type ClaimOfView, readService, type ServiceState } from '../store/change-log/served.ts';
 import { readProcessed } from '../store/derived/processed.ts';
 import type { Destination, FormerClaim, ProcessedRecord } from '../store/derived/processed-record.ts';
-import type { EnvironmentScope } from '../store/environment-scope.ts';
 import { viewIdentity } from '../store/keys.ts';
+import type { EnvironmentScope } from '../store/scopes.ts';
 import type { Store } from '../store/store.ts';
 
 /** The state of a view in the feed (docs/reference/http.md "Changes"). */

@@ -8,7 +8,6 @@ import { forgetLogs } from '../store/change-log/trim.ts';
 import { forgetNames } from '../store/codec/name-lists.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import type { JobRun } from '../store/configuration/job-runner.ts';
-import type { SourceRef } from '../store/configuration/layouts.ts';
 import { endPurge, type Purge, readPurge, recordPurged } from '../store/configuration/purge-state.ts';
 import { readProcessed } from '../store/derived/processed.ts';
 import { forgetTypes } from '../store/entities/directory.ts';
@@ -16,6 +15,7 @@ import { countEntities, removeEntities, scanOriginIds } from '../store/entities/
 import { forgetSchedule } from '../store/entities/entity-schedule.ts';
 import { lastSequence } from '../store/partitions/partition-state.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
+import type { SourceRef } from '../store/scopes.ts';
 import { portionMax } from './backpressure.ts';
 import { type JobContext, PartitionJob } from './partition-job.ts';
 import type { PurgeProgress, PurgeTask } from './purge-job-queue.ts';

@@ -21,6 +21,7 @@ import { type ProcessedRecord, processedState } from '../store/derived/processed
 import { urlFormOfField } from '../store/keys.ts';
 import { readOwner } from '../store/ownership/owners.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
+import { sourceField } from '../store/scopes.ts';
 import { isOwnerAlive, type LayoutChange, type LayoutWatch, layoutChanges } from './layout-change.ts';
 import { type JobContext, PartitionJob } from './partition-job.ts';
 import type { RebuildProgress, RebuildTask } from './rebuild-job-queue.ts';
@@ -84,9 +85,7 @@ class Rebuild {
     await this.#waitForWorkers();
     const { store, configuration } = this.context;
     const changes = await layoutChanges(store, configuration);
-    const wanted = new Map(
-      changes.map(({ tenant, sourceId, wanted }) => [`${tenant}|${sourceId}`, wanted?.id ?? null]),
-    );
+    const wanted = new Map(changes.map((change) => [sourceField(change), change.wanted?.id ?? null]));
     const sources = await this.#sources();
     const changed = sources.filter(({ key }) => (wanted.get(key) ?? null) !== null);
     const { place, pass } = this.job.progress;
@@ -180,7 +179,7 @@ class Rebuild {
     const { store, configuration } = this.context;
     const sources = await knownSources(store, this.job.tag, configuration.current);
     return sources
-      .map(({ tenant, sourceId }) => ({ key: `${tenant}|${sourceId}`, tenant, sourceId }))
+      .map((source) => ({ key: sourceField(source), ...source }))
       .sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 

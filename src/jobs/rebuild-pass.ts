@@ -8,15 +8,14 @@ import { type OriginIdsPortion, originIdsPortion, readEntities } from '../store/
 import { invalidate, outsideCaller } from '../store/partitions/invalidate.ts';
 import { lastSequence } from '../store/partitions/partition-state.ts';
 import type { ScanPlace } from '../store/redis/scan.ts';
+import type { SourceRef } from '../store/scopes.ts';
 import type { Store } from '../store/store.ts';
 import type { PartitionJob } from './partition-job.ts';
 import type { RebuildProgress, RebuildTask } from './rebuild-job-queue.ts';
 
-export interface PassSource {
-  /** `<tenant>|<sourceId>`; sources are scanned in the order of these strings. */
+export interface PassSource extends SourceRef {
+  /** From `sourceField`; sources are scanned in the order of these strings. */
   readonly key: string;
-  readonly tenant: string;
-  readonly sourceId: string;
 }
 
 export type ProcessedEntity = ProcessedPortion['records'][number];

@@ -4,11 +4,11 @@ import type { Configuration } from '../config/configuration.ts';
 import { counted } from '../config/documents/issue-text.ts';
 import { type Removal, removalsBetween } from '../config/documents/removals.ts';
 import { asTyped } from '../lib/typed-command.mjs';
-import type { SourceRef } from '../store/configuration/layouts.ts';
 import { scanProcessed } from '../store/derived/processed.ts';
 import type { ProcessedOutput } from '../store/derived/processed-record.ts';
 import { countEntities } from '../store/entities/entities.ts';
 import { indexName } from '../store/keys.ts';
+import type { SourceRef } from '../store/scopes.ts';
 import type { Store } from '../store/store.ts';
 
 /** A removed part of the configuration, and the amount of its stored data. */

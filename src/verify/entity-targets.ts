@@ -4,6 +4,7 @@ import type { Configuration } from '../config/configuration.ts';
 import { portions } from '../lib/lists.ts';
 import { countProcessed, scanProcessed } from '../store/derived/processed.ts';
 import { readEntities, scanOriginIds } from '../store/entities/entities.ts';
+import type { SourceRef } from '../store/scopes.ts';
 import type { Store } from '../store/store.ts';
 import type { EntityTarget } from './finding.ts';
 
@@ -11,9 +12,7 @@ import type { EntityTarget } from './finding.ts';
 export const entitiesPerCheck = 50;
 
 /** The entities of one source in one partition. */
-interface SourcePartition {
-  readonly tenant: string;
-  readonly sourceId: string;
+interface SourcePartition extends SourceRef {
   readonly partition: number;
   readonly tag: string;
 }

@@ -4,11 +4,10 @@ import { stateAt } from '../contract/publish-times.ts';
 import { entriesOf, type LookupCandidate, type LookupLayout, project } from '../schemas/lookup-layout.ts';
 import { readEntities, scanOriginIds } from '../store/entities/entities.ts';
 import { readOwner } from '../store/ownership/owners.ts';
+import type { SourceRef } from '../store/scopes.ts';
 import type { Store } from '../store/store.ts';
 
-export interface SourceWalk {
-  readonly tenant: string;
-  readonly sourceId: string;
+export interface SourceWalk extends SourceRef {
   /** Number of entities in the next portion; may wait. */
   nextSize(): number | Promise<number>;
   /** Called before a portion is read; may throw to end the walk. */

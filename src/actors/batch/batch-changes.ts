@@ -13,7 +13,6 @@ import type { StoredItem } from '../../store/derived/item-record.ts';
 import { itemIndexField } from '../../store/derived/items.ts';
 import type { Registration } from '../../store/derived/lookups.ts';
 import { withoutNames } from '../../store/derived/nameless-body.ts';
-import { sourceField } from '../../store/derived/processed.ts';
 import {
   encodeProcessed,
   type ProcessedClaim,
@@ -27,6 +26,7 @@ import { scheduleText } from '../../store/entities/entity-schedule.ts';
 import { keys, largeBodyField } from '../../store/keys.ts';
 import { type FieldWrites, type ListChange, PartitionWrites } from '../../store/partitions/commit.ts';
 import type { DeferredFor } from '../../store/partitions/pending-work.ts';
+import { sourceField } from '../../store/scopes.ts';
 import type { StoredOutput } from './build-turns.ts';
 import { type Builder, itemNameList, type OutputName, outputField, outputHash } from './builder.ts';
 import type { Turn } from './turn.ts';
@@ -215,7 +215,7 @@ export class BatchChanges {
     const change = waits ? 'kept' : 'removed';
     this.writes.list(keys.schedule(this.tag, tenant, sourceId), scheduleText({ atMs, originId }), change);
     if (waits)
-      this.namedFields.add(this.writes, keys.scheduledSources(this.tag), sourceField(tenant, sourceId));
+      this.namedFields.add(this.writes, keys.scheduledSources(this.tag), sourceField({ tenant, sourceId }));
     if (isNew) this.schedule.push({ tenant, sourceId, atMs, waits });
   }
 
@@ -269,7 +269,7 @@ export class BatchChanges {
 
   /** The first record of a source registers the source in this partition. */
   #recordsOf(tenant: string, sourceId: string): FieldWrites {
-    const name = sourceField(tenant, sourceId);
+    const name = sourceField({ tenant, sourceId });
     const known = this.#records.get(name);
     if (known !== undefined) return known;
     const records = this.writes.hash(keys.processed(this.tag, tenant, sourceId));

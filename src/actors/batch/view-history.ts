@@ -14,8 +14,8 @@ import {
   type ProcessedClaim,
   type ProcessedOutput,
 } from '../../store/derived/processed-record.ts';
-import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { claimField, urlFormOfField } from '../../store/keys.ts';
+import type { EnvironmentScope } from '../../store/scopes.ts';
 import { type Builder, dependentOf, isFormerDigest, outdatedDigest, outputKey } from './builder.ts';
 import type { Output } from './output.ts';
 import type { Turn } from './turn.ts';

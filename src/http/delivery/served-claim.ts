@@ -15,9 +15,9 @@ import {
 } from '../../store/claims/competing-claims.ts';
 import { fieldOfClaims } from '../../store/claims/read-claims.ts';
 import { claimSubject, subjectKey } from '../../store/derived/subjects.ts';
-import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { claimField } from '../../store/keys.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
+import type { EnvironmentScope } from '../../store/scopes.ts';
 import type { Store } from '../../store/store.ts';
 import type { DeliveryRequest } from './delivery-request.ts';
 

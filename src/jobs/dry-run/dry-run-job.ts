@@ -18,6 +18,7 @@ import { countProcessed } from '../../store/derived/processed.ts';
 import { addMoves, deleteDryRun, readContests, readDryRun } from '../../store/dry-runs/dry-run.ts';
 import { originIdsIn, typesIn } from '../../store/entities/directory.ts';
 import { waitUntilSettled } from '../../store/partitions/settled.ts';
+import { type SourceRef, sourceField } from '../../store/scopes.ts';
 import { contestChanges } from '../../trial/dry-run/contests.ts';
 import { emptyDiff } from '../../trial/dry-run/diff.ts';
 import { type DryRunContext, type EntityPlace, entityChanges } from '../../trial/dry-run/entity-changes.ts';
@@ -183,7 +184,7 @@ class DryRun {
       for (const { tenant, sourceId } of await this.#sources(tag, context.planned)) {
         const types = (await typesIn(store, tag, { tenant, sourceId })).sort();
         for (const type of types) {
-          const place = { partition, source: `${tenant}|${sourceId}`, type };
+          const place = { partition, source: sourceField({ tenant, sourceId }), type };
           const after = from === null ? null : afterIn(from, place);
           if (after === 'passed') continue;
           await this.#outputsOfType(context, { tag, tenant, sourceId }, place, after);
@@ -236,12 +237,11 @@ class DryRun {
     }
   }
 
-  async #sources(tag: string, planned: Configuration): Promise<{ tenant: string; sourceId: string }[]> {
+  async #sources(tag: string, planned: Configuration): Promise<SourceRef[]> {
     const sources = (await knownSources(this.context.store, tag, planned)).filter(({ tenant }) =>
       this.#isIncluded(tenant),
     );
-    const keyOf = ({ tenant, sourceId }: { tenant: string; sourceId: string }) => `${tenant}|${sourceId}`;
-    return sources.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+    return sources.sort((a, b) => (sourceField(a) < sourceField(b) ? -1 : 1));
   }
 
   async #countEntities(planned: Configuration): Promise<number> {

@@ -1,8 +1,9 @@
 /** Reads the change log of one environment (docs/design/changes.md "Reading"). */
-import type { EnvironmentScope } from '../environment-scope.ts';
+
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/redis-errors.ts';
 import { Script } from '../redis/script.ts';
+import type { EnvironmentScope } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import { type LoggedView, logField, loggedView, readLogNames } from './logged-views.ts';
 

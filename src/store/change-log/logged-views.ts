@@ -4,9 +4,9 @@
  */
 import type { EntityRef } from '../../contract/ids.ts';
 import { longId, shortId } from '../codec/short-id.ts';
-import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/redis-errors.ts';
+import type { EnvironmentScope } from '../scopes.ts';
 import type { Store } from '../store.ts';
 
 /** Field of `keys.logs`. */

@@ -5,11 +5,11 @@
  */
 import { groupBy, portions } from '../../lib/lists.ts';
 import { changeMembers, noValue, scanMembers } from '../derived/member-hash.ts';
-import { type EnvironmentScope, isSameScope } from '../environment-scope.ts';
 import { keys, viewIdentity } from '../keys.ts';
 import type { Caller } from '../ownership/lease.ts';
 import type { LuaValue } from '../redis/lua-list.ts';
 import { answerOf } from '../redis/redis-errors.ts';
+import { type EnvironmentScope, isSameScope } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import { type LoggedView, logField } from './logged-views.ts';
 

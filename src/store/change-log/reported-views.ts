@@ -7,10 +7,10 @@ import {
   packFormerClaim,
   unpackFormerClaim,
 } from '../derived/processed-record.ts';
-import { type EnvironmentScope, isSameScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
 import type { LuaValue } from '../redis/lua-list.ts';
 import { answerOf } from '../redis/redis-errors.ts';
+import { type EnvironmentScope, isSameScope } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import { type LoggedView, logField, logMember, logName, readLogNames } from './logged-views.ts';
 

@@ -4,9 +4,9 @@ import type { Claim } from '../claims/claim-records.ts';
 import { competingClaimField, readFirstOfHosts, scanFirstOfHosts } from '../claims/competing-claims.ts';
 import { claimTag, readServed } from '../claims/read-claims.ts';
 import type { FormerClaim } from '../derived/processed-record.ts';
-import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/redis-errors.ts';
+import type { EnvironmentScope } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import type { LoggedView } from './logged-views.ts';
 

@@ -2,8 +2,8 @@
 import type { EntityRef } from '../../contract/ids.ts';
 import { pack, unpack } from '../codec/pack.ts';
 import { longId, shortId } from '../codec/short-id.ts';
-import type { EnvironmentScope } from '../environment-scope.ts';
 import { textOfField } from '../keys.ts';
+import type { EnvironmentScope } from '../scopes.ts';
 
 /** A claim on a URL path or a handle. */
 export interface Claim {

@@ -1,9 +1,9 @@
 /** Writes claims of views on URLs and handles. */
 import { claimSubject } from '../derived/subjects.ts';
-import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
 import type { Caller } from '../ownership/lease.ts';
 import { OwnerScript } from '../redis/script.ts';
+import type { EnvironmentScope } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import { byPartition, type ClaimGroup, claimParts, lanesOf, packCall } from './claim-calls.ts';
 import type { ClaimWrite } from './claim-records.ts';

@@ -5,10 +5,10 @@
 
 import { longId, shortId } from '../codec/short-id.ts';
 import { claimSubject } from '../derived/subjects.ts';
-import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
 import { type LuaValue, packForLua } from '../redis/lua-list.ts';
 import { Script } from '../redis/script.ts';
+import type { EnvironmentScope } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import { type Claim, unpackClaim } from './claim-records.ts';
 

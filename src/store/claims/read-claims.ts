@@ -1,9 +1,9 @@
 /** Reads the claims on URLs and handles. */
 
-import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
 import type { HashField } from '../redis/field-reader.ts';
 import { answerOf } from '../redis/redis-errors.ts';
+import type { EnvironmentScope } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import { type Claim, type ServedClaims, unpackServed } from './claim-records.ts';
 import { partitionOf } from './claims.ts';

@@ -2,10 +2,10 @@
 
 import { normalizeUrl, type UrlForm } from '../../config/urls/url.ts';
 import { readProcessedStamps } from '../derived/processed.ts';
-import type { EnvironmentScope } from '../environment-scope.ts';
 import { claimField, keys } from '../keys.ts';
 import { behind, comparing, listLengths, readPageOfAll } from '../redis/ordered-lists.ts';
 import { answerOf } from '../redis/redis-errors.ts';
+import type { EnvironmentScope } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import type { Claim } from './claim-records.ts';
 import { readFirstOfHosts } from './competing-claims.ts';

@@ -10,11 +10,11 @@ import type { TenantTexts } from '../../config/documents/load.ts';
 import { documentsOfTenant } from '../../config/documents/tenant-folder.ts';
 import { script } from '../../lib/typed-command.mjs';
 import { pack, unpack } from '../codec/pack.ts';
-import { sourceField } from '../derived/processed.ts';
 import { keys, platformTag } from '../keys.ts';
 import { answerOf, StoreFullError } from '../redis/redis-errors.ts';
 import { surviving } from '../redis/replication.ts';
 import { Script } from '../redis/script.ts';
+import { sourceField, sourceOfField } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import { webhookField } from '../webhooks/webhook-states.ts';
 import { initialLayoutFields } from './layouts.ts';
@@ -147,12 +147,12 @@ function webhookNames({ tenants }: Configuration): string[] {
 
 function sourceFields({ tenants }: Configuration): string[] {
   return [...tenants.values()].flatMap(({ alias, sources }) =>
-    [...sources.keys()].map((sourceId) => sourceField(alias, sourceId)),
+    [...sources.keys()].map((sourceId) => sourceField({ tenant: alias, sourceId })),
   );
 }
 
 function purgedError(field: string): ConfigurationRefusedError {
-  const [tenant = '', sourceId = ''] = field.split('|');
+  const { tenant, sourceId } = sourceOfField(field);
   return new ConfigurationRefusedError(
     `Source ${sourceId} of tenant ${tenant} is being purged. Wait until ${script('purge')} has ended ` +
       '(run it again if it was interrupted), then run this again.',

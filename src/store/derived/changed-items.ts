@@ -4,7 +4,7 @@
  */
 import type { EntityRef } from '../../contract/ids.ts';
 import { pack, unpack } from '../codec/pack.ts';
-import type { EnvironmentScope } from '../environment-scope.ts';
+import type { EnvironmentScope } from '../scopes.ts';
 import type { StoredItem } from './item-record.ts';
 import { indexOfField, itemIndexField, type ScopedIndex } from './items.ts';
 

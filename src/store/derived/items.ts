@@ -4,10 +4,10 @@ import { largeJsonCharacters } from '../../contract/large-json/parse-in-parts.ts
 import { sliceMs } from '../../contract/limits.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import { type NamesPlace, readNames } from '../codec/name-lists.ts';
-import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/redis-errors.ts';
 import { hashPortion, portionsFrom } from '../redis/scan.ts';
+import type { EnvironmentScope } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import {
   decodeInParts,

@@ -6,6 +6,7 @@ import { keys } from '../keys.ts';
 import type { Caller } from '../ownership/lease.ts';
 import { packForLua } from '../redis/lua-list.ts';
 import { OwnerScript } from '../redis/script.ts';
+import type { SourceRef } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import { changeMembers, scanMembers } from './member-hash.ts';
 
@@ -21,9 +22,7 @@ const charactersAtOnce = 1024 * 1024;
 
 export const keysAskedPerCall = 100;
 
-export interface LookupKey {
-  readonly tenant: string;
-  readonly sourceId: string;
+export interface LookupKey extends SourceRef {
   readonly lookupKey: string;
 }
 

@@ -16,8 +16,8 @@
 import { type EntityRef, parseViewId } from '../../contract/ids.ts';
 import { cacheTagsBytesMax } from '../../contract/limits.ts';
 import { digestText, strongDigest } from '../codec/digest.ts';
-import type { EnvironmentScope } from '../environment-scope.ts';
 import { foldedField, isUrlField, viewIdentity } from '../keys.ts';
+import type { EnvironmentScope } from '../scopes.ts';
 
 /** A view, existing or missing. */
 export function viewSubject(

@@ -1,10 +1,10 @@
 /** Views as JSON text cut at its references. Delivery concatenates bytes and does not parse. */
 import type { EntityRef } from '../../contract/ids.ts';
 import { findNames, knownNames } from '../codec/name-lists.ts';
-import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys, largeBodyField, viewField, viewIdentity } from '../keys.ts';
 import type { HashField } from '../redis/field-reader.ts';
 import { answerOf } from '../redis/redis-errors.ts';
+import type { EnvironmentScope } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import { namesDigestOfBody, withNames } from './nameless-body.ts';
 import { bytesApart, decodeBody, type StoredBody, type ViewTarget } from './stored-body.ts';

@@ -25,6 +25,7 @@ import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { isUrlField, urlFormOfField } from '../../store/keys.ts';
 import { readOwner } from '../../store/ownership/owners.ts';
 import { wholeTurn } from '../../store/partitions/intake.ts';
+import type { SourceRef } from '../../store/scopes.ts';
 import type { Store } from '../../store/store.ts';
 import type { ReadOnlyLookups } from '../../verify/read-only-lookups.ts';
 import { viewJson } from '../view-json.ts';
@@ -41,10 +42,8 @@ export interface DryRunContext {
   urlFormNow(tenant: string): UrlForm;
 }
 
-export interface EntityPlace {
+export interface EntityPlace extends SourceRef {
   readonly tag: string;
-  readonly tenant: string;
-  readonly sourceId: string;
 }
 
 export interface EntityChanges {

@@ -11,8 +11,8 @@ import {
 } from '../../store/change-log/logged-views.ts';
 import type { Suspect } from '../../store/derived/dependents.ts';
 import { hasSorted } from '../../store/derived/keyspace.ts';
-import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { keys, viewIdentity } from '../../store/keys.ts';
+import type { EnvironmentScope } from '../../store/scopes.ts';
 import type { Store } from '../../store/store.ts';
 import { type Finding, finding, outputSubject } from '../finding.ts';
 import type { TurnState } from '../turn-state.ts';

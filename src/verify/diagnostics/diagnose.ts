@@ -4,8 +4,8 @@ import { portions } from '../../lib/lists.ts';
 import { readClaimFields } from '../../store/claims/read-claims.ts';
 import { scanFields } from '../../store/derived/keyspace.ts';
 import { countEntities, scanOriginIds } from '../../store/entities/entities.ts';
-import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { keys } from '../../store/keys.ts';
+import type { EnvironmentScope } from '../../store/scopes.ts';
 import { clashesOn, type DiagnosisOptions, type EntityDiagnosis, withDiagnosis } from './entity-diagnosis.ts';
 import type { NullPaths } from './null-paths.ts';
 

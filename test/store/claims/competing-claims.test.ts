@@ -16,8 +16,8 @@ import {
 import { listRoutes } from '../../../src/store/claims/routes.ts';
 import { digestOf } from '../../../src/store/codec/digest.ts';
 import { claimSubject } from '../../../src/store/derived/subjects.ts';
-import type { EnvironmentScope } from '../../../src/store/environment-scope.ts';
 import { claimField, keys } from '../../../src/store/keys.ts';
+import type { EnvironmentScope } from '../../../src/store/scopes.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { runs } from '../../support/runs.ts';
