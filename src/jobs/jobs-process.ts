@@ -1,11 +1,13 @@
 /** A jobs process: queues the rebuild of every new configuration, runs jobs, and reports their state. */
+
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Configuration } from '../config/configuration.ts';
 import { platformVersion } from '../config/settings/platform-version.ts';
+import { sum } from '../lib/lists.ts';
 import { ProcessMetrics } from '../lib/process-metrics.ts';
 import { repeat } from '../lib/repeat.ts';
-import { countClashes } from '../store/claims/read-claims.ts';
+import { countClashes } from '../store/claims/claims.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import { JobRunner } from '../store/configuration/job-runner.ts';
 import { readGenerations } from '../store/configuration/rebuild-generation.ts';
@@ -230,10 +232,7 @@ export class JobsProcess {
       const counts = await Promise.all(
         environments.map(({ id }) => countClashes(store, { tenant: alias, environmentId: id })),
       );
-      clashes.set(
-        alias,
-        counts.reduce((sum, count) => sum + count, 0),
-      );
+      clashes.set(alias, sum(counts));
     }
     // Removes the metrics of removed tenants.
     this.metrics.clashes.reset();

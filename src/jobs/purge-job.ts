@@ -4,6 +4,7 @@
  * and ends the purge. A job that runs twice or is interrupted continues with what is left.
  */
 
+import { sum } from '../lib/lists.ts';
 import { forgetLogs } from '../store/change-log/trim.ts';
 import { forgetNames } from '../store/codec/name-lists.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
@@ -101,7 +102,7 @@ class PurgeRun {
         countEntities(this.context.store, this.job.partition, tenant, sourceId),
       ),
     );
-    return counts.reduce((sum, count) => sum + count, 0);
+    return sum(counts);
   }
 
   /** Repeats until no entities of the source are left here, including those that arrived meanwhile. */

@@ -13,6 +13,7 @@ import { buildersFor, outputKey, placeOf } from '../actors/batch/builder.ts';
 import type { TurnBasis } from '../actors/batch/turn.ts';
 import { knownSources } from '../actors/rebuild/rescan.ts';
 import type { UrlForm } from '../config/urls/url.ts';
+import { sum } from '../lib/lists.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import type { JobRun } from '../store/configuration/job-runner.ts';
 import { readLayouts } from '../store/configuration/layouts.ts';
@@ -194,7 +195,7 @@ class Rebuild {
       ofTenants.set(tenant, (ofTenants.get(tenant) ?? 0) + (counts[at] ?? 0));
     });
     this.job.update({
-      total: counts.reduce((sum, count) => sum + count, 0),
+      total: sum(counts),
       ofTenants: [...ofTenants].map(([tenant, total]) => [tenant, 0, total]),
     });
   }

@@ -3,6 +3,7 @@
 import type { Configuration } from '../config/configuration.ts';
 import { counted } from '../config/documents/issue-text.ts';
 import { type Removal, removalsBetween } from '../config/documents/removals.ts';
+import { sum } from '../lib/lists.ts';
 import { asTyped } from '../lib/typed-command.mjs';
 import { scanProcessed } from '../store/derived/processed.ts';
 import type { ProcessedOutput } from '../store/derived/processed-record.ts';
@@ -102,7 +103,7 @@ export async function entitiesOf(store: Store, { tenant, sourceId }: SourceRef):
   const counts = await Promise.all(
     store.partitions.tags.map((_, partition) => countEntities(store, partition, tenant, sourceId)),
   );
-  return counts.reduce((sum, count) => sum + count, 0);
+  return sum(counts);
 }
 
 /**

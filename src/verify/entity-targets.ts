@@ -1,7 +1,7 @@
 /** All stored entities, and deleted entities with a processed record, as targets of a check. */
 import { knownSources } from '../actors/rebuild/rescan.ts';
 import type { Configuration } from '../config/configuration.ts';
-import { portions } from '../lib/lists.ts';
+import { portions, sum } from '../lib/lists.ts';
 import { countProcessed, scanProcessed } from '../store/derived/processed.ts';
 import { readEntities, scanOriginIds } from '../store/entities/entities.ts';
 import type { SourceRef } from '../store/scopes.ts';
@@ -40,7 +40,7 @@ export async function countTargets(store: Store, sources: readonly SourcePartiti
   const counts = await Promise.all(
     sources.map(({ tag, tenant, sourceId }) => countProcessed(store, tag, tenant, sourceId)),
   );
-  return counts.reduce((sum, count) => sum + count, 0);
+  return sum(counts);
 }
 
 /** Portions of at most `entitiesPerCheck`. @throws StoreUnavailableError */

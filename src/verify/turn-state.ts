@@ -1,9 +1,14 @@
 /** The turn of an entity, with the stored data to compare it with. */
 import { type OutputName, outputField, outputHash, outputKey } from '../actors/batch/builder.ts';
 import type { Turn } from '../actors/batch/turn.ts';
-import { type Claim, type ServedClaims, unpackClaim, unpackServed } from '../store/claims/claim-records.ts';
+import {
+  type Claim,
+  claimTag,
+  type ServedClaims,
+  unpackClaim,
+  unpackServed,
+} from '../store/claims/claim-records.ts';
 import { competingClaimField, type RankedClaim, rankMember } from '../store/claims/competing-claims.ts';
-import { claimTag } from '../store/claims/read-claims.ts';
 import type { ProcessedClaim, ProcessedOutput } from '../store/derived/processed-record.ts';
 import type { StoredState } from '../store/derived/stored-state.ts';
 import { bodyIn, fieldOfLargeBody } from '../store/derived/views.ts';

@@ -8,12 +8,12 @@ import { domainOf, routeAnswers } from '../../config/urls/domains.ts';
 import { candidatePaths, type NormalUrl, normalizeUrl, type UrlForm } from '../../config/urls/url.ts';
 import { compareCodePoints } from '../../lib/code-points.ts';
 import type { Claim, ServedClaims } from '../../store/claims/claim-records.ts';
+import { fieldOfClaims } from '../../store/claims/claims.ts';
 import {
   readFirstOfHostnames,
   readFirstOfHosts,
   scanFirstOfHosts,
 } from '../../store/claims/competing-claims.ts';
-import { fieldOfClaims } from '../../store/claims/read-claims.ts';
 import { claimSubject, subjectKey } from '../../store/derived/subjects.ts';
 import { claimField } from '../../store/keys.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';

@@ -4,6 +4,7 @@ import type { Tenant } from '../../config/configuration.ts';
 import { platformVersion } from '../../config/settings/platform-version.ts';
 import type { StatusAnswer } from '../../contract/shapes-management.ts';
 import { rebuildJobs, rebuildState } from '../../jobs/rebuild-job-queue.ts';
+import { sum } from '../../lib/lists.ts';
 import { readGenerations } from '../../store/configuration/rebuild-generation.ts';
 import { countItems, listItemIndexes, type ScopedIndex } from '../../store/derived/items.ts';
 import { indexLabel } from '../../store/keys.ts';
@@ -103,5 +104,5 @@ export async function itemsOf(store: Store, index: ScopedIndex): Promise<number>
   const counts = await Promise.all(
     store.partitions.tags.map((_, partition) => countItems(store, partition, index)),
   );
-  return counts.reduce((sum, count) => sum + count, 0);
+  return sum(counts);
 }

@@ -3,12 +3,14 @@
  * "Dry runs"). It scans all entities once, and the URLs and handles whose claims would move. If it is interrupted, it continues
  * after the last saved portion; adding the moves of a portion again is harmless.
  */
+
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { knownSources } from '../../actors/rebuild/rescan.ts';
 import type { ConfigDocuments, Configuration } from '../../config/configuration.ts';
 import { type LoadOutcome, loadingSteps } from '../../config/documents/load.ts';
 import { dryRunCopiedEntitiesMax, sliceMs } from '../../contract/limits.ts';
+import { sum } from '../../lib/lists.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import type { JobRun } from '../../store/configuration/job-runner.ts';
@@ -254,7 +256,7 @@ class DryRun {
         );
       }),
     );
-    return counts.flat().reduce((sum, count) => sum + count, 0);
+    return sum(counts.flat());
   }
 
   /** Waits until the next portion may begin, at the rate of rebuilds. @returns its number of entities */

@@ -1,5 +1,6 @@
 /** Reads the change log of one environment (docs/design/changes.md "Reading"). */
 
+import { sum } from '../../lib/lists.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/redis-errors.ts';
 import { Script } from '../redis/script.ts';
@@ -166,5 +167,5 @@ export async function countChangesAfter(
       ];
     }),
   );
-  return counts.reduce((sum, count) => sum + count, 0);
+  return sum(counts);
 }

@@ -2,6 +2,7 @@
 
 import { largeJsonCharacters } from '../../contract/large-json/parse-in-parts.ts';
 import { sliceMs } from '../../contract/limits.ts';
+import { sum } from '../../lib/lists.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import { type NamesPlace, readNames } from '../codec/name-lists.ts';
 import { keys } from '../keys.ts';
@@ -130,7 +131,7 @@ export async function countItems(
   const counts = (await sourcesOf(store, tag, tenant)).map((sourceId) =>
     store.client.hlen(keys.items(tag, tenant, environmentId, sourceId, index)),
   );
-  return (await answerOf(Promise.all(counts))).reduce((sum, count) => sum + count, 0);
+  return sum(await answerOf(Promise.all(counts)));
 }
 
 /** Field of `keys.itemIndexes`. */

@@ -1,8 +1,8 @@
 /** The effects of moved claims on which URLs and handles are served, and by which view. */
 
 import type { Claim } from '../../store/claims/claim-records.ts';
+import { readClaimFields } from '../../store/claims/claims.ts';
 import { compareRanks } from '../../store/claims/competing-claims.ts';
-import { readClaimFields } from '../../store/claims/read-claims.ts';
 import { claimKey } from '../../store/derived/processed-record.ts';
 import type { ContestMoves } from '../../store/dry-runs/dry-run.ts';
 import { isUrlField } from '../../store/keys.ts';

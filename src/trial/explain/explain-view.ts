@@ -13,7 +13,7 @@ import { Sandbox } from '../../sandbox/sandbox.ts';
 import { logMember, logName, readLogNames } from '../../store/change-log/logged-views.ts';
 import { readService } from '../../store/change-log/served.ts';
 import type { Claim } from '../../store/claims/claim-records.ts';
-import { readClaimFields } from '../../store/claims/read-claims.ts';
+import { readClaimFields } from '../../store/claims/claims.ts';
 import { readLayouts } from '../../store/configuration/layouts.ts';
 import type { ProcessedClaim } from '../../store/derived/processed-record.ts';
 import type { StoredBody, ViewTarget } from '../../store/derived/stored-body.ts';

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { ReferenceChanges, referenceText } from '../../../src/store/change-log/references.ts';
 import { ReportedViews } from '../../../src/store/change-log/reported-views.ts';
 import type { ClaimWrite } from '../../../src/store/claims/claim-records.ts';
-import { readServed } from '../../../src/store/claims/read-claims.ts';
+import { readServed } from '../../../src/store/claims/claims.ts';
 import { claimField, keys } from '../../../src/store/keys.ts';
 import { type TakenLease, takeLease } from '../../../src/store/ownership/lease.ts';
 import { type AlongsideCommit, commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
