@@ -2,13 +2,7 @@
 import { outputKey } from '../../actors/batch/builder.ts';
 import type { Output } from '../../actors/batch/output.ts';
 import { groupBy } from '../../lib/lists.ts';
-import {
-  type LoggedView,
-  logField,
-  logMember,
-  logName,
-  readLogNames,
-} from '../../store/change-log/logged-views.ts';
+import { type LoggedView, logField, readLogMembers } from '../../store/change-log/logged-views.ts';
 import type { Suspect } from '../../store/derived/dependents.ts';
 import { hasSorted } from '../../store/derived/keyspace.ts';
 import { keys, viewIdentity } from '../../store/keys.ts';
@@ -34,11 +28,8 @@ export class ListedViews {
       const [first] = group;
       if (first === undefined) continue;
       const { tenant, environmentId } = first.scope;
-      const names = await readLogNames(store, tag, first.scope);
-      const numbers = new Map([...names].map(([number, name]) => [name, number]));
-      const members = group.map(({ view }) =>
-        logMember(numbers.get(logName(view.sourceId, view.alias)) ?? -1, view.originId),
-      );
+      const views = group.map(({ view }) => view);
+      const members = await readLogMembers(store, tag, first.scope, views);
       const found = await hasSorted(store, keys.log(tag, tenant, environmentId), members);
       group.forEach((one, at) => {
         if (found[at]) listed.add(nameOf(one));
@@ -53,7 +44,7 @@ export class ListedViews {
 }
 
 function nameOf({ scope, view }: RequestedView): string {
-  return `${logField(scope)}|${viewIdentity(view.sourceId, view.alias, view.originId)}`;
+  return `${logField(scope)}|${viewIdentity(view)}`;
 }
 
 function requestedView({ turn }: TurnState, environmentId: string, alias: string): RequestedView {
