@@ -9,7 +9,7 @@ import type { Semaphore } from '../lib/semaphore.ts';
 import { writeReferences } from '../store/change-log/references.ts';
 import { RemovedViews } from '../store/change-log/reported-views.ts';
 import { trimPauseMs, trimTraces } from '../store/change-log/trim.ts';
-import { type ItemSink, packItemNames } from '../store/derived/changed-items.ts';
+import { type ItemSink, packItemNames } from '../store/derived/items.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
 import { fenceOlderOwners, type TakenLease } from '../store/ownership/lease.ts';
 import { commit } from '../store/partitions/commit.ts';

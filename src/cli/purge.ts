@@ -5,7 +5,7 @@
 
 import type { Configuration } from '../config/configuration.ts';
 import { counted } from '../config/documents/issue-text.ts';
-import { type PurgeCounts, type PurgeJobs, purgeJobs, purgeState } from '../jobs/purge-job-queue.ts';
+import { type PurgeCounts, type PurgeJobs, purgeJobs, purgeState } from '../jobs/purge-job.ts';
 import { entitiesOf, forEachOutput } from '../jobs/removal-plan.ts';
 import { beginPurge, readPurge } from '../store/configuration/purge-state.ts';
 import { processedSources } from '../store/derived/processed.ts';

@@ -10,7 +10,7 @@ import { repeat } from '../lib/repeat.ts';
 import { countClashes } from '../store/claims/claims.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import { JobRunner } from '../store/configuration/job-runner.ts';
-import { readGenerations } from '../store/configuration/rebuild-generation.ts';
+import { readGenerations } from '../store/configuration/published-configuration.ts';
 import { AutoFields } from '../store/entities/auto-fields.ts';
 import { Heartbeat } from '../store/processes/heartbeat.ts';
 import type { ProcessBeat } from '../store/processes/process-messages.ts';
@@ -23,8 +23,7 @@ import { type DryRunProgress, type DryRunTask, dryRunJobs, dryRunQueueName } fro
 import { LayoutWatch } from './layout-change.ts';
 import { OwnerSlots } from './partition-job.ts';
 import { publishRuntimeLookups } from './publish-runtime-lookups.ts';
-import { runPurge } from './purge-job.ts';
-import { type PurgeProgress, type PurgeTask, purgeJobs, purgeQueueName } from './purge-job-queue.ts';
+import { type PurgeProgress, type PurgeTask, purgeJobs, purgeQueueName, runPurge } from './purge-job.ts';
 import { runRebuild } from './rebuild-job.ts';
 import {
   enqueueRebuild,

@@ -7,7 +7,7 @@ import {
   type PartitionTask,
   sumOf,
 } from '../store/configuration/jobs-queue.ts';
-import { readGenerations, recordEnqueued } from '../store/configuration/rebuild-generation.ts';
+import { readGenerations, recordEnqueued } from '../store/configuration/published-configuration.ts';
 import type { ScanPlace } from '../store/redis/scan.ts';
 import type { Store } from '../store/store.ts';
 

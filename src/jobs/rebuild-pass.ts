@@ -5,7 +5,7 @@
 import { formatDependent } from '../store/derived/dependents.ts';
 import { type ProcessedPortion, processedPortion, readProcessed } from '../store/derived/processed.ts';
 import { type OriginIdsPortion, originIdsPortion, readEntities } from '../store/entities/entities.ts';
-import { invalidate, outsideCaller } from '../store/partitions/invalidate.ts';
+import { invalidate, outsideCaller } from '../store/partitions/intake.ts';
 import { lastSequence } from '../store/partitions/partition-state.ts';
 import type { ScanPlace } from '../store/redis/scan.ts';
 import type { SourceRef } from '../store/scopes.ts';

@@ -24,8 +24,14 @@ import { readOwner } from '../store/ownership/owners.ts';
 import { wholeTurn } from '../store/partitions/intake.ts';
 import type { Store } from '../store/store.ts';
 import { checkBytes, checkNotMade } from './bytes-check.ts';
-import { checkListed, checkListedWithoutView, ListedViews, requestedViews } from './changes/log-check.ts';
-import { checkReferences, requestReferences } from './changes/references-check.ts';
+import {
+  checkListed,
+  checkListedWithoutView,
+  checkReferences,
+  ListedViews,
+  requestedViews,
+  requestReferences,
+} from './changes-check.ts';
 import { checkClaims, expectedClaims, requestClaims } from './claims-check.ts';
 import { changingFinding, type EntityTarget, type Finding, finding } from './finding.ts';
 import { checkDependents, checkEntries, expectedEntries, requestDependents } from './lookups-check.ts';

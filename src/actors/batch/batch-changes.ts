@@ -8,9 +8,8 @@ import { type RemovedView, ReportedViews } from '../../store/change-log/reported
 import type { ClaimWrite } from '../../store/claims/claim-records.ts';
 import { DigestList } from '../../store/codec/digest.ts';
 import type { NameList } from '../../store/codec/name-lists.ts';
-import type { ItemChange } from '../../store/derived/changed-items.ts';
 import type { StoredItem } from '../../store/derived/item-record.ts';
-import { itemIndexField } from '../../store/derived/items.ts';
+import { type ItemChange, itemIndexField } from '../../store/derived/items.ts';
 import type { Registration } from '../../store/derived/lookups.ts';
 import { withoutNames } from '../../store/derived/nameless-body.ts';
 import {

@@ -20,7 +20,7 @@ import type { Lease } from '../../store/ownership/lease.ts';
 import { type EntityWork, nameOfWork } from '../../store/partitions/intake.ts';
 import { FencedError, StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 import type { Store } from '../../store/store.ts';
-import type { DownstreamInvalidation } from '../../store/streams/announcement.ts';
+import type { DownstreamInvalidation } from '../../store/streams/changes-stream.ts';
 import { AutoTypes } from './auto-types.ts';
 import { BatchChanges, type NamedFields } from './batch-changes.ts';
 import { typeWithoutRoom } from './batch-diagnostics.ts';

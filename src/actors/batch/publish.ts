@@ -18,9 +18,9 @@ import { formatDependent, parseDependent, type Suspect } from '../../store/deriv
 import { type IndexWrite, type LookupKey, touchKeys } from '../../store/derived/lookups.ts';
 import type { IndexEntries } from '../../store/derived/processed-record.ts';
 import type { Caller } from '../../store/ownership/lease.ts';
-import { invalidate } from '../../store/partitions/invalidate.ts';
+import { invalidate } from '../../store/partitions/intake.ts';
 import type { Store } from '../../store/store.ts';
-import type { DownstreamInvalidation } from '../../store/streams/announcement.ts';
+import type { DownstreamInvalidation } from '../../store/streams/changes-stream.ts';
 import { type DeferredOutput, deferredOutput } from './batch-changes.ts';
 import { CodeReplies, type CodeSandbox, makeCalls } from './code-replies.ts';
 import { TenantInput } from './output.ts';

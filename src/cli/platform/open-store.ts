@@ -4,7 +4,7 @@ import { loadConfiguration } from '../../config/documents/load.ts';
 import { commandSettings, type Settings } from '../../config/settings/settings.ts';
 import type { PathObserver } from '../../schemas/language/scope.ts';
 import { readPublished } from '../../store/configuration/published-configuration.ts';
-import { NoReplicaError } from '../../store/redis/confirming-master.ts';
+import { NoReplicaError } from '../../store/redis/masters.ts';
 import type { RedisAddress } from '../../store/redis/redis-connection.ts';
 import { StoreFullError, StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 import { isMismatch, openStore, type Store, type StoreOptions } from '../../store/store.ts';

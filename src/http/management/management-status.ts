@@ -5,7 +5,7 @@ import { platformVersion } from '../../config/settings/platform-version.ts';
 import type { StatusAnswer } from '../../contract/shapes-management.ts';
 import { rebuildJobs, rebuildState } from '../../jobs/rebuild-job-queue.ts';
 import { sum } from '../../lib/lists.ts';
-import { readGenerations } from '../../store/configuration/rebuild-generation.ts';
+import { readGenerations } from '../../store/configuration/published-configuration.ts';
 import { countItems, listItemIndexes, type ScopedIndex } from '../../store/derived/items.ts';
 import { indexLabel } from '../../store/keys.ts';
 import { readBacklog } from '../../store/partitions/partition-state.ts';

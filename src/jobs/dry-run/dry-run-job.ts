@@ -19,12 +19,11 @@ import { readPublished, readTenant } from '../../store/configuration/published-c
 import { countProcessed } from '../../store/derived/processed.ts';
 import { addMoves, deleteDryRun, readContests, readDryRun } from '../../store/dry-runs/dry-run.ts';
 import { originIdsIn, typesIn } from '../../store/entities/directory.ts';
-import { waitUntilSettled } from '../../store/partitions/settled.ts';
+import { waitUntilSettled } from '../../store/partitions/partition-state.ts';
 import { type SourceRef, sourceField } from '../../store/scopes.ts';
-import { contestChanges } from '../../trial/dry-run/contests.ts';
+import { contestChanges, servedNow, withSame } from '../../trial/dry-run/contests.ts';
 import { emptyDiff } from '../../trial/dry-run/diff.ts';
 import { type DryRunContext, type EntityPlace, entityChanges } from '../../trial/dry-run/entity-changes.ts';
-import { servedNow, withSame } from '../../trial/dry-run/served-now.ts';
 import { PlannedCandidates, ScanTooLongError, type WalkBounds } from '../../trial/planned-candidates.ts';
 import { ReadOnlyLookups } from '../../verify/read-only-lookups.ts';
 import type { JobContext } from '../partition-job.ts';

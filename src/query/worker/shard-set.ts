@@ -8,10 +8,11 @@ import type { Configuration } from '../../config/configuration.ts';
 import { sum } from '../../lib/lists.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import type { PartReader } from '../../search/snapshot/parts.ts';
-import type { ItemChange, ItemSink } from '../../store/derived/changed-items.ts';
 import type { StoredItem } from '../../store/derived/item-record.ts';
 import {
   countItems,
+  type ItemChange,
+  type ItemSink,
   indexOfField,
   itemIndexField,
   listItemIndexes,

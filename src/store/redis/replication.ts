@@ -15,8 +15,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Cluster } from 'ioredis';
 import { replicaWaitMs } from '../../contract/limits.ts';
 import { sum } from '../../lib/lists.ts';
-import { ConfirmingMaster, NoReplicaError } from './confirming-master.ts';
-import { ClusterMasters, type Masters, OneMaster } from './masters.ts';
+import { ClusterMasters, ConfirmingMaster, type Masters, NoReplicaError, OneMaster } from './masters.ts';
 import type { RedisAddress, RedisClient } from './redis-connection.ts';
 import { StoreUnavailableError } from './redis-errors.ts';
 

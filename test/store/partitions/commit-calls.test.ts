@@ -11,7 +11,7 @@ import { type TakenLease, takeLease } from '../../../src/store/ownership/lease.t
 import { type AlongsideCommit, commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
 import { FencedError } from '../../../src/store/redis/redis-errors.ts';
 import type { Store } from '../../../src/store/store.ts';
-import type { OwnAnnouncement } from '../../../src/store/streams/announcement.ts';
+import type { OwnAnnouncement } from '../../../src/store/streams/changes-stream.ts';
 import { listedTexts } from '../../support/ordered-lists.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { runs } from '../../support/runs.ts';

@@ -10,12 +10,11 @@ import { readIntents, recordIntents } from '../../../src/store/derived/intents.t
 import { claimField, keys } from '../../../src/store/keys.ts';
 import { releaseLease, type TakenLease, takeLease } from '../../../src/store/ownership/lease.ts';
 import { commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
-import { IntakeReader } from '../../../src/store/partitions/intake.ts';
-import { invalidate, outsideCaller } from '../../../src/store/partitions/invalidate.ts';
+import { IntakeReader, invalidate, outsideCaller } from '../../../src/store/partitions/intake.ts';
 import { encodePendingRebuild, readPendingRebuilds } from '../../../src/store/partitions/pending-work.ts';
 import { FencedError } from '../../../src/store/redis/redis-errors.ts';
 import type { Store } from '../../../src/store/store.ts';
-import type { OwnAnnouncement } from '../../../src/store/streams/announcement.ts';
+import type { OwnAnnouncement } from '../../../src/store/streams/changes-stream.ts';
 import { openStreamSource } from '../../../src/store/streams/shared-streams.ts';
 import { TestRedis } from '../../support/redis.ts';
 
