@@ -16,6 +16,10 @@ export interface SourceRef {
   readonly sourceId: string;
 }
 
+export interface EntityName extends SourceRef {
+  readonly originId: string;
+}
+
 /** The name of a source in fields of `keys.sources`, `keys.scheduledSources`, `keys.layouts` and `keys.purge`. */
 export function sourceField({ tenant, sourceId }: SourceRef): string {
   return `${tenant}|${sourceId}`;

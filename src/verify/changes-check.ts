@@ -54,7 +54,7 @@ function nameOf({ scope, view }: RequestedView): string {
 }
 
 function requestedView({ turn }: TurnState, environmentId: string, alias: string): RequestedView {
-  const { tenantAlias: tenant, sourceId, originId } = turn;
+  const { tenant, sourceId, originId } = turn;
   return { scope: { tenant, environmentId }, view: { sourceId, originId, alias } };
 }
 
@@ -98,7 +98,7 @@ interface Place {
 /** The places where a built view must be recorded as a referrer. */
 function placesOf({ turn, store }: TurnState, { builder, result, failure }: Output): Place[] {
   if (result.kind !== 'view' || failure !== null) return [];
-  const { tenantAlias: tenant, sourceId, originId } = turn;
+  const { tenant, sourceId, originId } = turn;
   const { environmentId, name: alias } = builder;
   return [...runSync(referencesOf(turn, builder, result.view.body.references))].map((text) => {
     const target = viewOfReference(turn, text);

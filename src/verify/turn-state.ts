@@ -56,7 +56,7 @@ export class TurnState {
 
   /** Prepares the body of a view for `readOutput`. Call it after loading. @throws StoreUnavailableError */
   async loadBody(view: OutputName): Promise<void> {
-    const { tenantAlias: tenant } = this.turn;
+    const { tenant } = this.turn;
     const scope = { tenant, environmentId: view.environmentId };
     const body = await bodyIn(this.store, scope, this.turn, this.read(this.fieldOf(view)));
     this.#bodies.set(outputKey(view), body);
@@ -121,7 +121,7 @@ export class TurnState {
   }
 
   #keysOfClaim(environmentId: string, field: string): { claims: string; ranks: string } {
-    const tenant = this.turn.tenantAlias;
+    const tenant = this.turn.tenant;
     const tag = claimTag(this.store, { tenant, environmentId }, field);
     return { claims: keys.claims(tag, tenant, environmentId), ranks: keys.ranks(tag, tenant, environmentId) };
   }

@@ -155,7 +155,7 @@ async function putAndGo(store: Store): Promise<void> {
   const { environmentId } = scope;
   const claim = { field: goneField, host: null, display: '/gone' };
   const suspect: Suspect = { ...claim, kind: 'claim', environmentId, alias: 'page', claimKind: 'page' };
-  const name = intentName('acme', 'src-cms', 'gone');
+  const name = intentName({ tenant: 'acme', sourceId: 'src-cms', originId: 'gone' });
   await recordIntents(store, lease, new Map([['1.1', new Map([[name, [suspect]]])]]));
   const view = { sourceId: 'src-cms', alias: 'page', originId: 'gone' };
   const { field, host, display } = claim;

@@ -8,29 +8,20 @@ import { type Dependent, parseDependent, type Suspect, suspectOf } from '../deri
 import { keys } from '../keys.ts';
 import type { Caller } from '../ownership/lease.ts';
 import { OwnerScript } from '../redis/script.ts';
+import type { EntityName, SourceRef } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import type { StreamSource } from '../streams/shared-streams.ts';
 import { type StreamEntry, StreamReader } from '../streams/stream.ts';
 
 export type IntakeEntry =
-  | {
+  | (SourceRef & {
       readonly kind: 'entities';
       readonly sequence: number;
-      readonly tenant: string;
-      readonly sourceId: string;
       readonly originIds: readonly string[];
       /** Total size of the entities when they were announced. */
       readonly bytes: number;
-    }
-  | {
-      readonly kind: 'invalidation';
-      readonly sequence: number;
-      readonly tenant: string;
-      /** From `formatDependent`. */
-      readonly dependents: readonly string[];
-      /** For each dependent, the entity whose change invalidated it; null if unknown. */
-      readonly causes: readonly (EntityRef | null)[];
-    };
+    })
+  | ({ readonly kind: 'invalidation' } & Invalidation);
 
 /** Distinct causes, and for each dependent the index of its cause; -1 for none. */
 export type PackedInvalidation = [
@@ -81,13 +72,6 @@ function decodeIntake({ sequence, fields }: StreamEntry): IntakeEntry {
   };
 }
 
-/** Identifies an entity in a store. */
-interface EntityName {
-  readonly tenant: string;
-  readonly sourceId: string;
-  readonly originId: string;
-}
-
 /** One turn of an entity: for all its outputs, or only some. */
 export interface EntityWork extends EntityName {
   /** Null: everything. */
@@ -124,8 +108,8 @@ export class Mailboxes {
     return this.#works.size;
   }
 
-  addEntity(tenant: string, sourceId: string, originId: string): void {
-    this.#work(tenant, sourceId, originId).only = null;
+  addEntity(entity: EntityName): void {
+    this.#work(entity).only = null;
   }
 
   /** @param caused the formatted dependent, and the entity whose change causes its rebuild */
@@ -134,7 +118,7 @@ export class Mailboxes {
     dependent: Dependent,
     caused: readonly [string, EntityRef] | null = null,
   ): void {
-    const work = this.#work(tenant, dependent.sourceId, dependent.originId);
+    const work = this.#work({ tenant, ...dependent });
     if (caused !== null) {
       work.causes ??= new Map();
       work.causes.set(...caused);
@@ -154,7 +138,7 @@ export class Mailboxes {
     work.repair = [...(work.repair ?? []), ...(suspect === null ? [] : [suspect])];
   }
 
-  #work(tenant: string, sourceId: string, originId: string): EntityWork {
+  #work({ tenant, sourceId, originId }: EntityName): EntityWork {
     const key = nameOfWork({ tenant, sourceId, originId });
     const known = this.#works.get(key);
     if (known !== undefined) return known;
@@ -167,6 +151,7 @@ export class Mailboxes {
 /** A stream entry that requests rebuilds. */
 export interface Invalidation {
   readonly tenant: string;
+  /** From `formatDependent`. */
   readonly dependents: readonly string[];
   /** For each dependent, the entity whose change invalidated it; null if unknown. */
   readonly causes: readonly (EntityRef | null)[];
@@ -210,12 +195,11 @@ class PortionDraft {
   add(entry: IntakeEntry): void {
     this.#sequence = entry.sequence;
     if (entry.kind === 'invalidation') {
-      const { tenant, dependents, causes, sequence } = entry;
-      this.#invalidations.push({ tenant, dependents, causes, sequence });
-      this.#dependents += dependents.length;
+      this.#invalidations.push(entry);
+      this.#dependents += entry.dependents.length;
     } else {
-      for (const originId of entry.originIds)
-        this.#mailboxes.addEntity(entry.tenant, entry.sourceId, originId);
+      const { tenant, sourceId } = entry;
+      for (const originId of entry.originIds) this.#mailboxes.addEntity({ tenant, sourceId, originId });
       this.#bytes += entry.bytes;
     }
   }

@@ -187,7 +187,7 @@ class Portion {
   }
 
   async #sample(
-    { tenantAlias: tenant, sourceId, originId }: Turn,
+    { tenant, sourceId, originId }: Turn,
     { environmentId, name: alias }: Pick<ProcessedOutput, 'environmentId' | 'name'>,
     isThere: boolean,
     after: { readonly view: ReturnType<typeof viewJson> } | null,
@@ -218,7 +218,7 @@ class Portion {
 
   #move(
     action: ClaimMove['action'],
-    { tenantAlias: tenant, sourceId, originId }: Turn,
+    { tenant, sourceId, originId }: Turn,
     { environmentId, name: alias }: Pick<ProcessedOutput, 'environmentId' | 'name'>,
     { field, ...claim }: ProcessedClaim,
   ): void {

@@ -111,7 +111,7 @@ export class EntityDiagnosis {
 }
 
 function outputOf({ turn, builder }: Output): DiagnosedOutput {
-  const { tenantAlias: tenant, sourceId, originId, place } = turn;
+  const { tenant, sourceId, originId, place } = turn;
   const { kind, name, environmentId } = builder;
   return { tenant, environment: environmentIn(place?.tenant, environmentId), sourceId, originId, kind, name };
 }
