@@ -9,17 +9,17 @@ import {
   countScheduled,
   nextMoments,
   type ScheduledMoment,
-  type ScheduledSource,
   scheduledSources,
 } from '../store/entities/entity-schedule.ts';
 import type { EntityWork } from '../store/partitions/intake.ts';
+import { type SourceRef, sourceField } from '../store/scopes.ts';
 import type { Store } from '../store/store.ts';
 import type { ScheduleChange } from './batch/batch-changes.ts';
 
 /** How soon a change of Redis' clock is noticed. */
 const lookMs = 500;
 
-interface OfSource extends ScheduledSource {
+interface OfSource extends SourceRef {
   /** No entity of the source waits for an earlier time; infinite if none waits. */
   nextMs: number;
 }
@@ -89,8 +89,8 @@ export class Schedule {
     }
   }
 
-  #expect({ tenant, sourceId }: ScheduledSource, atMs: number): void {
-    const name = `${tenant}|${sourceId}`;
+  #expect({ tenant, sourceId }: SourceRef, atMs: number): void {
+    const name = sourceField({ tenant, sourceId });
     const known = this.#sources.get(name);
     if (known === undefined) this.#sources.set(name, { tenant, sourceId, nextMs: atMs });
     else known.nextMs = Math.min(known.nextMs, atMs);
@@ -98,7 +98,7 @@ export class Schedule {
 }
 
 /** One turn per entity, even if several of its times are due. */
-function worksOf({ tenant, sourceId }: ScheduledSource, due: readonly ScheduledMoment[]): EntityWork[] {
+function worksOf({ tenant, sourceId }: SourceRef, due: readonly ScheduledMoment[]): EntityWork[] {
   const works = new Map<string, EntityWork & { moments: number[] }>();
   for (const { atMs, originId } of due) {
     const work = works.get(originId) ?? { tenant, sourceId, originId, only: null, repair: null, moments: [] };

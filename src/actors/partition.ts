@@ -9,7 +9,7 @@ import type { Semaphore } from '../lib/semaphore.ts';
 import { writeReferences } from '../store/change-log/references.ts';
 import { RemovedViews } from '../store/change-log/reported-views.ts';
 import { trimPauseMs, trimTraces } from '../store/change-log/trim.ts';
-import { type ItemSink, packItemNames } from '../store/derived/changed-items.ts';
+import { type ItemSink, packItemNames } from '../store/derived/items.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
 import { fenceOlderOwners, type TakenLease } from '../store/ownership/lease.ts';
 import { commit } from '../store/partitions/commit.ts';
@@ -18,6 +18,7 @@ import {
   type IntakeEntry,
   type IntakePortion,
   IntakeReader,
+  nameOfWork,
   portionsOf,
   rebuildWorks,
 } from '../store/partitions/intake.ts';
@@ -288,10 +289,10 @@ export class PartitionActor {
 
   /** Drops the schedule entries of turns that failed because of a bug, so that they are not retried forever. */
   #dropUnsound(works: readonly EntityWork[], { turns, changes }: BatchResult): void {
-    const sound = new Set(turns.map(({ sourceId, originId }) => `${sourceId}:${originId}`));
-    for (const { tenant, sourceId, originId, moments = [] } of works) {
-      if (sound.has(`${sourceId}:${originId}`)) continue;
-      for (const moment of moments) changes.wait({ tenantAlias: tenant, sourceId, originId }, moment, false);
+    const sound = new Set(turns.map(nameOfWork));
+    for (const work of works) {
+      if (sound.has(nameOfWork(work))) continue;
+      for (const moment of work.moments ?? []) changes.wait(work, moment, false);
     }
   }
 

@@ -14,7 +14,7 @@ import { Semaphore } from '../lib/semaphore.ts';
 import { oneFlight } from '../lib/shared-promises.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
-import type { ItemSink } from '../store/derived/changed-items.ts';
+import type { ItemSink } from '../store/derived/items.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
 import { LeaseEnds } from '../store/ownership/lease-renewal.ts';
 import { type PartitionOwner, readOwners, ServerClock } from '../store/ownership/owners.ts';

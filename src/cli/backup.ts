@@ -4,8 +4,7 @@
 
 import { counted } from '../config/documents/issue-text.ts';
 import { loadConfiguration } from '../config/documents/load.ts';
-import { readPublished } from '../store/configuration/published-configuration.ts';
-import { readGenerations } from '../store/configuration/rebuild-generation.ts';
+import { readGenerations, readPublished } from '../store/configuration/published-configuration.ts';
 import type { Store } from '../store/store.ts';
 import { writeBackup } from './backup/write.ts';
 import { withCommandStore } from './platform/open-store.ts';

@@ -5,12 +5,12 @@
 
 import type { Configuration } from '../config/configuration.ts';
 import { counted } from '../config/documents/issue-text.ts';
-import { type PurgeCounts, type PurgeJobs, purgeJobs, purgeState } from '../jobs/purge-job-queue.ts';
+import { type PurgeCounts, type PurgeJobs, purgeJobs, purgeState } from '../jobs/purge-job.ts';
 import { entitiesOf, forEachOutput } from '../jobs/removal-plan.ts';
-import type { SourceRef } from '../store/configuration/layouts.ts';
 import { beginPurge, readPurge } from '../store/configuration/purge-state.ts';
 import { processedSources } from '../store/derived/processed.ts';
 import { AutoFields } from '../store/entities/auto-fields.ts';
+import { type SourceRef, sourceField } from '../store/scopes.ts';
 import type { Store } from '../store/store.ts';
 import { waitForJobs } from './platform/job-wait.ts';
 import { activeConfiguration, withCommandStore } from './platform/open-store.ts';
@@ -56,7 +56,7 @@ async function orphanedSources(store: Store, { tenants }: Configuration): Promis
     known
       .flat()
       .filter(({ tenant, sourceId }) => tenants.get(tenant)?.sources.has(sourceId) !== true)
-      .map((source) => [`${source.tenant}|${source.sourceId}`, source]),
+      .map((source) => [sourceField(source), source]),
   );
   const autoFields = new AutoFields(store);
   const found: OrphanedSource[] = [];

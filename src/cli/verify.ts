@@ -3,8 +3,8 @@
 import { counted } from '../config/documents/issue-text.ts';
 import { rebuildJobs } from '../jobs/rebuild-job-queue.ts';
 import { asTyped } from '../lib/typed-command.mjs';
-import { readGenerations } from '../store/configuration/rebuild-generation.ts';
-import { StandstillError } from '../store/partitions/settled.ts';
+import { readGenerations } from '../store/configuration/published-configuration.ts';
+import { StandstillError } from '../store/partitions/partition-state.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
 import type { Store } from '../store/store.ts';
 import { type VerifyProgress, type VerifyResult, verify } from '../verify/verification.ts';

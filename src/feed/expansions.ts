@@ -2,6 +2,7 @@
  * Adds to changes where else their views are shown, for all readers of a process. This can take a second for a view that very
  * many views include. So results are cached for a while, for all readers and offsets, and readers take turns.
  */
+
 import { isDeepStrictEqual } from 'node:util';
 import { ProblemError, problems } from '../contract/errors.ts';
 import {
@@ -15,10 +16,10 @@ import {
 import { BoundedCache } from '../lib/bounded-cache.ts';
 import { Turns } from '../lib/turns.ts';
 import { logField } from '../store/change-log/logged-views.ts';
+import { viewIdentity } from '../store/keys.ts';
 import type { Feed, FeedChange, FeedPage } from './feed.ts';
 import type { Position } from './offset.ts';
 import type { FoundPlaces } from './shown-on.ts';
-import { viewName } from './view-states.ts';
 
 interface Found {
   readonly places: FoundPlaces;
@@ -67,7 +68,7 @@ export class Expansions {
    * this change gets that one too.
    */
   #placesOf(feed: Feed, { view, sequence }: FeedChange): Promise<FoundPlaces> {
-    const name = `${logField(feed.scope)} ${sequence} ${viewName(view)}`;
+    const name = `${logField(feed.scope)} ${sequence} ${viewIdentity(view)}`;
     const found = this.#found.get(name);
     if (found !== undefined && performance.now() - found.atMs < shownOnKeptMs) {
       return Promise.resolve(found.places);

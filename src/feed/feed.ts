@@ -7,10 +7,9 @@ import { LogReader } from '../store/change-log/entries.ts';
 import type { LoggedView } from '../store/change-log/logged-views.ts';
 import type { Destination } from '../store/derived/processed-record.ts';
 import { changeTags } from '../store/derived/subjects.ts';
-import type { EnvironmentScope } from '../store/environment-scope.ts';
-import { keys } from '../store/keys.ts';
+import type { EnvironmentScope } from '../store/scopes.ts';
 import type { Store } from '../store/store.ts';
-import { formatVersion } from '../store/visibility/version.ts';
+import { formatVersion, readAnnounced } from '../store/visibility/version.ts';
 import { beginning, end, readLogPage, settled, type TakenEntry } from './log-page.ts';
 import { formatOffset, type Position, parseOffset } from './offset.ts';
 import { type FoundPlaces, readShownOn, type ShownOn } from './shown-on.ts';
@@ -118,7 +117,9 @@ export class Feed {
     const views = entries.map(({ view }) => view);
     const keptSince = (Date.now() - retentionMs) * 1000;
     const states = await readViewStates(store, this.#log, views, keptSince);
-    const marks = new Marks(announced, entries.length === 0 ? announced : await this.#announced());
+    const { fields, partitions } = store;
+    const after = entries.length === 0 ? announced : await readAnnounced(fields, partitions.tags);
+    const marks = new Marks(announced, after);
     const positions = positionsAfter(from, entries);
     const changes = entries.flatMap((entry, at) => {
       const state = states[at] ?? null;
@@ -162,14 +163,6 @@ export class Feed {
   #sourceGroupOf(sourceId: string): string | null {
     const tenant = this.options.configuration.current.tenants.get(this.scope.tenant);
     return tenant?.sources.get(sourceId)?.sourceGroup ?? null;
-  }
-
-  async #announced(): Promise<number[]> {
-    const { fields, partitions } = this.options.store;
-    const stored = await fields.read(
-      partitions.tags.map((tag) => ({ key: keys.clock(tag), field: 'changes' })),
-    );
-    return stored.map((number) => Number(number ?? 0));
   }
 }
 

@@ -1,7 +1,7 @@
 /** The feeds of all environments with readers or followers in this process. */
 import { BoundedCache } from '../lib/bounded-cache.ts';
 import { logField } from '../store/change-log/logged-views.ts';
-import type { EnvironmentScope } from '../store/environment-scope.ts';
+import type { EnvironmentScope } from '../store/scopes.ts';
 import { Expansions } from './expansions.ts';
 import { Feed, type FeedOptions } from './feed.ts';
 import { type Expand, type Follower, LiveFeed } from './live-feed.ts';

@@ -1,10 +1,11 @@
 /** Reads the change log after a position, in pages (docs/design/changes.md "Reading"). */
+
 import type { LogEntry, LogPortion, LogReader } from '../store/change-log/entries.ts';
 import type { LoggedView } from '../store/change-log/logged-views.ts';
 import { readRedirectsOnHosts } from '../store/change-log/served.ts';
+import { viewIdentity } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 import type { Position } from './offset.ts';
-import { viewName } from './view-states.ts';
 
 /** The removals since an offset are no longer in the log. */
 export class OffsetGoneError extends Error {
@@ -175,11 +176,11 @@ async function viewsOf(
   for (const [passed, { partition, sequence, subject }] of all.entries()) {
     const views =
       subject.kind === 'view' ? [subject.view] : await readRedirectsOnHosts(store, log.scope, subject.field);
-    const more = views.filter((view) => !known.has(viewName(view)));
+    const more = views.filter((view) => !known.has(viewIdentity(view)));
     if (entries.length > 0 && entries.length + more.length > limit) return { entries, passed };
     for (const view of more) {
-      if (known.has(viewName(view))) continue;
-      known.add(viewName(view));
+      if (known.has(viewIdentity(view))) continue;
+      known.add(viewIdentity(view));
       entries.push({ partition, sequence, view });
     }
   }

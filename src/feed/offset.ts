@@ -3,7 +3,7 @@
  * "Reading").
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { EnvironmentScope } from '../store/environment-scope.ts';
+import type { EnvironmentScope } from '../store/scopes.ts';
 
 /** The position of a reader in the log: a sequence for each partition. */
 export interface Position {

@@ -1,4 +1,5 @@
 /** Finds where views are delivered because other views refer to them, at any depth (docs/reference/http.md "Changes"). */
+
 import { shownOnMax, shownReferencesMax } from '../contract/limits.ts';
 import { portions } from '../lib/lists.ts';
 import type { LogReader } from '../store/change-log/entries.ts';
@@ -9,8 +10,9 @@ import {
   readReferrers,
   referenceText,
 } from '../store/change-log/references.ts';
+import { viewIdentity } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
-import { readViewStates, type ViewState, viewName } from './view-states.ts';
+import { readViewStates, type ViewState } from './view-states.ts';
 
 /** Number of views per round trip. */
 const viewsPerRead = 250;
@@ -32,17 +34,17 @@ export interface FoundPlaces {
 /** Follows references breadth-first up to the limit. @throws StoreUnavailableError */
 export async function readShownOn(store: Store, log: LogReader, view: LoggedView): Promise<FoundPlaces> {
   const places = new Set<string>();
-  const seen = new Set([viewName(view)]);
+  const seen = new Set([viewIdentity(view)]);
   let followed = 0;
   let level: readonly LoggedView[] = [view];
   while (level.length > 0 && followed < shownReferencesMax) {
     const next: LoggedView[] = [];
     for await (const references of readReferences(store, log.scope, level)) {
       followed += references.length;
-      const unseen = references.filter(({ referrer }) => !seen.has(viewName(referrer)));
+      const unseen = references.filter(({ referrer }) => !seen.has(viewIdentity(referrer)));
       for await (const { view: referrer, served } of statesOf(store, log, unseen)) {
-        if (seen.has(viewName(referrer))) continue;
-        seen.add(viewName(referrer));
+        if (seen.has(viewIdentity(referrer))) continue;
+        seen.add(viewIdentity(referrer));
         next.push(referrer);
         for (const place of [...served.urls, ...served.handles]) places.add(place);
       }

@@ -8,11 +8,8 @@ import { readRemovedViews } from '../store/change-log/reported-views.ts';
 import { type ClaimOfView, readService, type ServiceState } from '../store/change-log/served.ts';
 import { readProcessed } from '../store/derived/processed.ts';
 import type { Destination, FormerClaim, ProcessedRecord } from '../store/derived/processed-record.ts';
-import type { EnvironmentScope } from '../store/environment-scope.ts';
-import { viewIdentity } from '../store/keys.ts';
+import type { EnvironmentScope } from '../store/scopes.ts';
 import type { Store } from '../store/store.ts';
-
-/** The state of a view in the feed (docs/reference/http.md "Changes"). */
 
 /** Current or former URLs, handles and redirects of a view. */
 export interface Served {
@@ -22,6 +19,7 @@ export interface Served {
   readonly redirects: readonly string[];
 }
 
+/** The state of a view in the feed (docs/reference/http.md "Changes"). */
 export interface ViewState {
   readonly view: LoggedView;
   readonly isThere: boolean;
@@ -219,9 +217,4 @@ function presentClaimant(
 
 function formerClaim(view: LoggedView, claim: FormerClaim): ClaimOfView {
   return { view, ...claim, sinceStamp: null };
-}
-
-/** Identifies a view. */
-export function viewName({ sourceId, alias, originId }: LoggedView): string {
-  return viewIdentity(sourceId, alias, originId);
 }

@@ -1,14 +1,16 @@
 /** A jobs process: queues the rebuild of every new configuration, runs jobs, and reports their state. */
+
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Configuration } from '../config/configuration.ts';
 import { platformVersion } from '../config/settings/platform-version.ts';
+import { sum } from '../lib/lists.ts';
 import { ProcessMetrics } from '../lib/process-metrics.ts';
 import { repeat } from '../lib/repeat.ts';
-import { countClashes } from '../store/claims/read-claims.ts';
+import { countClashes } from '../store/claims/claims.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import { JobRunner } from '../store/configuration/job-runner.ts';
-import { readGenerations } from '../store/configuration/rebuild-generation.ts';
+import { readGenerations } from '../store/configuration/published-configuration.ts';
 import { AutoFields } from '../store/entities/auto-fields.ts';
 import { Heartbeat } from '../store/processes/heartbeat.ts';
 import type { ProcessBeat } from '../store/processes/process-messages.ts';
@@ -21,8 +23,7 @@ import { type DryRunProgress, type DryRunTask, dryRunJobs, dryRunQueueName } fro
 import { LayoutWatch } from './layout-change.ts';
 import { OwnerSlots } from './partition-job.ts';
 import { publishRuntimeLookups } from './publish-runtime-lookups.ts';
-import { runPurge } from './purge-job.ts';
-import { type PurgeProgress, type PurgeTask, purgeJobs, purgeQueueName } from './purge-job-queue.ts';
+import { type PurgeProgress, type PurgeTask, purgeJobs, purgeQueueName, runPurge } from './purge-job.ts';
 import { runRebuild } from './rebuild-job.ts';
 import {
   enqueueRebuild,
@@ -230,10 +231,7 @@ export class JobsProcess {
       const counts = await Promise.all(
         environments.map(({ id }) => countClashes(store, { tenant: alias, environmentId: id })),
       );
-      clashes.set(
-        alias,
-        counts.reduce((sum, count) => sum + count, 0),
-      );
+      clashes.set(alias, sum(counts));
     }
     // Removes the metrics of removed tenants.
     this.metrics.clashes.reset();

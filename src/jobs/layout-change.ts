@@ -17,7 +17,6 @@ import {
   readLayouts,
   recordFilled,
   retirePrevious,
-  type SourceRef,
 } from '../store/configuration/layouts.ts';
 import {
   isSettled,
@@ -29,6 +28,7 @@ import {
 import { type PartitionOwner, readOwners } from '../store/ownership/owners.ts';
 import type { ProcessBeat } from '../store/processes/process-messages.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
+import { type SourceRef, sourceField } from '../store/scopes.ts';
 import type { Store } from '../store/store.ts';
 
 /** How long an observation is reused. */
@@ -47,12 +47,10 @@ export async function layoutChanges(
 ): Promise<LayoutChange[]> {
   const layouts = await readLayouts(store);
   const wanted = new Map<string, LayoutChange>();
-  for (const { tenant, sourceId } of layouts.sources) {
-    wanted.set(`${tenant}|${sourceId}`, { tenant, sourceId, wanted: null });
-  }
+  for (const source of layouts.sources) wanted.set(sourceField(source), { ...source, wanted: null });
   for (const { alias: tenant, lookupLayouts } of current.tenants.values()) {
     for (const [sourceId, layout] of lookupLayouts) {
-      wanted.set(`${tenant}|${sourceId}`, { tenant, sourceId, wanted: layout });
+      wanted.set(sourceField({ tenant, sourceId }), { tenant, sourceId, wanted: layout });
     }
   }
   return [...wanted.values()].filter((change) => !isComplete(layouts, change));

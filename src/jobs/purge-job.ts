@@ -3,12 +3,12 @@
  * a rebuild, and the owner removes their outputs. The job that finishes last deletes the change logs of removed environments,
  * and ends the purge. A job that runs twice or is interrupted continues with what is left.
  */
-
+import { sum } from '../lib/lists.ts';
 import { forgetLogs } from '../store/change-log/trim.ts';
 import { forgetNames } from '../store/codec/name-lists.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import type { JobRun } from '../store/configuration/job-runner.ts';
-import type { SourceRef } from '../store/configuration/layouts.ts';
+import { PartitionJobs, type PartitionTask, sumOf } from '../store/configuration/jobs-queue.ts';
 import { endPurge, type Purge, readPurge, recordPurged } from '../store/configuration/purge-state.ts';
 import { readProcessed } from '../store/derived/processed.ts';
 import { forgetTypes } from '../store/entities/directory.ts';
@@ -16,9 +16,68 @@ import { countEntities, removeEntities, scanOriginIds } from '../store/entities/
 import { forgetSchedule } from '../store/entities/entity-schedule.ts';
 import { lastSequence } from '../store/partitions/partition-state.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
+import type { SourceRef } from '../store/scopes.ts';
+import type { Store } from '../store/store.ts';
 import { portionMax } from './backpressure.ts';
 import { type JobContext, PartitionJob } from './partition-job.ts';
-import type { PurgeProgress, PurgeTask } from './purge-job-queue.ts';
+
+export const purgeQueueName = 'purge';
+
+export interface PurgeTask extends PartitionTask {
+  readonly token: string;
+}
+
+/** Numbers of removed objects. */
+export interface PurgeCounts {
+  readonly entities: number;
+  readonly views: number;
+  readonly items: number;
+  /** URLs, handles and redirects. */
+  readonly claims: number;
+  /** Entries in lookup indexes. */
+  readonly lookups: number;
+  /** Decided types of auto-indexed fields. */
+  readonly fieldTypes: number;
+}
+
+export interface PurgeProgress extends PurgeCounts {
+  /** Number of entities when the job began. */
+  readonly total: number;
+}
+
+export type PurgeJobs = PartitionJobs<Pick<PurgeTask, 'token'>, PurgeProgress>;
+
+/** The queue of purge jobs; the caller closes it. */
+export function purgeJobs(store: Store): PurgeJobs {
+  return new PartitionJobs(store, purgeQueueName, ({ token }) => token);
+}
+
+/** State of a purge, over all partitions. */
+export interface PurgeState {
+  readonly counts: PurgeCounts;
+  readonly total: number;
+  readonly isDone: boolean;
+  /** Error of a job that failed finally; null if none has. */
+  readonly failure: string | null;
+}
+
+/** @throws StoreUnavailableError */
+export async function purgeState(queue: PurgeJobs, token: string): Promise<PurgeState> {
+  const statuses = await queue.statusesOf({ token });
+  return {
+    counts: {
+      entities: sumOf(statuses, ({ entities }) => entities),
+      views: sumOf(statuses, ({ views }) => views),
+      items: sumOf(statuses, ({ items }) => items),
+      claims: sumOf(statuses, ({ claims }) => claims),
+      lookups: sumOf(statuses, ({ lookups }) => lookups),
+      fieldTypes: sumOf(statuses, ({ fieldTypes }) => fieldTypes),
+    },
+    total: sumOf(statuses, ({ total }) => total),
+    isDone: statuses.every((status) => status?.state === 'done'),
+    failure: statuses.find((status) => status?.state === 'failed')?.failure ?? null,
+  };
+}
 
 const beginning: PurgeProgress = {
   entities: 0,
@@ -101,7 +160,7 @@ class PurgeRun {
         countEntities(this.context.store, this.job.partition, tenant, sourceId),
       ),
     );
-    return counts.reduce((sum, count) => sum + count, 0);
+    return sum(counts);
   }
 
   /** Repeats until no entities of the source are left here, including those that arrived meanwhile. */

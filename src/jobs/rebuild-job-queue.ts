@@ -1,12 +1,13 @@
 /** The queue of rebuild jobs, with one job for each partition and configuration generation. */
 
+import { sum } from '../lib/lists.ts';
 import {
   type JobStatus,
   PartitionJobs,
   type PartitionTask,
   sumOf,
 } from '../store/configuration/jobs-queue.ts';
-import { readGenerations, recordEnqueued } from '../store/configuration/rebuild-generation.ts';
+import { readGenerations, recordEnqueued } from '../store/configuration/published-configuration.ts';
 import type { ScanPlace } from '../store/redis/scan.ts';
 import type { Store } from '../store/store.ts';
 
@@ -101,7 +102,7 @@ export async function rebuildState(
   const isEnqueued = enqueued >= generation;
   const percents = statuses.map((status) => percentOf(status, isEnqueued));
   const isDone = percents.every((percent) => percent === 100);
-  const mean = percents.reduce((sum, percent) => sum + percent, 0) / percents.length;
+  const mean = sum(percents) / percents.length;
   return {
     percent: isDone ? 100 : Math.min(99, Math.floor(mean)),
     startedAtMs: earliest(statuses),

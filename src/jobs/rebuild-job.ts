@@ -13,6 +13,7 @@ import { buildersFor, outputKey, placeOf } from '../actors/batch/builder.ts';
 import type { TurnBasis } from '../actors/batch/turn.ts';
 import { knownSources } from '../actors/rebuild/rescan.ts';
 import type { UrlForm } from '../config/urls/url.ts';
+import { sum } from '../lib/lists.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import type { JobRun } from '../store/configuration/job-runner.ts';
 import { readLayouts } from '../store/configuration/layouts.ts';
@@ -21,6 +22,7 @@ import { type ProcessedRecord, processedState } from '../store/derived/processed
 import { urlFormOfField } from '../store/keys.ts';
 import { readOwner } from '../store/ownership/owners.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
+import { type SourceRef, sourceField } from '../store/scopes.ts';
 import { isOwnerAlive, type LayoutChange, type LayoutWatch, layoutChanges } from './layout-change.ts';
 import { type JobContext, PartitionJob } from './partition-job.ts';
 import type { RebuildProgress, RebuildTask } from './rebuild-job-queue.ts';
@@ -84,9 +86,7 @@ class Rebuild {
     await this.#waitForWorkers();
     const { store, configuration } = this.context;
     const changes = await layoutChanges(store, configuration);
-    const wanted = new Map(
-      changes.map(({ tenant, sourceId, wanted }) => [`${tenant}|${sourceId}`, wanted?.id ?? null]),
-    );
+    const wanted = new Map(changes.map((change) => [sourceField(change), change.wanted?.id ?? null]));
     const sources = await this.#sources();
     const changed = sources.filter(({ key }) => (wanted.get(key) ?? null) !== null);
     const { place, pass } = this.job.progress;
@@ -127,17 +127,12 @@ class Rebuild {
     await this.#passes(await this.#sources(), (source, records) => this.#outdated(source, records));
   }
 
-  async #outdated(
-    { tenant, sourceId }: PassSource,
-    records: readonly ProcessedEntity[],
-  ): Promise<ProcessedEntity[]> {
+  async #outdated(source: PassSource, records: readonly ProcessedEntity[]): Promise<ProcessedEntity[]> {
     const { store, configuration, autoFields } = this.context;
     const basis = { configuration: configuration.current, layouts: await readLayouts(store) };
     const types = [...new Set(records.map(({ record }) => record.type))];
-    const withoutRoom = await autoFields.typesWithoutRoom(tenant, sourceId, types);
-    return records.filter(({ record }) =>
-      isOutdated(basis, tenant, sourceId, record, (type) => withoutRoom.has(type)),
-    );
+    const withoutRoom = await autoFields.typesWithoutRoom(source.tenant, source.sourceId, types);
+    return records.filter(({ record }) => isOutdated(basis, source, record, withoutRoom));
   }
 
   /** Repeats passes over the sources until one finds nothing. */
@@ -180,7 +175,7 @@ class Rebuild {
     const { store, configuration } = this.context;
     const sources = await knownSources(store, this.job.tag, configuration.current);
     return sources
-      .map(({ tenant, sourceId }) => ({ key: `${tenant}|${sourceId}`, tenant, sourceId }))
+      .map((source) => ({ key: sourceField(source), ...source }))
       .sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
@@ -195,7 +190,7 @@ class Rebuild {
       ofTenants.set(tenant, (ofTenants.get(tenant) ?? 0) + (counts[at] ?? 0));
     });
     this.job.update({
-      total: counts.reduce((sum, count) => sum + count, 0),
+      total: sum(counts),
       ofTenants: [...ofTenants].map(([tenant, total]) => [tenant, 0, total]),
     });
   }
@@ -204,27 +199,26 @@ class Rebuild {
 /**
  * Compares names, schema digests and the forms of URLs, but no bytes: views of schemas with equal digests are equal. A record
  * with an output that has no builder is outdated too, so that a rebuild removes the output.
- * @param hasNoRoom true for an entity type without index items, because its source has reached its limit of types
+ * @param withoutRoom entity types without index items, because their source has reached its limit of types
  */
 function isOutdated(
   { configuration, layouts }: TurnBasis,
-  tenantAlias: string,
-  sourceId: string,
+  source: SourceRef,
   record: ProcessedRecord,
-  hasNoRoom: (type: string) => boolean,
+  withoutRoom: ReadonlySet<string>,
 ): boolean {
   const { type, lookups, outputs } = record;
   // An entity that is not published has no outputs.
   if (processedState(record) !== 'published') return lookups.length + outputs.length > 0;
-  const place = placeOf(configuration, tenantAlias, sourceId);
-  const wanted = place?.tenant.lookupLayouts.get(sourceId) ?? null;
-  const kept = layouts.keptOf({ tenant: tenantAlias, sourceId }, wanted);
+  const place = placeOf(configuration, source);
+  const wanted = place?.tenant.lookupLayouts.get(source.sourceId) ?? null;
+  const kept = layouts.keptOf(source, wanted);
   const [keptIds, indexedIds] = [kept.map(({ id }) => id), lookups.map(({ layoutId }) => layoutId)];
   if (!sameNames(keptIds, indexedIds)) return true;
-  const { written } = layouts.urlFormsOf(tenantAlias);
+  const { written } = layouts.urlFormsOf(source.tenant);
   if (outputs.some(({ claims }) => claims.some(({ field }) => isOtherForm(field, written)))) return true;
   const builders = (place === null ? [] : buildersFor(place.tenant, place.source, type)).filter(
-    ({ kind, schema }) => kind === 'view' || schema !== null || !hasNoRoom(type),
+    ({ kind, schema }) => kind === 'view' || schema !== null || !withoutRoom.has(type),
   );
   if (builders.length !== outputs.length) return true;
   const digests = new Map(builders.map((builder) => [outputKey(builder), builder.schemaDigest]));

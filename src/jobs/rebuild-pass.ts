@@ -5,18 +5,17 @@
 import { formatDependent } from '../store/derived/dependents.ts';
 import { type ProcessedPortion, processedPortion, readProcessed } from '../store/derived/processed.ts';
 import { type OriginIdsPortion, originIdsPortion, readEntities } from '../store/entities/entities.ts';
-import { invalidate, outsideCaller } from '../store/partitions/invalidate.ts';
+import { invalidate, outsideCaller } from '../store/partitions/intake.ts';
 import { lastSequence } from '../store/partitions/partition-state.ts';
 import type { ScanPlace } from '../store/redis/scan.ts';
+import type { SourceRef } from '../store/scopes.ts';
 import type { Store } from '../store/store.ts';
 import type { PartitionJob } from './partition-job.ts';
 import type { RebuildProgress, RebuildTask } from './rebuild-job-queue.ts';
 
-export interface PassSource {
-  /** `<tenant>|<sourceId>`; sources are scanned in the order of these strings. */
+export interface PassSource extends SourceRef {
+  /** From `sourceField`; sources are scanned in the order of these strings. */
   readonly key: string;
-  readonly tenant: string;
-  readonly sourceId: string;
 }
 
 export type ProcessedEntity = ProcessedPortion['records'][number];

@@ -3,12 +3,13 @@
 import type { Configuration } from '../config/configuration.ts';
 import { counted } from '../config/documents/issue-text.ts';
 import { type Removal, removalsBetween } from '../config/documents/removals.ts';
+import { sum } from '../lib/lists.ts';
 import { asTyped } from '../lib/typed-command.mjs';
-import type { SourceRef } from '../store/configuration/layouts.ts';
 import { scanProcessed } from '../store/derived/processed.ts';
 import type { ProcessedOutput } from '../store/derived/processed-record.ts';
 import { countEntities } from '../store/entities/entities.ts';
 import { indexName } from '../store/keys.ts';
+import type { SourceRef } from '../store/scopes.ts';
 import type { Store } from '../store/store.ts';
 
 /** A removed part of the configuration, and the amount of its stored data. */
@@ -102,7 +103,7 @@ export async function entitiesOf(store: Store, { tenant, sourceId }: SourceRef):
   const counts = await Promise.all(
     store.partitions.tags.map((_, partition) => countEntities(store, partition, tenant, sourceId)),
   );
-  return counts.reduce((sum, count) => sum + count, 0);
+  return sum(counts);
 }
 
 /**

@@ -10,6 +10,10 @@ export function groupBy<T, K>(things: Iterable<T>, keyOf: (thing: T) => K): Map<
   return groups;
 }
 
+export function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
 /** Splits a list into portions of a maximum size. */
 export function* portions<T>(list: readonly T[], size: number): Generator<readonly T[]> {
   if (list.length > 0 && list.length <= size) yield list;

@@ -7,7 +7,7 @@ import { Responder } from '../query/worker/responder.ts';
 import { ShardSet } from '../query/worker/shard-set.ts';
 import { OwnedShards } from '../query/worker/shard-state.ts';
 import { snapshotsOf } from '../query/worker/snapshots/shard-snapshots.ts';
-import { fetchedItems } from '../store/derived/changed-items.ts';
+import { fetchedItems } from '../store/derived/items.ts';
 import { AutoFields } from '../store/entities/auto-fields.ts';
 import { openRole, type RunningRole } from './process-context.ts';
 

@@ -13,6 +13,7 @@
  */
 import calculateSlot from 'cluster-key-slot';
 import { pathInForm, type UrlForm } from '../config/urls/url.ts';
+import type { EntityRef } from '../contract/ids.ts';
 
 const clusterSlots = 16_384;
 
@@ -186,7 +187,7 @@ export function viewField(alias: string, originId: string): string {
 }
 
 /** Unique in the environment. */
-export function viewIdentity(sourceId: string, alias: string, originId: string): string {
+export function viewIdentity({ sourceId, alias, originId }: EntityRef & { readonly alias: string }): string {
   return `${sourceId}:${alias}:${originId}`;
 }
 

@@ -13,7 +13,7 @@ import {
 } from './redis/redis-connection.ts';
 import { answerOf, StoreUnavailableError, storeError } from './redis/redis-errors.ts';
 import { confirmationOf, type Replication, replicationOf, surviving } from './redis/replication.ts';
-import { checkServers, UnfitRedisError } from './redis/server-check.ts';
+import { checkServers, UnfitRedisError } from './redis/server-state.ts';
 import {
   checkNotNewer,
   fixFacts,

@@ -8,8 +8,12 @@ import { type LookupCandidate, type LookupLayout, layoutOf } from '../schemas/lo
 import type { LookupPlan } from '../schemas/lookup-plan.ts';
 import type { LayoutStates } from '../store/configuration/layouts.ts';
 import type { Store } from '../store/store.ts';
-import { type CandidateSource, IndexedCandidates } from '../verify/read-only-lookups.ts';
-import { CandidateCopy, publishedPortions } from '../verify/source-walk.ts';
+import {
+  CandidateCopy,
+  type CandidateSource,
+  IndexedCandidates,
+  publishedPortions,
+} from '../verify/read-only-lookups.ts';
 
 /** Lookups without an index would have to scan too many entities. */
 export class ScanTooLongError extends Error {

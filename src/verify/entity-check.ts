@@ -21,11 +21,17 @@ import type { AutoFields } from '../store/entities/auto-fields.ts';
 import { areListed } from '../store/entities/directory.ts';
 import { areScheduled } from '../store/entities/entity-schedule.ts';
 import { readOwner } from '../store/ownership/owners.ts';
-import { wholeTurn } from '../store/partitions/intake.ts';
+import { nameOfWork, wholeTurn } from '../store/partitions/intake.ts';
 import type { Store } from '../store/store.ts';
 import { checkBytes, checkNotMade } from './bytes-check.ts';
-import { checkListed, checkListedWithoutView, ListedViews, requestedViews } from './changes/log-check.ts';
-import { checkReferences, requestReferences } from './changes/references-check.ts';
+import {
+  checkListed,
+  checkListedWithoutView,
+  checkReferences,
+  ListedViews,
+  requestedViews,
+  requestReferences,
+} from './changes-check.ts';
 import { checkClaims, expectedClaims, requestClaims } from './claims-check.ts';
 import { changingFinding, type EntityTarget, type Finding, finding } from './finding.ts';
 import { checkDependents, checkEntries, expectedEntries, requestDependents } from './lookups-check.ts';
@@ -72,12 +78,10 @@ export async function checkEntities(
   );
   const read = (asked: readonly Output[]) => AutoTypes.read(autoFields, asked);
   const { outputs, autoTypes } = await buildTurns(turns, lookups, sandbox, read);
-  const turnOf = new Map(
-    turns.map((turn) => [`${turn.tenantAlias}:${turn.sourceId}:${turn.originId}`, turn]),
-  );
+  const turnOf = new Map(turns.map((turn) => [nameOfWork(turn), turn]));
   const stored = new StoredState(store);
   const checks = targets.map((target) => {
-    const turn = turnOf.get(`${target.tenant}:${target.sourceId}:${target.originId}`);
+    const turn = turnOf.get(nameOfWork(target));
     assert(turn !== undefined, 'every work has a turn');
     const ofTurn = outputs.filter((output) => output.turn === turn);
     return new EntityCheck(new TurnState(store, stored, turn), autoTypes, ofTurn, target.suspects);
@@ -120,11 +124,11 @@ async function ofOneState(
   findings: Finding[],
 ): Promise<Finding[]> {
   if (findings.length === 0) return findings;
-  const { tenantAlias: tenant, sourceId, originId, former } = turn;
+  const { tenant, sourceId, originId, former } = turn;
   const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, originId));
   const [now = null] = await readProcessed(store, tag, tenant, sourceId, [originId]);
   const isSame = now?.stamp === former?.stamp && now?.times?.state === former?.times?.state;
-  const isInProgress = inProgress.has(intentName(tenant, sourceId, originId));
+  const isInProgress = inProgress.has(intentName(turn));
   return isSame && !isInProgress ? findings : [changingFinding(formatEntityId(turn))];
 }
 
@@ -135,7 +139,7 @@ async function readInDirectory(
   turns: readonly Turn[],
 ): Promise<ReadonlySet<Turn>> {
   const asked = turns.flatMap((turn) =>
-    turn.entity === null ? [] : [{ turn, tenant: turn.tenantAlias, ...turn.entity }],
+    turn.entity === null ? [] : [{ turn, tenant: turn.tenant, ...turn.entity }],
   );
   const found = await areListed(store, tag, asked);
   return new Set(asked.filter((_, at) => found[at]).map(({ turn }) => turn));
@@ -148,10 +152,10 @@ async function readInSchedule(store: Store, tag: string, turns: readonly Turn[])
     const atMs = momentAfter(turn.entity?.times, turn.state);
     return atMs === null ? [] : [{ turn, atMs, originId: turn.originId }];
   });
-  for (const group of groupBy(waiting, ({ turn }) => `${turn.tenantAlias}:${turn.sourceId}`).values()) {
+  for (const group of groupBy(waiting, ({ turn }) => `${turn.tenant}:${turn.sourceId}`).values()) {
     const [first] = group;
     if (first === undefined) continue;
-    const { tenantAlias: tenant, sourceId } = first.turn;
+    const { tenant, sourceId } = first.turn;
     const areThere = await areScheduled(store, tag, { tenant, sourceId }, group);
     group.forEach(({ turn }, at) => {
       if (areThere[at]) found.add(turn);

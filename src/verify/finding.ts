@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { formatEntityId, formatViewId } from '../contract/ids.ts';
 import { digestOf } from '../store/codec/digest.ts';
 import type { Suspect } from '../store/derived/dependents.ts';
+import { nameOfWork } from '../store/partitions/intake.ts';
+import type { EntityName, EnvironmentScope } from '../store/scopes.ts';
 
 export interface Finding {
   /** The thing that differs: a view id if there is one, otherwise an index item, a URL or an entity id. */
@@ -13,19 +15,14 @@ export interface Finding {
 }
 
 /** An entity with all its outputs, and further data that may be stored for it. */
-export interface EntityTarget {
+export interface EntityTarget extends EntityName {
   readonly kind: 'entity';
-  readonly tenant: string;
-  readonly sourceId: string;
-  readonly originId: string;
   readonly suspects: readonly Suspect[];
 }
 
 /** A URL's claims with the routes that follow from them. */
-export interface RouteTarget {
+export interface RouteTarget extends EnvironmentScope {
   readonly kind: 'route';
-  readonly tenant: string;
-  readonly environmentId: string;
   /** From `claimField`. */
   readonly field: string;
   /** URLs in the list of routes that may be wrong. */
@@ -39,7 +36,7 @@ export type Target = EntityTarget | RouteTarget;
 /** Targets with the same key can be merged. */
 export function targetKey(target: Target): string {
   return target.kind === 'entity'
-    ? `${target.tenant}:${target.sourceId}:${target.originId}`
+    ? nameOfWork(target)
     : `${target.tenant}:${target.environmentId}|${target.field}`;
 }
 

@@ -15,7 +15,7 @@ export function expectedEntries({
   store,
   turn,
 }: TurnState): (HashField & { readonly lookupKey: string; readonly projection: string })[] {
-  const { tenantAlias: tenant, sourceId, originId, entity, layouts } = turn;
+  const { tenant, sourceId, originId, entity, layouts } = turn;
   return turn.indexEntries.flatMap(({ layoutId, keys }) => {
     const layout = layouts.find(({ id }) => id === layoutId);
     if (layout === undefined || entity === null) return [];
@@ -55,7 +55,7 @@ function indexEntriesText(indexEntries: readonly IndexEntries[]): string {
 
 export function requestDependents({ store, stored, turn }: TurnState, output: Output): void {
   for (const [sourceId, lookupKey] of output.dependsOn) {
-    const { dependents } = redisKeysOf(store, { tenant: turn.tenantAlias, sourceId, lookupKey });
+    const { dependents } = redisKeysOf(store, { tenant: turn.tenant, sourceId, lookupKey });
     stored.requestMember(dependents, output.dependent);
   }
 }
@@ -70,7 +70,7 @@ export function checkDependents({ store, stored, turn, former }: TurnState, outp
       ? []
       : [finding(subject, 'has other lookup keys in its record than it reads', remembered, expected)];
   for (const [sourceId, lookupKey] of output.dependsOn) {
-    const { dependents } = redisKeysOf(store, { tenant: turn.tenantAlias, sourceId, lookupKey });
+    const { dependents } = redisKeysOf(store, { tenant: turn.tenant, sourceId, lookupKey });
     if (stored.hasMember(dependents, output.dependent)) continue;
     const shown = JSON.stringify(lookupKey);
     findings.push(finding(subject, `would not be rebuilt after a change under the lookup key ${shown}`));

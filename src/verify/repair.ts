@@ -5,8 +5,8 @@ import type { ClaimWrite } from '../store/claims/claim-records.ts';
 import { writeClaims } from '../store/claims/claims.ts';
 import { type RankedClaim, readCompetingClaims } from '../store/claims/competing-claims.ts';
 import { formatDependent, repairOf } from '../store/derived/dependents.ts';
-import { invalidate, outsideCaller } from '../store/partitions/invalidate.ts';
-import { waitUntilSettled } from '../store/partitions/settled.ts';
+import { invalidate, outsideCaller } from '../store/partitions/intake.ts';
+import { waitUntilSettled } from '../store/partitions/partition-state.ts';
 import type { Store } from '../store/store.ts';
 import type { EntityTarget, RouteTarget, Target } from './finding.ts';
 

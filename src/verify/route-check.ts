@@ -1,14 +1,13 @@
 /** Compares the list of routes, the order of claims and the count of clashes with the claims on URLs and handles. */
 import { isDeepStrictEqual } from 'node:util';
 import { groupBy } from '../lib/lists.ts';
-import type { Claim } from '../store/claims/claim-records.ts';
-import { nothingServed, type ServedClaims } from '../store/claims/claim-records.ts';
+import { type Claim, claimTag, nothingServed, type ServedClaims } from '../store/claims/claim-records.ts';
+import { readServed } from '../store/claims/claims.ts';
 import {
   type CompetingClaim,
   type RankedClaim,
   readCompetingClaims,
 } from '../store/claims/competing-claims.ts';
-import { claimTag, readServed } from '../store/claims/read-claims.ts';
 import { StoredState } from '../store/derived/stored-state.ts';
 import { isUrlField, keys, urlFormOfField } from '../store/keys.ts';
 import { hasListed } from '../store/redis/ordered-lists.ts';

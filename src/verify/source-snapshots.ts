@@ -7,8 +7,12 @@ import type { Source } from '../config/configuration.ts';
 import type { LookupCandidate, LookupLayout } from '../schemas/lookup-layout.ts';
 import { LayoutStates } from '../store/configuration/layouts.ts';
 import type { Store } from '../store/store.ts';
-import { type CandidateSource, IndexedCandidates } from './read-only-lookups.ts';
-import { CandidateCopy, publishedPortions } from './source-walk.ts';
+import {
+  CandidateCopy,
+  type CandidateSource,
+  IndexedCandidates,
+  publishedPortions,
+} from './read-only-lookups.ts';
 
 /** Lookups over a larger source use the property index in Redis. */
 const entitiesMax = 300_000;

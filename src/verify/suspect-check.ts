@@ -49,7 +49,7 @@ function suspectFields(state: TurnState, suspect: Exclude<Suspect, SuspectedClai
 }
 
 function suspectField(state: TurnState, suspect: Exclude<Suspect, SuspectedClaim>): HashField {
-  const { tenantAlias: tenant, sourceId, originId } = state.turn;
+  const { tenant, sourceId, originId } = state.turn;
   if (suspect.kind !== 'lookup') return state.fieldOf({ ...suspect, kind: suspect.kind });
   const { layoutId, lookupKey } = suspect;
   return {

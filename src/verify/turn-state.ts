@@ -1,9 +1,14 @@
 /** The turn of an entity, with the stored data to compare it with. */
 import { type OutputName, outputField, outputHash, outputKey } from '../actors/batch/builder.ts';
 import type { Turn } from '../actors/batch/turn.ts';
-import { type Claim, type ServedClaims, unpackClaim, unpackServed } from '../store/claims/claim-records.ts';
+import {
+  type Claim,
+  claimTag,
+  type ServedClaims,
+  unpackClaim,
+  unpackServed,
+} from '../store/claims/claim-records.ts';
 import { competingClaimField, type RankedClaim, rankMember } from '../store/claims/competing-claims.ts';
-import { claimTag } from '../store/claims/read-claims.ts';
 import type { ProcessedClaim, ProcessedOutput } from '../store/derived/processed-record.ts';
 import type { StoredState } from '../store/derived/stored-state.ts';
 import { bodyIn, fieldOfLargeBody } from '../store/derived/views.ts';
@@ -51,7 +56,7 @@ export class TurnState {
 
   /** Prepares the body of a view for `readOutput`. Call it after loading. @throws StoreUnavailableError */
   async loadBody(view: OutputName): Promise<void> {
-    const { tenantAlias: tenant } = this.turn;
+    const { tenant } = this.turn;
     const scope = { tenant, environmentId: view.environmentId };
     const body = await bodyIn(this.store, scope, this.turn, this.read(this.fieldOf(view)));
     this.#bodies.set(outputKey(view), body);
@@ -116,7 +121,7 @@ export class TurnState {
   }
 
   #keysOfClaim(environmentId: string, field: string): { claims: string; ranks: string } {
-    const tenant = this.turn.tenantAlias;
+    const tenant = this.turn.tenant;
     const tag = claimTag(this.store, { tenant, environmentId }, field);
     return { claims: keys.claims(tag, tenant, environmentId), ranks: keys.ranks(tag, tenant, environmentId) };
   }

@@ -11,16 +11,15 @@ import { Sandbox } from '../sandbox/sandbox.ts';
 import { AutoFields } from '../store/entities/auto-fields.ts';
 import { nextMoments, scheduledSources } from '../store/entities/entity-schedule.ts';
 import { readOwners } from '../store/ownership/owners.ts';
-import { waitUntilSettled } from '../store/partitions/settled.ts';
+import { waitUntilSettled } from '../store/partitions/partition-state.ts';
 import type { Store } from '../store/store.ts';
 import { type CheckCounts, checkEntities, noCounts } from './entity-check.ts';
-import { countTargets, entitiesPerCheck, entityTargets, sourcePartitions } from './entity-targets.ts';
 import { type EntityTarget, type Finding, mergeTargets, type Target, targetKey } from './finding.ts';
-import { orphans } from './orphans.ts';
 import { ReadOnlyLookups } from './read-only-lookups.ts';
 import { repairTargets } from './repair.ts';
 import { checkRoutes } from './route-check.ts';
 import { SourceSnapshots } from './source-snapshots.ts';
+import { countTargets, entitiesPerCheck, entityTargets, orphans, sourcePartitions } from './targets.ts';
 
 const pollMs = 50;
 /** After this time, a due schedule entry is a difference: no worker runs, or its owner missed it. */

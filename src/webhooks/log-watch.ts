@@ -1,7 +1,7 @@
 /** Detects new commits, for all senders of a process. */
 import { repeat } from '../lib/repeat.ts';
-import { keys } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
+import { readAnnounced } from '../store/visibility/version.ts';
 
 const pollMs = 200;
 
@@ -24,10 +24,7 @@ export class LogWatch {
 
   async #poll(): Promise<void> {
     const { fields, partitions } = this.store;
-    const numbers = await fields.read(
-      partitions.tags.map((tag) => ({ key: keys.clock(tag), field: 'changes' })),
-    );
-    const now = numbers.map(String).join();
+    const now = (await readAnnounced(fields, partitions.tags)).join();
     if (now === this.#last) return;
     this.#last = now;
     this.#count += 1;

@@ -5,7 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Webhook } from '../config/configuration.ts';
 import { formatEntityId, parseViewId } from '../contract/ids.ts';
-import type { Feed } from '../feed/feed.ts';
+import { webhookBatchSizeMax } from '../contract/limits.ts';
+import type { Feed, FeedChange } from '../feed/feed.ts';
 import { OffsetGoneError } from '../feed/log-page.ts';
 import type { Position } from '../feed/offset.ts';
 import { StoreUnavailableError } from '../store/redis/redis-errors.ts';
@@ -20,8 +21,7 @@ import {
 } from '../store/webhooks/webhook-states.ts';
 import type { AddressGuard } from './allowed-addresses.ts';
 import type { LogWatch } from './log-watch.ts';
-import { changesMessage, requestSize, signedPost } from './message.ts';
-import { type PendingChange, type PendingChanges, pendingChanges } from './pending-changes.ts';
+import { changesMessage, requestSize, type SentChange, signedPost } from './message.ts';
 import { AddressRefusedError, NoResponseError, type Posted, post, retryDelay } from './post.ts';
 import { positionOf } from './webhook-status.ts';
 
@@ -285,4 +285,59 @@ function outcomeOf(result: Posted | Error): Outcome {
   if (!('status' in result)) return result instanceof AddressRefusedError ? 'refused' : 'failed';
   if (result.status === 410) return 'gone';
   return result.status >= 200 && result.status < 300 ? 'sent' : 'failed';
+}
+
+/** A change, and the position of the webhook after it. */
+interface PendingChange {
+  readonly change: SentChange;
+  readonly position: Position;
+}
+
+interface PendingChanges {
+  readonly changes: readonly PendingChange[];
+  /** After them, and after any changes that the webhook does not receive. */
+  readonly position: Position;
+  /** True if they fill a request. */
+  readonly isFull: boolean;
+}
+
+/**
+ * @param until the last position to read; null: the present
+ * @throws OffsetGoneError, StoreUnavailableError
+ */
+async function pendingChanges(
+  feed: Feed,
+  webhook: Webhook,
+  from: Position,
+  until: Position | null,
+): Promise<PendingChanges> {
+  const { size } = webhook.batch;
+  const wanted: FeedChange[] = [];
+  let position = from;
+  let isAll = false;
+  while (!isAll && wanted.length < size) {
+    const page = await feed.page(position, webhookBatchSizeMax, until);
+    wanted.push(...page.changes.filter((entry) => isWanted(webhook, entry)));
+    position = page.position;
+    isAll = page.isUpToDate;
+  }
+  const shown = webhook.isExpanded ? await feed.shownOn(wanted) : [];
+  const changes = wanted.map((entry, at) => ({
+    change: { ...entry.change, ...shown[at], ...optionsFor(webhook, entry) },
+    position: entry.position,
+  }));
+  return { changes, position, isFull: wanted.length >= size };
+}
+
+function isWanted({ schemas, isDestination, alias }: Webhook, { change, destinations }: FeedChange): boolean {
+  if (schemas !== null && !schemas.has(change.alias)) return false;
+  return !isDestination || destinations.some((destination) => destination.alias === alias);
+}
+
+function optionsFor(
+  { isDestination, alias }: Webhook,
+  { destinations }: FeedChange,
+): Pick<SentChange, 'options'> {
+  const options = destinations.find((destination) => destination.alias === alias)?.options;
+  return isDestination && options !== undefined ? { options } : {};
 }

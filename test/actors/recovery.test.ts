@@ -14,8 +14,7 @@ import { codeOpenCharactersMax } from '../../src/contract/limits.ts';
 import { Semaphore } from '../../src/lib/semaphore.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { RemovedViews } from '../../src/store/change-log/reported-views.ts';
-import { writeClaims } from '../../src/store/claims/claims.ts';
-import { readClaimFields } from '../../src/store/claims/read-claims.ts';
+import { readClaimFields, writeClaims } from '../../src/store/claims/claims.ts';
 import { ActiveConfiguration } from '../../src/store/configuration/active-configuration.ts';
 import type { Suspect } from '../../src/store/derived/dependents.ts';
 import { intentName, recordIntents } from '../../src/store/derived/intents.ts';
@@ -156,7 +155,7 @@ async function putAndGo(store: Store): Promise<void> {
   const { environmentId } = scope;
   const claim = { field: goneField, host: null, display: '/gone' };
   const suspect: Suspect = { ...claim, kind: 'claim', environmentId, alias: 'page', claimKind: 'page' };
-  const name = intentName('acme', 'src-cms', 'gone');
+  const name = intentName({ tenant: 'acme', sourceId: 'src-cms', originId: 'gone' });
   await recordIntents(store, lease, new Map([['1.1', new Map([[name, [suspect]]])]]));
   const view = { sourceId: 'src-cms', alias: 'page', originId: 'gone' };
   const { field, host, display } = claim;

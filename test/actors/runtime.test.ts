@@ -15,7 +15,7 @@ import { acceptEntities } from '../../src/store/entities/accept.ts';
 import { removeEntities } from '../../src/store/entities/entities.ts';
 import { encodeEntity } from '../../src/store/entities/entity-record.ts';
 import { keys } from '../../src/store/keys.ts';
-import { invalidate, outsideCaller } from '../../src/store/partitions/invalidate.ts';
+import { invalidate, outsideCaller } from '../../src/store/partitions/intake.ts';
 import type { Store } from '../../src/store/store.ts';
 import { Progress } from '../../src/store/visibility/progress.ts';
 import { Dice } from '../support/dice.ts';

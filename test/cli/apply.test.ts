@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { readGenerations } from '../../src/store/configuration/rebuild-generation.ts';
+import { readGenerations } from '../../src/store/configuration/published-configuration.ts';
 import { type Files, Platform, page, siteFiles, writeFiles } from '../jobs/support/platform.ts';
 import { TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import type { Json } from '../../src/contract/json.ts';
 import { keys } from '../../src/store/keys.ts';
-import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
+import { waitUntilSettled } from '../../src/store/partitions/partition-state.ts';
 import { type CommandResult, runCommand, temporaryFolder } from '../cli/support/command.ts';
 import { until } from '../support/until.ts';
 import { entityOf } from '../system/support/data/entities.ts';

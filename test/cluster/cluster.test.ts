@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
+import { waitUntilSettled } from '../../src/store/partitions/partition-state.ts';
 import { until } from '../support/until.ts';
 import { type Client, NoResponseError } from '../system/support/client.ts';
 import { entityOf } from '../system/support/data/entities.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import calculateSlot from 'cluster-key-slot';
-import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
+import { waitUntilSettled } from '../../src/store/partitions/partition-state.ts';
 import { Ledger, untilVisible } from '../system/support/ledger.ts';
 import { System } from '../system/support/processes/system.ts';
 import { Random } from '../system/support/random.ts';

@@ -1,10 +1,12 @@
 /** Everything of a removed tenant or source is deleted permanently, and nothing else is. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { purgeJobs, purgeState } from '../../src/jobs/purge-job-queue.ts';
-import { ConfigurationRefusedError } from '../../src/store/configuration/published-configuration.ts';
+import { purgeJobs, purgeState } from '../../src/jobs/purge-job.ts';
+import {
+  ConfigurationRefusedError,
+  readGenerations,
+} from '../../src/store/configuration/published-configuration.ts';
 import { beginPurge, readPurge } from '../../src/store/configuration/purge-state.ts';
-import { readGenerations } from '../../src/store/configuration/rebuild-generation.ts';
 import { countTypes } from '../../src/store/entities/directory.ts';
 import { countEntities } from '../../src/store/entities/entities.ts';
 import { scheduledSources } from '../../src/store/entities/entity-schedule.ts';

@@ -1,7 +1,7 @@
 import type { EntityRef } from '../../src/contract/ids.ts';
 import { bytesApart, decodeBody, type StoredBody } from '../../src/store/derived/stored-body.ts';
 import { bodyIn, fieldOfLargeBody, fieldOfView } from '../../src/store/derived/views.ts';
-import type { EnvironmentScope } from '../../src/store/environment-scope.ts';
+import type { EnvironmentScope } from '../../src/store/scopes.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /** Views as stored, in the given order; null for missing ones. */

@@ -51,8 +51,8 @@ export class AutoTypes {
     for (const [key, ofType] of groupBy(outputs.filter(isAutoIndexed), typeKey)) {
       const [first] = ofType;
       if (first?.turn.entity == null) continue;
-      const { tenantAlias, sourceId, entity } = first.turn;
-      const types = await typesOf(tenantAlias, sourceId, entity.type, ofType);
+      const { tenant, sourceId, entity } = first.turn;
+      const types = await typesOf(tenant, sourceId, entity.type, ofType);
       if (types !== null) found.set(key, types);
     }
     return new AutoTypes(found);
@@ -74,7 +74,7 @@ function isAutoIndexed({ builder }: Output): boolean {
 }
 
 function typeKey({ turn }: Output): string {
-  return `${turn.tenantAlias}:${turn.sourceId}:${turn.entity?.type ?? ''}`;
+  return `${turn.tenant}:${turn.sourceId}:${turn.entity?.type ?? ''}`;
 }
 
 /** Fields without a type, up to one more than an entity type has room for, and fields whose values have another type. */

@@ -8,12 +8,10 @@ import { type RemovedView, ReportedViews } from '../../store/change-log/reported
 import type { ClaimWrite } from '../../store/claims/claim-records.ts';
 import { DigestList } from '../../store/codec/digest.ts';
 import type { NameList } from '../../store/codec/name-lists.ts';
-import type { ItemChange } from '../../store/derived/changed-items.ts';
 import type { StoredItem } from '../../store/derived/item-record.ts';
-import { itemIndexField } from '../../store/derived/items.ts';
+import { type ItemChange, itemIndexField } from '../../store/derived/items.ts';
 import type { Registration } from '../../store/derived/lookups.ts';
 import { withoutNames } from '../../store/derived/nameless-body.ts';
-import { sourceField } from '../../store/derived/processed.ts';
 import {
   encodeProcessed,
   type ProcessedClaim,
@@ -27,6 +25,8 @@ import { scheduleText } from '../../store/entities/entity-schedule.ts';
 import { keys, largeBodyField } from '../../store/keys.ts';
 import { type FieldWrites, type ListChange, PartitionWrites } from '../../store/partitions/commit.ts';
 import type { DeferredFor } from '../../store/partitions/pending-work.ts';
+import type { EntityName } from '../../store/scopes.ts';
+import { sourceField } from '../../store/scopes.ts';
 import type { StoredOutput } from './build-turns.ts';
 import { type Builder, itemNameList, type OutputName, outputField, outputHash } from './builder.ts';
 import type { Turn } from './turn.ts';
@@ -62,7 +62,7 @@ export interface ScheduleChange {
 
 /** @param dependent dependent of the turn's entity */
 export function deferredOutput(turn: Turn, dependent: string, reason: DeferredFor): DeferredOutput {
-  const { tenantAlias: tenant, sourceId, originId } = turn;
+  const { tenant, sourceId, originId } = turn;
   const cause = turn.isChange ? { sourceId, originId } : (turn.causes.get(dependent) ?? null);
   return { tenant, dependent, reason, isAwaited: cause !== null, cause };
 }
@@ -109,7 +109,7 @@ export class BatchChanges {
     this.#announceView(turn, builder);
   }
 
-  #putBody({ tenantAlias: tenant, sourceId }: Turn, writes: FieldWrites, field: string, body: Buffer): void {
+  #putBody({ tenant, sourceId }: Turn, writes: FieldWrites, field: string, body: Buffer): void {
     const nameless = withoutNames(body);
     if (nameless === null) {
       for (const [name, part] of storedFields(field, body)) writes.set(name, part);
@@ -139,7 +139,7 @@ export class BatchChanges {
     claim: ProcessedClaim,
     isReported: boolean,
   ): void {
-    const { tenantAlias: tenant, sourceId, originId } = turn;
+    const { tenant, sourceId, originId } = turn;
     const scope = { tenant, environmentId: view.environmentId };
     const { field, host, kind, sinceStamp, display, redirect } = claim;
     const claimant = { sourceId, originId, alias: view.name };
@@ -157,65 +157,56 @@ export class BatchChanges {
 
   /** Gives the view an entry in the change log, a new one if it has changed. */
   reportView(turn: Turn, { environmentId, name: alias }: OutputName, isChanged: boolean): void {
-    const { tenantAlias: tenant, sourceId, originId } = turn;
+    const { tenant, sourceId, originId } = turn;
     const view = { sourceId, originId, alias };
     if (isChanged) this.reported.changed({ tenant, environmentId }, view);
     else this.reported.there({ tenant, environmentId }, view);
   }
 
   reportRemoved(turn: Turn, { environmentId, name: alias }: OutputName, was: RemovedView): void {
-    const { tenantAlias: tenant, sourceId, originId } = turn;
+    const { tenant, sourceId, originId } = turn;
     this.reported.removed({ tenant, environmentId }, { sourceId, originId, alias }, was);
   }
 
   /** @param text as in `ProcessedOutput.references` */
   moveReference(
     action: 'add' | 'drop',
-    { tenantAlias: tenant, sourceId, originId }: Turn,
+    { tenant, sourceId, originId }: Turn,
     { environmentId, name: alias }: OutputName,
     text: string,
   ): void {
     this.references[action]({ tenant, environmentId }, { sourceId, originId, alias }, text);
   }
 
-  unregister(
-    { tenantAlias: tenant }: Turn,
-    dependent: string,
-    keysOfLookups: ProcessedOutput['dependsOn'],
-  ): void {
+  unregister({ tenant }: Turn, dependent: string, keysOfLookups: ProcessedOutput['dependsOn']): void {
     for (const [sourceId, lookupKey] of keysOfLookups) {
       this.unregistrations.push({ action: 'drop', tenant, sourceId, lookupKey, member: dependent });
     }
   }
 
-  putRecord({ tenantAlias: tenant, sourceId, originId }: Turn, record: ProcessedRecord): void {
+  putRecord({ tenant, sourceId, originId }: Turn, record: ProcessedRecord): void {
     const list = processedNamesOf(record);
     this.#recordsOf(tenant, sourceId).set(originId, encodeProcessed(record, list));
     if (list !== null) this.#putNames(tenant, sourceId, list);
   }
 
-  removeRecord({ tenantAlias: tenant, sourceId, originId }: Turn): void {
+  removeRecord({ tenant, sourceId, originId }: Turn): void {
     this.writes.delete(keys.processed(this.tag, tenant, sourceId), originId);
   }
 
   /** Adds the entity to the directory of its type, or removes it. */
-  list({ tenantAlias: tenant, sourceId, originId }: Turn, type: string, change: ListChange): void {
+  list({ tenant, sourceId, originId }: Turn, type: string, change: ListChange): void {
     this.writes.list(keys.directory(this.tag, tenant, sourceId, type), originId, change);
     if (change !== 'removed')
       this.namedFields.add(this.writes, keys.entityTypes(this.tag, tenant, sourceId), type);
   }
 
   /** Adds the entity to the schedule, or removes it. @param isNew false when an existing entry is only rewritten */
-  wait(
-    { tenantAlias: tenant, sourceId, originId }: Pick<Turn, 'tenantAlias' | 'sourceId' | 'originId'>,
-    atMs: number,
-    waits: boolean,
-    isNew = true,
-  ): void {
+  wait({ tenant, sourceId, originId }: EntityName, atMs: number, waits: boolean, isNew = true): void {
     const change = waits ? 'kept' : 'removed';
     this.writes.list(keys.schedule(this.tag, tenant, sourceId), scheduleText({ atMs, originId }), change);
     if (waits)
-      this.namedFields.add(this.writes, keys.scheduledSources(this.tag), sourceField(tenant, sourceId));
+      this.namedFields.add(this.writes, keys.scheduledSources(this.tag), sourceField({ tenant, sourceId }));
     if (isNew) this.schedule.push({ tenant, sourceId, atMs, waits });
   }
 
@@ -224,15 +215,12 @@ export class BatchChanges {
     for (const { kind } of findings) diagnostics.set(kind, (diagnostics.get(kind) ?? 0) + 1);
   }
 
-  #announceView(
-    { tenantAlias: tenant, sourceId, originId }: Turn,
-    { environmentId, name }: OutputName,
-  ): void {
+  #announceView({ tenant, sourceId, originId }: Turn, { environmentId, name }: OutputName): void {
     this.digests.add(viewSubject({ tenant, environmentId }, { sourceId, originId, alias: name }));
   }
 
   #announceItem(turn: Turn, { environmentId, name: index }: OutputName, item: StoredItem | null): void {
-    const { tenantAlias: tenant, sourceId, originId } = turn;
+    const { tenant, sourceId, originId } = turn;
     const scope = { tenant, environmentId };
     this.itemChanges.push({ scope, index, sourceId, originId, item });
     const subject = itemsSubject(scope, index);
@@ -244,7 +232,7 @@ export class BatchChanges {
   #outputsOf(builder: Builder, turn: Turn): FieldWrites {
     const known = this.#outputs.get(builder);
     if (known !== undefined) return known;
-    const { tenantAlias: tenant } = turn;
+    const { tenant } = turn;
     const writes = this.writes.hash(outputHash(this.tag, turn, builder));
     this.#outputs.set(builder, writes);
     if (builder.kind === 'item') {
@@ -269,7 +257,7 @@ export class BatchChanges {
 
   /** The first record of a source registers the source in this partition. */
   #recordsOf(tenant: string, sourceId: string): FieldWrites {
-    const name = sourceField(tenant, sourceId);
+    const name = sourceField({ tenant, sourceId });
     const known = this.#records.get(name);
     if (known !== undefined) return known;
     const records = this.writes.hash(keys.processed(this.tag, tenant, sourceId));

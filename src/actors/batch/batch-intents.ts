@@ -11,14 +11,8 @@ import {
 } from '../../store/derived/intents.ts';
 import type { Lease } from '../../store/ownership/lease.ts';
 import { type EntityWork, wholeTurn } from '../../store/partitions/intake.ts';
+import type { EntityName } from '../../store/scopes.ts';
 import type { Store } from '../../store/store.ts';
-
-/** The entity that an intent is about. */
-export interface IntentOwner {
-  readonly tenantAlias: string;
-  readonly sourceId: string;
-  readonly originId: string;
-}
 
 /** Limit of a note, which is one value in Redis. */
 const suspectsPerNote = 5_000;
@@ -50,9 +44,9 @@ export class Intents {
   }
 
   /** Null if the processed record of the entity includes all of its effects in other partitions. */
-  of(tenant: string, sourceId: string, originId: string): Intent | null {
+  of(entity: EntityName): Intent | null {
     if (this.uncommitted.size === 0) return null;
-    const name = intentName(tenant, sourceId, originId);
+    const name = intentName(entity);
     const found = [...this.uncommitted.values()].flatMap((note) => note.get(name) ?? []);
     return found.length === 0 ? null : found;
   }
@@ -64,7 +58,7 @@ export class Intents {
   }
 
   /** Notes what the batch is about to write for its entities. @throws FencedError, StoreUnavailableError */
-  async note(additions: Iterable<readonly [owner: IntentOwner, about: readonly Suspect[]]>): Promise<void> {
+  async note(additions: Iterable<readonly [owner: EntityName, about: readonly Suspect[]]>): Promise<void> {
     const notes = new Map<string, Map<string, Intent>>();
     let note: Map<string, Intent> | null = null;
     let suspects = 0;
@@ -76,7 +70,7 @@ export class Intents {
         this.#lastNote += 1;
         notes.set(`${this.lease.epoch}.${this.#lastNote}`, note);
       }
-      const name = nameOf(owner);
+      const name = intentName(owner);
       const known = note.get(name);
       note.set(name, known === undefined ? about : [...known, ...about]);
       suspects += about.length;
@@ -86,9 +80,9 @@ export class Intents {
   }
 
   /** Fields of `keys.intents` that a commit of these entities has to delete; `settle` must follow it. */
-  settledBy(owners: readonly IntentOwner[]): string[] {
+  settledBy(owners: readonly EntityName[]): string[] {
     const fields = [...this.#own.keys()];
-    this.#settling = this.uncommitted.size === 0 ? null : new Set(owners.map(nameOf));
+    this.#settling = this.uncommitted.size === 0 ? null : new Set(owners.map(intentName));
     for (const [field, note] of this.uncommitted) if (this.#isSettled(note)) fields.push(field);
     return fields;
   }
@@ -107,8 +101,4 @@ export class Intents {
     for (const name of note.keys()) if (!this.#settling?.has(name)) return false;
     return true;
   }
-}
-
-function nameOf({ tenantAlias, sourceId, originId }: IntentOwner): string {
-  return intentName(tenantAlias, sourceId, originId);
 }

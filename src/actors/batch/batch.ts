@@ -19,12 +19,13 @@ import { keys } from '../../store/keys.ts';
 import type { Lease } from '../../store/ownership/lease.ts';
 import { type EntityWork, nameOfWork } from '../../store/partitions/intake.ts';
 import { FencedError, StoreUnavailableError } from '../../store/redis/redis-errors.ts';
+import type { EntityName } from '../../store/scopes.ts';
 import type { Store } from '../../store/store.ts';
-import type { DownstreamInvalidation } from '../../store/streams/announcement.ts';
+import type { DownstreamInvalidation } from '../../store/streams/changes-stream.ts';
 import { AutoTypes } from './auto-types.ts';
 import { BatchChanges, type NamedFields } from './batch-changes.ts';
 import { typeWithoutRoom } from './batch-diagnostics.ts';
-import type { IntentOwner, Intents } from './batch-intents.ts';
+import type { Intents } from './batch-intents.ts';
 import { buildTurns } from './build-turns.ts';
 import type { CodeRuns } from './code-runs.ts';
 import { Comparison } from './comparison.ts';
@@ -200,12 +201,12 @@ function mayGoWithCommit({ store, claimsPerCommit }: BatchContext, writes: reado
   return store.address.kind === 'single' && writes.length <= claimsPerCommit;
 }
 
-function intentOf({ scope, field, claim }: ClaimWrite): [IntentOwner, Suspect[]] {
+function intentOf({ scope, field, claim }: ClaimWrite): [EntityName, Suspect[]] {
   const { host, kind, view, display } = claim;
   const { sourceId, originId, alias } = view;
-  const { tenant: tenantAlias, environmentId } = scope;
+  const { tenant, environmentId } = scope;
   return [
-    { tenantAlias, sourceId, originId },
+    { tenant, sourceId, originId },
     [{ kind: 'claim', environmentId, alias, claimKind: kind, field, host, display }],
   ];
 }

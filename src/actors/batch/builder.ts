@@ -7,6 +7,7 @@ import { strongDigest } from '../../store/codec/digest.ts';
 import { type NameList, nameListFor } from '../../store/codec/name-lists.ts';
 import { formatDependent } from '../../store/derived/dependents.ts';
 import { indexName, keys, viewField } from '../../store/keys.ts';
+import type { SourceRef } from '../../store/scopes.ts';
 
 /** Identifies a view or index item of an entity. */
 export interface OutputName {
@@ -42,11 +43,10 @@ const formerDigestCharacters = 11;
 /** The tenant and source of an entity; null if its source is no longer configured. */
 export function placeOf(
   configuration: Configuration,
-  tenantAlias: string,
-  sourceId: string,
+  ref: SourceRef,
 ): { tenant: Tenant; source: Source } | null {
-  const tenant = configuration.tenants.get(tenantAlias);
-  const source = tenant?.sources.get(sourceId);
+  const tenant = configuration.tenants.get(ref.tenant);
+  const source = tenant?.sources.get(ref.sourceId);
   return tenant === undefined || source === undefined ? null : { tenant, source };
 }
 
@@ -158,7 +158,7 @@ export function itemNameList(builder: Builder): NameList | null {
 /** The Redis hash with the outputs of a name, for the entities of a source in a partition. */
 export function outputHash(
   tag: string,
-  { tenantAlias: tenant, sourceId }: { readonly tenantAlias: string; readonly sourceId: string },
+  { tenant, sourceId }: SourceRef,
   { kind, environmentId, name }: OutputName,
 ): string {
   return kind === 'view'

@@ -80,7 +80,7 @@ export class Output {
 
   /** A name that is unique among all outputs of the store. */
   get name(): string {
-    return `${this.turn.tenantAlias}|${this.dependent}`;
+    return `${this.turn.tenant}|${this.dependent}`;
   }
 
   /** Adds lookups that are resolved before the build needs them. */

@@ -18,9 +18,9 @@ import { formatDependent, parseDependent, type Suspect } from '../../store/deriv
 import { type IndexWrite, type LookupKey, touchKeys } from '../../store/derived/lookups.ts';
 import type { IndexEntries } from '../../store/derived/processed-record.ts';
 import type { Caller } from '../../store/ownership/lease.ts';
-import { invalidate } from '../../store/partitions/invalidate.ts';
+import { invalidate } from '../../store/partitions/intake.ts';
 import type { Store } from '../../store/store.ts';
-import type { DownstreamInvalidation } from '../../store/streams/announcement.ts';
+import type { DownstreamInvalidation } from '../../store/streams/changes-stream.ts';
 import { type DeferredOutput, deferredOutput } from './batch-changes.ts';
 import { CodeReplies, type CodeSandbox, makeCalls } from './code-replies.ts';
 import { TenantInput } from './output.ts';
@@ -54,7 +54,7 @@ export async function publishTurns(
   const downstream = new DownstreamInvalidations(store, caller);
   const deferred: DeferredOutput[] = [];
   const publishing = turns.filter((turn) => turn.only === null || turn.actions.size > 0);
-  for (const [tenant, ofTenant] of groupBy(publishing, ({ tenantAlias }) => tenantAlias)) {
+  for (const [tenant, ofTenant] of groupBy(publishing, ({ tenant }) => tenant)) {
     const whole = ofTenant.filter(({ only }) => only === null);
     const { writes, touched } = await new Slice(sliceMs).run(indexChanges(tenant, whole));
     const acting = ofTenant.filter(mayAct);
@@ -132,7 +132,7 @@ function* projectionOf(layout: LookupLayout, entity: StoredEntity): Steps<string
 }
 
 function entryOf(
-  { tenantAlias: tenant, sourceId, originId }: Turn,
+  { tenant, sourceId, originId }: Turn,
   layoutId: string,
   lookupKey: string,
   projection: string | null,
@@ -177,14 +177,14 @@ async function actionDependents(turn: Turn, sandbox: CodeSandbox): Promise<Acts>
 
 /** Null if code did not reply in time. */
 async function actionsOf(
-  { place, entity, tenantAlias }: Turn,
+  { place, entity, tenant }: Turn,
   schema: FullSchema,
   environmentId: string,
   name: string,
   sandbox: CodeSandbox,
 ): Promise<readonly ResolvedAction[] | null> {
   if (place === null || entity === null) return [];
-  const replies = new CodeReplies(`${tenantAlias}|${name}`);
+  const replies = new CodeReplies(`${tenant}|${name}`);
   const code: BuildInput['code'] = (key, call) => replies.code(key, call);
   const texts = new LongTexts();
   const text: BuildInput['text'] = (value) => texts.text(value);

@@ -23,6 +23,7 @@ import {
 } from '../../store/derived/processed-record.ts';
 import { readEntitiesIn } from '../../store/entities/entities.ts';
 import type { EntityWork } from '../../store/partitions/intake.ts';
+import type { EntityName } from '../../store/scopes.ts';
 import type { Store } from '../../store/store.ts';
 import type { Intents } from './batch-intents.ts';
 import { outdatedDigest, outputKey, placeOf } from './builder.ts';
@@ -49,10 +50,7 @@ export interface TurnBasis {
  * An unpublished entity counts as there, but has no outputs and no index entries. If the schedule has changed its state since
  * its record, the turn is for all, and a change.
  */
-export interface Turn {
-  readonly tenantAlias: string;
-  readonly sourceId: string;
-  readonly originId: string;
+export interface Turn extends EntityName {
   /** Null if the source is no longer configured. */
   readonly place: { readonly tenant: Tenant; readonly source: Source } | null;
   /** Lookup layouts that are maintained for its source. */
@@ -114,16 +112,16 @@ export async function loadTurns(
         readEntitiesIn(store, tag, tenant, sourceId, originIds),
         readProcessed(store, tag, tenant, sourceId, originIds),
       ]);
-      const place = placeOf(configuration, tenant, sourceId);
+      const place = placeOf(configuration, first);
       const wanted = place?.tenant.lookupLayouts.get(sourceId) ?? null;
-      const kept = layouts.keptOf({ tenant, sourceId }, wanted);
+      const kept = layouts.keptOf(first, wanted);
       const { written: urlForm } = layouts.urlFormsOf(tenant);
       const ofGroup: Turn[] = [];
       for (const [index, work] of group.entries()) {
         const entity = entities[index] ?? null;
         const turn = turnOf(
           work,
-          intents.of(tenant, sourceId, work.originId),
+          intents.of(work),
           { place, layouts: kept, urlForm },
           entity,
           records[index] ?? null,
@@ -160,7 +158,7 @@ function turnOf(
   const isWhole = work.only === null || former === null || entity === null || hasMoved;
   const only = isWhole ? null : work.only;
   return {
-    tenantAlias: work.tenant,
+    tenant: work.tenant,
     sourceId: work.sourceId,
     originId: work.originId,
     place,

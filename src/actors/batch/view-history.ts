@@ -14,8 +14,8 @@ import {
   type ProcessedClaim,
   type ProcessedOutput,
 } from '../../store/derived/processed-record.ts';
-import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { claimField, urlFormOfField } from '../../store/keys.ts';
+import type { EnvironmentScope } from '../../store/scopes.ts';
 import { type Builder, dependentOf, isFormerDigest, outdatedDigest, outputKey } from './builder.ts';
 import type { Output } from './output.ts';
 import type { Turn } from './turn.ts';
@@ -146,7 +146,7 @@ export async function readReturningViews(
   const returning = new Map<Output, readonly FormerClaim[]>();
   const environments = groupBy(
     outputs.filter((output) => makesNewView(output) && !removedViews.hasNone(scopeOf(output))),
-    ({ turn, builder }) => `${turn.tenantAlias}|${builder.environmentId}`,
+    ({ turn, builder }) => `${turn.tenant}|${builder.environmentId}`,
   );
   await Promise.all(
     [...environments.values()].map(async (group) => {
@@ -168,7 +168,7 @@ export async function readReturningViews(
 }
 
 function scopeOf({ turn, builder }: Output): EnvironmentScope {
-  return { tenant: turn.tenantAlias, environmentId: builder.environmentId };
+  return { tenant: turn.tenant, environmentId: builder.environmentId };
 }
 
 function makesNewView({ turn, builder, failure, isDeferred }: Output): boolean {

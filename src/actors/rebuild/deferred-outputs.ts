@@ -166,7 +166,7 @@ export class DeferredOutputs {
     const before = new Map(taken.map((one) => [nameOf(one), one]));
     const again = new Set(deferred.map(nameOf));
     for (const turn of turns) {
-      for (const [name, entry] of this.#byEntity.get(nameOfTurn(turn)) ?? []) {
+      for (const [name, entry] of this.#byEntity.get(nameOfWork(turn)) ?? []) {
         if (!again.has(name) && (before.has(name) || isCovered(turn, entry))) this.#remove(name, writes);
       }
     }
@@ -250,10 +250,6 @@ function nameOf({ tenant, dependent }: Pick<Waiting, 'tenant' | 'dependent'>): s
 function namedBy(name: string): Pick<Entry, 'tenant' | 'dependent'> {
   const [tenant = '', ...rest] = name.split('|');
   return { tenant, dependent: rest.join('|') };
-}
-
-function nameOfTurn({ tenantAlias: tenant, sourceId, originId }: Turn): string {
-  return nameOfWork({ tenant, sourceId, originId });
 }
 
 function entityOf({ tenant, dependent }: Pick<Entry, 'tenant' | 'dependent'>): string {

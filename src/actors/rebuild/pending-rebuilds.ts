@@ -8,7 +8,7 @@ import type { PartitionWrites } from '../../store/partitions/commit.ts';
 import { type IntakePortion, nameOfWork } from '../../store/partitions/intake.ts';
 import { encodePendingRebuild, readPendingRebuilds } from '../../store/partitions/pending-work.ts';
 import type { Store } from '../../store/store.ts';
-import type { Announcement } from '../../store/streams/announcement.ts';
+import type { Announcement } from '../../store/streams/changes-stream.ts';
 import type { BatchChanges } from '../batch/batch-changes.ts';
 import type { Turn } from '../batch/turn.ts';
 import { DeferredOutputs, type OpenCalls } from './deferred-outputs.ts';

@@ -5,6 +5,7 @@ import { processedSources, scanProcessed } from '../../store/derived/processed.t
 import { scanOriginIds } from '../../store/entities/entities.ts';
 import type { Lease } from '../../store/ownership/lease.ts';
 import { type EntityWork, wholeTurn } from '../../store/partitions/intake.ts';
+import { type SourceRef, sourceField } from '../../store/scopes.ts';
 import type { Store } from '../../store/store.ts';
 
 const entitiesPerPortion = 100;
@@ -32,10 +33,10 @@ export async function knownSources(
   store: Store,
   tag: string,
   configuration: Configuration,
-): Promise<{ tenant: string; sourceId: string }[]> {
+): Promise<SourceRef[]> {
   const sources = await processedSources(store, tag);
   for (const tenant of configuration.tenants.values()) {
     for (const sourceId of tenant.sources.keys()) sources.push({ tenant: tenant.alias, sourceId });
   }
-  return [...new Map(sources.map((source) => [`${source.tenant}|${source.sourceId}`, source])).values()];
+  return [...new Map(sources.map((source) => [sourceField(source), source])).values()];
 }

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Configuration } from '../../config/configuration.ts';
 import { withoutSecrets } from '../../config/tenant/kept-secrets.ts';
+import { sum } from '../../lib/lists.ts';
 import type { PublishedConfiguration } from '../../store/configuration/published-configuration.ts';
 import { scanAutoFieldTypes } from '../../store/entities/auto-fields.ts';
 import { countEntities } from '../../store/entities/entities.ts';
@@ -88,7 +89,7 @@ async function* contents({
     const counts = await Promise.all(
       partitions.map((partition) => countEntities(store, partition, tenant, sourceId)),
     );
-    total += counts.reduce((sum, count) => sum + count, 0);
+    total += sum(counts);
   }
   let done = 0;
   for (const { tenant, sourceId } of sources) {

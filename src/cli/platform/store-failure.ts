@@ -1,5 +1,5 @@
 /** Messages of commands and processes about a Redis that fails: what is wrong, where, and what to do. */
-import { NoReplicaError } from '../../store/redis/confirming-master.ts';
+import { NoReplicaError } from '../../store/redis/masters.ts';
 import type { RedisAddress } from '../../store/redis/redis-connection.ts';
 import { StoreFullError, StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 import { CommandStop } from '../terminal/command-line.ts';

@@ -5,7 +5,7 @@
 import { inlineViewBytesMax } from '../../contract/limits.ts';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
 import { decodeBody, type StoredBody, type ViewTarget } from '../../store/derived/stored-body.ts';
-import type { EnvironmentScope } from '../../store/environment-scope.ts';
+import type { EnvironmentScope } from '../../store/scopes.ts';
 import { ReceivedChanges } from './received-changes.ts';
 
 /** A view that another view of an answer references. */

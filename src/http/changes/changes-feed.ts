@@ -7,7 +7,7 @@ import type { LiveFeeds } from '../../feed/live-feeds.ts';
 import { OffsetGoneError } from '../../feed/log-page.ts';
 import type { Position } from '../../feed/offset.ts';
 import type { SerializedPage } from '../../feed/serialized-page.ts';
-import type { EnvironmentScope } from '../../store/environment-scope.ts';
+import type { EnvironmentScope } from '../../store/scopes.ts';
 import { type Answer, acceptsEvents, eventsAnswer, jsonType } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
 import { requestedVersion, waitForVersion } from '../delivery/min-version.ts';

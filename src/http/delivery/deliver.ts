@@ -4,8 +4,8 @@ import { type ServedClaims, unpackServed } from '../../store/claims/claim-record
 import type { ViewTarget } from '../../store/derived/stored-body.ts';
 import { answerTags } from '../../store/derived/subjects.ts';
 import { viewTarget } from '../../store/derived/views.ts';
-import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
+import type { EnvironmentScope } from '../../store/scopes.ts';
 import type { Store } from '../../store/store.ts';
 import type { DeliveryRequest } from './delivery-request.ts';
 import { type ListedReference, type LoadedView, type ReferenceStyle, Rendering } from './render.ts';

@@ -8,16 +8,16 @@ import { domainOf, routeAnswers } from '../../config/urls/domains.ts';
 import { candidatePaths, type NormalUrl, normalizeUrl, type UrlForm } from '../../config/urls/url.ts';
 import { compareCodePoints } from '../../lib/code-points.ts';
 import type { Claim, ServedClaims } from '../../store/claims/claim-records.ts';
+import { fieldOfClaims } from '../../store/claims/claims.ts';
 import {
   readFirstOfHostnames,
   readFirstOfHosts,
   scanFirstOfHosts,
 } from '../../store/claims/competing-claims.ts';
-import { fieldOfClaims } from '../../store/claims/read-claims.ts';
 import { claimSubject, subjectKey } from '../../store/derived/subjects.ts';
-import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { claimField } from '../../store/keys.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
+import type { EnvironmentScope } from '../../store/scopes.ts';
 import type { Store } from '../../store/store.ts';
 import type { DeliveryRequest } from './delivery-request.ts';
 

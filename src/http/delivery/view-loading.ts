@@ -22,8 +22,8 @@ import {
 } from '../../store/derived/stored-body.ts';
 import { subjectKey, viewSubject } from '../../store/derived/subjects.ts';
 import { bodyIn, fieldOfLargeBody, fieldOfView } from '../../store/derived/views.ts';
-import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
+import type { EnvironmentScope } from '../../store/scopes.ts';
 import type { Store } from '../../store/store.ts';
 import type { ReadView, ReferencedViewCache } from '../cache/referenced-views.ts';
 import { type LoadedView, tooManyReferences } from './render.ts';

@@ -39,9 +39,9 @@ import {
   type PublishedTenants,
   publishTenants,
   readTenant,
+  recordRebuildOf,
   writtenDigest,
 } from '../../store/configuration/published-configuration.ts';
-import { recordRebuildOf } from '../../store/configuration/rebuild-generation.ts';
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';

@@ -18,7 +18,7 @@ import type { ExplainUrlAnswer, ExplainViewAnswer } from '../../contract/shapes-
 import { hasMoreCodePoints } from '../../lib/code-points.ts';
 import { quote } from '../../lib/quote.ts';
 import type { Claim } from '../../store/claims/claim-records.ts';
-import { readClaimFields, readServed } from '../../store/claims/read-claims.ts';
+import { readClaimFields, readServed } from '../../store/claims/claims.ts';
 import { readEntities } from '../../store/entities/entities.ts';
 import { claimField } from '../../store/keys.ts';
 import type { Store } from '../../store/store.ts';

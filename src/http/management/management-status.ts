@@ -4,7 +4,8 @@ import type { Tenant } from '../../config/configuration.ts';
 import { platformVersion } from '../../config/settings/platform-version.ts';
 import type { StatusAnswer } from '../../contract/shapes-management.ts';
 import { rebuildJobs, rebuildState } from '../../jobs/rebuild-job-queue.ts';
-import { readGenerations } from '../../store/configuration/rebuild-generation.ts';
+import { sum } from '../../lib/lists.ts';
+import { readGenerations } from '../../store/configuration/published-configuration.ts';
 import { countItems, listItemIndexes, type ScopedIndex } from '../../store/derived/items.ts';
 import { indexLabel } from '../../store/keys.ts';
 import { readBacklog } from '../../store/partitions/partition-state.ts';
@@ -103,5 +104,5 @@ export async function itemsOf(store: Store, index: ScopedIndex): Promise<number>
   const counts = await Promise.all(
     store.partitions.tags.map((_, partition) => countItems(store, partition, index)),
   );
-  return counts.reduce((sum, count) => sum + count, 0);
+  return sum(counts);
 }

@@ -3,6 +3,7 @@
 import type { Environment, Source, SourceGroup, Tenant } from '../../config/configuration.ts';
 import { parseDocumentPath, type SchemaFolder } from '../../config/document-path.ts';
 import type { TenantAnswer } from '../../contract/shapes-management.ts';
+import { sum } from '../../lib/lists.ts';
 import { countViews } from '../../store/change-log/logged-views.ts';
 import { readTenant } from '../../store/configuration/published-configuration.ts';
 import { countTypes } from '../../store/entities/directory.ts';
@@ -154,5 +155,5 @@ async function itemsIn(
   const counts = await Promise.all(
     environments.map(({ id }) => itemsOf(store, { scope: { tenant, environmentId: id }, index })),
   );
-  return counts.reduce((sum, count) => sum + count, 0);
+  return sum(counts);
 }

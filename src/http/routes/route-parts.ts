@@ -8,7 +8,7 @@ import type { ClientPrincipal } from '../../config/configuration.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { managementPageDefault, managementPageMax } from '../../contract/limits.ts';
 import type { RouteEntry, RouteScope } from '../../store/claims/routes.ts';
-import type { EnvironmentScope } from '../../store/environment-scope.ts';
+import type { EnvironmentScope } from '../../store/scopes.ts';
 import type { Call } from '../call.ts';
 import type { Services } from '../services.ts';
 import { queryParameters } from '../uws/text-decoding.ts';

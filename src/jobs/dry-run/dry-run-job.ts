@@ -3,12 +3,14 @@
  * "Dry runs"). It scans all entities once, and the URLs and handles whose claims would move. If it is interrupted, it continues
  * after the last saved portion; adding the moves of a portion again is harmless.
  */
+
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { knownSources } from '../../actors/rebuild/rescan.ts';
 import type { ConfigDocuments, Configuration } from '../../config/configuration.ts';
 import { type LoadOutcome, loadingSteps } from '../../config/documents/load.ts';
 import { dryRunCopiedEntitiesMax, sliceMs } from '../../contract/limits.ts';
+import { sum } from '../../lib/lists.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import type { JobRun } from '../../store/configuration/job-runner.ts';
@@ -17,11 +19,11 @@ import { readPublished, readTenant } from '../../store/configuration/published-c
 import { countProcessed } from '../../store/derived/processed.ts';
 import { addMoves, deleteDryRun, readContests, readDryRun } from '../../store/dry-runs/dry-run.ts';
 import { originIdsIn, typesIn } from '../../store/entities/directory.ts';
-import { waitUntilSettled } from '../../store/partitions/settled.ts';
-import { contestChanges } from '../../trial/dry-run/contests.ts';
+import { waitUntilSettled } from '../../store/partitions/partition-state.ts';
+import { type SourceRef, sourceField } from '../../store/scopes.ts';
+import { contestChanges, servedNow, withSame } from '../../trial/dry-run/contests.ts';
 import { emptyDiff } from '../../trial/dry-run/diff.ts';
 import { type DryRunContext, type EntityPlace, entityChanges } from '../../trial/dry-run/entity-changes.ts';
-import { servedNow, withSame } from '../../trial/dry-run/served-now.ts';
 import { PlannedCandidates, ScanTooLongError, type WalkBounds } from '../../trial/planned-candidates.ts';
 import { ReadOnlyLookups } from '../../verify/read-only-lookups.ts';
 import type { JobContext } from '../partition-job.ts';
@@ -183,7 +185,7 @@ class DryRun {
       for (const { tenant, sourceId } of await this.#sources(tag, context.planned)) {
         const types = (await typesIn(store, tag, { tenant, sourceId })).sort();
         for (const type of types) {
-          const place = { partition, source: `${tenant}|${sourceId}`, type };
+          const place = { partition, source: sourceField({ tenant, sourceId }), type };
           const after = from === null ? null : afterIn(from, place);
           if (after === 'passed') continue;
           await this.#outputsOfType(context, { tag, tenant, sourceId }, place, after);
@@ -236,12 +238,11 @@ class DryRun {
     }
   }
 
-  async #sources(tag: string, planned: Configuration): Promise<{ tenant: string; sourceId: string }[]> {
+  async #sources(tag: string, planned: Configuration): Promise<SourceRef[]> {
     const sources = (await knownSources(this.context.store, tag, planned)).filter(({ tenant }) =>
       this.#isIncluded(tenant),
     );
-    const keyOf = ({ tenant, sourceId }: { tenant: string; sourceId: string }) => `${tenant}|${sourceId}`;
-    return sources.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+    return sources.sort((a, b) => (sourceField(a) < sourceField(b) ? -1 : 1));
   }
 
   async #countEntities(planned: Configuration): Promise<number> {
@@ -254,7 +255,7 @@ class DryRun {
         );
       }),
     );
-    return counts.flat().reduce((sum, count) => sum + count, 0);
+    return sum(counts.flat());
   }
 
   /** Waits until the next portion may begin, at the rate of rebuilds. @returns its number of entities */

@@ -1,6 +1,8 @@
 /** Merges the answers of several workers. Counts of facets and JSON texts of rows may need a second round. */
+
 import { queryPageUnitsMax, querySliceMs } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
+import { sum } from '../../lib/lists.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import { CountSum, type FacetNeed, sharedNeeds } from '../../search/facets/merge.ts';
@@ -110,7 +112,7 @@ function assertOrder({ sort }: CheckedQuery, rows: readonly SentRow[]): void {
  * @throws RefusedQueryError if their total exceeds what a front should hold
  */
 function boundFacets(lengths: readonly number[]): void {
-  const length = lengths.reduce((sum, one) => sum + one, 0);
+  const length = sum(lengths);
   if (length > queryPageUnitsMax) throw new RefusedQueryError(facetsTooLarge);
 }
 

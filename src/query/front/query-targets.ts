@@ -6,8 +6,8 @@ import type { TextRules } from '../../schemas/definition/index-texts.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
-import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { indexName } from '../../store/keys.ts';
+import type { EnvironmentScope } from '../../store/scopes.ts';
 import { autoDefinition } from '../known-index-fields.ts';
 import type { BadOutcome, QueryTarget } from '../query-service.ts';
 

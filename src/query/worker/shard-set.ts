@@ -2,14 +2,17 @@
  * A worker's shards: one for each index of an environment, with the items of all partitions that the worker owns. The items of
  * a partition are loaded from Redis when it is opened, follow its commits afterwards, and are dropped when it is closed.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Configuration } from '../../config/configuration.ts';
+import { sum } from '../../lib/lists.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import type { PartReader } from '../../search/snapshot/parts.ts';
-import type { ItemChange, ItemSink } from '../../store/derived/changed-items.ts';
 import type { StoredItem } from '../../store/derived/item-record.ts';
 import {
   countItems,
+  type ItemChange,
+  type ItemSink,
   indexOfField,
   itemIndexField,
   listItemIndexes,
@@ -364,7 +367,7 @@ export class ShardSet implements ItemSink {
     if (!this.#isHeld(partition, held)) return;
     const indexes = await listItemIndexes(this.store, partition);
     const counts = await Promise.all(indexes.map((index) => countItems(this.store, partition, index)));
-    progress.total = counts.reduce((sum, count) => sum + count, 0);
+    progress.total = sum(counts);
     for (const index of indexes) {
       const live = this.#liveShard(itemIndexField(index), index);
       if (live === null) continue;

@@ -1,8 +1,10 @@
 /** Reads the change log of one environment (docs/design/changes.md "Reading"). */
-import type { EnvironmentScope } from '../environment-scope.ts';
+
+import { sum } from '../../lib/lists.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/redis-errors.ts';
 import { Script } from '../redis/script.ts';
+import type { EnvironmentScope } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import { type LoggedView, logField, loggedView, readLogNames } from './logged-views.ts';
 
@@ -165,5 +167,5 @@ export async function countChangesAfter(
       ];
     }),
   );
-  return counts.reduce((sum, count) => sum + count, 0);
+  return sum(counts);
 }

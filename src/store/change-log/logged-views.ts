@@ -4,9 +4,9 @@
  */
 import type { EntityRef } from '../../contract/ids.ts';
 import { longId, shortId } from '../codec/short-id.ts';
-import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/redis-errors.ts';
+import type { EnvironmentScope } from '../scopes.ts';
 import type { Store } from '../store.ts';
 
 /** Field of `keys.logs`. */
@@ -46,9 +46,19 @@ export function loggedView(member: string, names: ReadonlyMap<number, string>): 
   };
 }
 
-/** Member of `keys.log` and `keys.traces`. @param number of the view's `logName` */
-export function logMember(number: number, originId: string): string {
-  return `${number}:${originId}`;
+/** Members of views in `keys.log`, `keys.traces` and `keys.removed`, in the order given. @throws StoreUnavailableError */
+export async function readLogMembers(
+  store: Store,
+  tag: string,
+  scope: EnvironmentScope,
+  views: readonly LoggedView[],
+): Promise<string[]> {
+  const names = await readLogNames(store, tag, scope);
+  const numbers = new Map([...names].map(([number, name]) => [name, number]));
+  // No view has a number below 0.
+  return views.map(
+    ({ sourceId, alias, originId }) => `${numbers.get(logName(sourceId, alias)) ?? -1}:${originId}`,
+  );
 }
 
 /** `logName` by number. @throws StoreUnavailableError */

@@ -5,11 +5,11 @@
  */
 import { groupBy, portions } from '../../lib/lists.ts';
 import { changeMembers, noValue, scanMembers } from '../derived/member-hash.ts';
-import { type EnvironmentScope, isSameScope } from '../environment-scope.ts';
 import { keys, viewIdentity } from '../keys.ts';
 import type { Caller } from '../ownership/lease.ts';
 import type { LuaValue } from '../redis/lua-list.ts';
 import { answerOf } from '../redis/redis-errors.ts';
+import { type EnvironmentScope, isSameScope } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import { type LoggedView, logField } from './logged-views.ts';
 
@@ -18,7 +18,7 @@ const listedMax = 1000;
 
 /** The name of a view in a reference: without the source if both views have the same source. */
 export function referenceText({ sourceId }: Pick<LoggedView, 'sourceId'>, view: LoggedView): string {
-  return viewIdentity(view.sourceId === sourceId ? '' : view.sourceId, view.alias, view.originId);
+  return viewIdentity(view.sourceId === sourceId ? { ...view, sourceId: '' } : view);
 }
 
 export function viewOfReference({ sourceId }: Pick<LoggedView, 'sourceId'>, text: string): LoggedView {
@@ -133,9 +133,8 @@ export function referrersKey(
   { tenant, environmentId }: EnvironmentScope,
   target: LoggedView,
 ): string {
-  const { sourceId, originId, alias } = target;
-  const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, originId));
-  return keys.referrers(tag, tenant, environmentId, viewIdentity(sourceId, alias, originId));
+  const tag = store.partitions.tag(store.partitions.ofEntity(target.sourceId, target.originId));
+  return keys.referrers(tag, tenant, environmentId, viewIdentity(target));
 }
 
 /** Idempotent. @throws FencedError, StoreUnavailableError */

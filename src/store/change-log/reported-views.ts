@@ -7,12 +7,12 @@ import {
   packFormerClaim,
   unpackFormerClaim,
 } from '../derived/processed-record.ts';
-import { type EnvironmentScope, isSameScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
 import type { LuaValue } from '../redis/lua-list.ts';
 import { answerOf } from '../redis/redis-errors.ts';
+import { type EnvironmentScope, isSameScope } from '../scopes.ts';
 import type { Store } from '../store.ts';
-import { type LoggedView, logField, logMember, logName, readLogNames } from './logged-views.ts';
+import { type LoggedView, logField, logName, readLogMembers } from './logged-views.ts';
 
 /** The last state of a removed view. */
 export interface RemovedView {
@@ -127,11 +127,7 @@ export async function readRemovedViews(
   views: readonly LoggedView[],
 ): Promise<(RemovedView | null)[]> {
   const key = keys.removed(tag, scope.tenant, scope.environmentId);
-  const names = await readLogNames(store, tag, scope);
-  const numbers = new Map([...names].map(([number, name]) => [name, number]));
-  const members = views.map(({ sourceId, alias, originId }) =>
-    logMember(numbers.get(logName(sourceId, alias)) ?? -1, originId),
-  );
+  const members = await readLogMembers(store, tag, scope, views);
   const stored = await answerOf(store.client.hmgetBuffer(key, ...members));
   return stored.map((removed) => removed && decodeRemoved(removed));
 }

@@ -1,12 +1,12 @@
 /** Finds claims of views that are served, or were until recently (docs/design/changes.md "The log"). */
 import { groupBy } from '../../lib/lists.ts';
-import type { Claim } from '../claims/claim-records.ts';
+import { type Claim, claimTag } from '../claims/claim-records.ts';
+import { readServed } from '../claims/claims.ts';
 import { competingClaimField, readFirstOfHosts, scanFirstOfHosts } from '../claims/competing-claims.ts';
-import { claimTag, readServed } from '../claims/read-claims.ts';
 import type { FormerClaim } from '../derived/processed-record.ts';
-import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/redis-errors.ts';
+import type { EnvironmentScope } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import type { LoggedView } from './logged-views.ts';
 

@@ -2,11 +2,12 @@
  * Trims the change log: removes expired traces and claims that are no longer served, and the logs of environments that are
  * no longer configured.
  */
-import type { EnvironmentScope } from '../environment-scope.ts';
+
 import { keys } from '../keys.ts';
 import type { Lease } from '../ownership/lease.ts';
 import { answerOf } from '../redis/redis-errors.ts';
 import { OwnerScript, Script } from '../redis/script.ts';
+import type { EnvironmentScope } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import { logField, scopeOfLogField } from './logged-views.ts';
 

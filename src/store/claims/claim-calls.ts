@@ -5,10 +5,10 @@ import { assert } from '../../lib/assert.ts';
 import { groupBy } from '../../lib/lists.ts';
 import { digestOf } from '../codec/digest.ts';
 import { claimSubject } from '../derived/subjects.ts';
-import { isSameScope } from '../environment-scope.ts';
 import { keys, routesEnd, urlFormOfField } from '../keys.ts';
 import { type LuaValue, packForLua } from '../redis/lua-list.ts';
 import { sortByText } from '../redis/ordered-lists.ts';
+import { isSameScope } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import { type ClaimWrite, packClaim } from './claim-records.ts';
 

@@ -1,9 +1,11 @@
-/** The stored form of claims on URLs and handles: single claims, and records of claim fields. */
+/** Where claims on URLs and handles are stored, and in which form: single claims, and records of claim fields. */
 import type { EntityRef } from '../../contract/ids.ts';
 import { pack, unpack } from '../codec/pack.ts';
 import { longId, shortId } from '../codec/short-id.ts';
-import type { EnvironmentScope } from '../environment-scope.ts';
+import { claimSubject } from '../derived/subjects.ts';
 import { textOfField } from '../keys.ts';
+import type { EnvironmentScope } from '../scopes.ts';
+import type { Store } from '../store.ts';
 
 /** A claim on a URL path or a handle. */
 export interface Claim {
@@ -17,6 +19,16 @@ export interface Claim {
   readonly display: string;
   /** Target URL of a redirect; null for a page. */
   readonly redirect: string | null;
+}
+
+/** The partition of a claim field. */
+export function claimPartition({ partitions }: Store, scope: EnvironmentScope, field: string): number {
+  return partitions.ofText(claimSubject(scope, field));
+}
+
+/** Tag of the partition of a claim field. */
+export function claimTag(store: Store, scope: EnvironmentScope, field: string): string {
+  return store.partitions.tag(claimPartition(store, scope, field));
 }
 
 /** The target of a redirect; `isPage` for a page. */

@@ -1,22 +1,69 @@
-/** Writes claims of views on URLs and handles. */
-import { claimSubject } from '../derived/subjects.ts';
-import type { EnvironmentScope } from '../environment-scope.ts';
+/** Reads and writes claims of views on URLs and handles. */
+import { sum } from '../../lib/lists.ts';
 import { keys } from '../keys.ts';
 import type { Caller } from '../ownership/lease.ts';
+import type { HashField } from '../redis/field-reader.ts';
+import { answerOf } from '../redis/redis-errors.ts';
 import { OwnerScript } from '../redis/script.ts';
+import type { EnvironmentScope } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import { byPartition, type ClaimGroup, claimParts, lanesOf, packCall } from './claim-calls.ts';
-import type { ClaimWrite } from './claim-records.ts';
+import { type Claim, type ClaimWrite, claimTag, type ServedClaims, unpackServed } from './claim-records.ts';
+import { readCompetingClaims } from './competing-claims.ts';
+
+/** The served claims of claim fields, in the given order. @throws StoreUnavailableError */
+export async function readServed(
+  store: Store,
+  scope: EnvironmentScope,
+  fields: readonly string[],
+): Promise<ServedClaims[]> {
+  const stored = await store.fields.read(fields.map((field) => fieldOfClaims(store, scope, field)));
+  return fields.map((field, at) => unpackServed(field, stored[at]));
+}
+
+/**
+ * All claims of claim fields, in the given order, sorted by rank.
+ * @param limit stop after this many claims of a contested field, which are then not necessarily the first by rank
+ * @throws StoreUnavailableError
+ */
+export async function readClaimFields(
+  store: Store,
+  scope: EnvironmentScope,
+  fields: readonly string[],
+  limit?: number,
+): Promise<Claim[][]> {
+  const served = await readServed(store, scope, fields);
+  return await Promise.all(
+    served.map(async ({ claims, isContested }, index) => {
+      if (!isContested) return [...claims];
+      const competing = await readCompetingClaims(store, scope, fields[index] ?? '', limit);
+      return competing.flatMap(({ claim }) => claim ?? []);
+    }),
+  );
+}
+
+/** The location of the record of a claim field. */
+export function fieldOfClaims(store: Store, scope: EnvironmentScope, field: string): HashField {
+  return { key: keys.claims(claimTag(store, scope, field), scope.tenant, scope.environmentId), field };
+}
+
+/** Number of URLs and handles that several views claim. @throws StoreUnavailableError */
+export async function countClashes(
+  store: Store,
+  { tenant, environmentId }: EnvironmentScope,
+): Promise<number> {
+  const counts = await answerOf(
+    Promise.all(
+      store.partitions.tags.map((tag) => store.client.hlen(keys.clashes(tag, tenant, environmentId))),
+    ),
+  );
+  return sum(counts);
+}
 
 const claimScript = new OwnerScript<number>('claims/claim', 1, claimParts);
 
 /** Announcements kept per partition; a reader that falls behind more empties its cache. */
 export const changesKept = 500;
-
-/** The partition of a claim field. */
-export function partitionOf(store: Store, scope: EnvironmentScope, field: string): number {
-  return store.partitions.ofText(claimSubject(scope, field));
-}
 
 /** Applies claims, in order for each field. Idempotent. @throws FencedError, StoreUnavailableError */
 export async function writeClaims(

@@ -3,14 +3,14 @@
  * and may not contain all of them. The cost of a read depends on the size of its result, not on how many views claim the field.
  */
 
+import { groupBy } from '../../lib/lists.ts';
 import { longId, shortId } from '../codec/short-id.ts';
-import { claimSubject } from '../derived/subjects.ts';
-import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
 import { type LuaValue, packForLua } from '../redis/lua-list.ts';
 import { Script } from '../redis/script.ts';
+import type { EnvironmentScope } from '../scopes.ts';
 import type { Store } from '../store.ts';
-import { type Claim, unpackClaim } from './claim-records.ts';
+import { type Claim, claimTag, unpackClaim } from './claim-records.ts';
 
 const competingScript = new Script<Buffer[][]>('claims/competing', 2);
 const claimsPerRead = 200;
@@ -131,10 +131,6 @@ function claimAt(rank: Buffer): RankedClaim {
   };
 }
 
-function tagOfField(store: Store, scope: EnvironmentScope, field: string): string {
-  return store.partitions.tag(store.partitions.ofText(claimSubject(scope, field)));
-}
-
 /** All claims of a contested field, sorted by rank. @throws StoreUnavailableError */
 export async function readCompetingClaims(
   store: Store,
@@ -142,7 +138,7 @@ export async function readCompetingClaims(
   field: string,
   limit = Number.POSITIVE_INFINITY,
 ): Promise<CompetingClaim[]> {
-  const tag = tagOfField(store, scope, field);
+  const tag = claimTag(store, scope, field);
   const competing: CompetingClaim[] = [];
   for (let from = 'h'; competing.length < limit; ) {
     const range = { field, from, to: 'i', limit: claimsPerRead, isPerHost: false };
@@ -167,23 +163,15 @@ export async function readFirstOfHosts(
   scope: EnvironmentScope,
   asked: readonly HostOfField[],
 ): Promise<(Claim | null)[]> {
-  const byTag = new Map<string, number[]>();
-  for (const [index, { field }] of asked.entries()) {
-    const tag = tagOfField(store, scope, field);
-    byTag.set(tag, [...(byTag.get(tag) ?? []), index]);
-  }
-  const claims = new Array<Claim | null>(asked.length).fill(null);
+  const claims = new Map<HostOfField, Claim | null>();
   await Promise.all(
-    [...byTag].map(async ([tag, places]) => {
-      const ranges = places.flatMap((place) => {
-        const { field, host } = asked[place] ?? {};
-        return field === undefined ? [] : [rangeOfHost(field, host ?? '')];
-      });
+    [...groupBy(asked, ({ field }) => claimTag(store, scope, field))].map(async ([tag, group]) => {
+      const ranges = group.map(({ field, host }) => rangeOfHost(field, host ?? ''));
       const found = await readRanges(store, scope, tag, ranges);
-      for (const [index, place] of places.entries()) claims[place] = found[index]?.[0]?.claim ?? null;
+      for (const [index, one] of group.entries()) claims.set(one, found[index]?.[0]?.claim ?? null);
     }),
   );
-  return claims;
+  return asked.map((one) => claims.get(one) ?? null);
 }
 
 function rangeOfHost(field: string, host: string): RankRange {
@@ -207,7 +195,7 @@ export async function readFirstOfHostnames(
     rangeOfHost(field, name),
     { field, from: `h${name}:`, to: `h${name};`, limit: portsMax, isPerHost: true },
   ]);
-  const found = await readRanges(store, scope, tagOfField(store, scope, field), ranges);
+  const found = await readRanges(store, scope, claimTag(store, scope, field), ranges);
   return found
     .flat()
     .sort((a, b) => Buffer.compare(a.rank, b.rank))
@@ -220,7 +208,7 @@ export async function* scanFirstOfHosts(
   scope: EnvironmentScope,
   field: string,
 ): AsyncGenerator<Claim[]> {
-  const tag = tagOfField(store, scope, field);
+  const tag = claimTag(store, scope, field);
   for (let from = 'w'; ; ) {
     const range = { field, from, to: 'x', limit: claimsPerRead, isPerHost: false };
     const [found = []] = await readRanges(store, scope, tag, [range]);

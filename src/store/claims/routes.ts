@@ -1,15 +1,16 @@
 /** The list of routes: the URLs that claims serve (docs/reference/http.md "Listing routes"). */
 
 import { normalizeUrl, type UrlForm } from '../../config/urls/url.ts';
+import { sum } from '../../lib/lists.ts';
 import { readProcessedStamps } from '../derived/processed.ts';
-import type { EnvironmentScope } from '../environment-scope.ts';
 import { claimField, keys } from '../keys.ts';
 import { behind, comparing, listLengths, readPageOfAll } from '../redis/ordered-lists.ts';
 import { answerOf } from '../redis/redis-errors.ts';
+import type { EnvironmentScope } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import type { Claim } from './claim-records.ts';
+import { readServed } from './claims.ts';
 import { readFirstOfHosts } from './competing-claims.ts';
-import { readServed } from './read-claims.ts';
 
 export interface RouteEntry {
   readonly url: string;
@@ -114,10 +115,6 @@ export async function countRoutes(
     ),
   );
   return sum(counts);
-}
-
-function sum(counts: readonly number[]): number {
-  return counts.reduce((total, count) => total + count, 0);
 }
 
 /** The routes of listed URLs, without hidden ones. */

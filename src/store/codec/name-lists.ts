@@ -11,6 +11,7 @@ import { BoundedCache } from '../../lib/bounded-cache.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/redis-errors.ts';
 import { Script } from '../redis/script.ts';
+import type { SourceRef } from '../scopes.ts';
 import type { Store } from '../store.ts';
 
 /** Names that records omit, in order. */
@@ -95,10 +96,8 @@ export function nameListFor(names: readonly string[]): NameList {
 }
 
 /** The entities of a source in a partition, and their outputs. */
-export interface NamesPlace {
+export interface NamesPlace extends SourceRef {
   readonly tag: string;
-  readonly tenant: string;
-  readonly sourceId: string;
 }
 
 /**
@@ -121,15 +120,12 @@ export async function readNames(
 }
 
 /** A cached list; undefined if it must be read (`findNames`). */
-export function knownNames(
-  source: Pick<NamesPlace, 'tenant' | 'sourceId'>,
-  digest: Uint8Array,
-): readonly string[] | undefined {
+export function knownNames(source: SourceRef, digest: Uint8Array): readonly string[] | undefined {
   return read.get(readKey(source, digest));
 }
 
 /** The cache key includes the source, so that a crafted collision cannot change the names in records of another tenant. */
-function readKey({ tenant, sourceId }: Pick<NamesPlace, 'tenant' | 'sourceId'>, digest: Uint8Array): string {
+function readKey({ tenant, sourceId }: SourceRef, digest: Uint8Array): string {
   const text = Buffer.from(digest.buffer, digest.byteOffset, digest.byteLength).toString('latin1');
   return `${text}${tenant}:${sourceId}`;
 }

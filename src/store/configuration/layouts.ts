@@ -9,11 +9,11 @@ import type { Configuration } from '../../config/configuration.ts';
 import type { LookupLayout } from '../../schemas/lookup-layout.ts';
 import type { LookupPlan } from '../../schemas/lookup-plan.ts';
 import { pack, unpack } from '../codec/pack.ts';
-import { sourceField } from '../derived/processed.ts';
 import { keys, platformTag } from '../keys.ts';
 import { answerOf, storeError } from '../redis/redis-errors.ts';
 import { surviving } from '../redis/replication.ts';
 import { Script, type ScriptArgument } from '../redis/script.ts';
+import { type SourceRef, sourceField, sourceOfField } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import {
   exactUrls,
@@ -26,12 +26,6 @@ import {
 
 const fillScript = new Script<0 | 1>('configuration/fill', 2);
 const retireScript = new Script<0 | 1>('configuration/retire', 1);
-
-/** Identifies a source. */
-export interface SourceRef {
-  readonly tenant: string;
-  readonly sourceId: string;
-}
 
 /** The layouts of all sources at one time. */
 export class LayoutStates {
@@ -57,16 +51,16 @@ export class LayoutStates {
   }
 
   /** The layout that lookups over the source read; null while none is complete. */
-  completeOf({ tenant, sourceId }: SourceRef): LookupLayout | null {
-    return this.complete.get(sourceField(tenant, sourceId)) ?? null;
+  completeOf(source: SourceRef): LookupLayout | null {
+    return this.complete.get(sourceField(source)) ?? null;
   }
 
   /**
    * The layouts in which entities of the source are indexed: the one that the configuration requires, the one that lookups
    * read, and the previous one. A worker that has not received the change may still read the previous one.
    */
-  keptOf({ tenant, sourceId }: SourceRef, wanted: LookupLayout | null): LookupLayout[] {
-    const field = sourceField(tenant, sourceId);
+  keptOf(source: SourceRef, wanted: LookupLayout | null): LookupLayout[] {
+    const field = sourceField(source);
     const kept = [wanted, this.complete.get(field), this.previous.get(field)].filter(
       (layout) => layout != null,
     );
@@ -80,10 +74,7 @@ export class LayoutStates {
 
   /** Sources with a complete layout. */
   get sources(): SourceRef[] {
-    return [...this.complete.keys()].map((field) => {
-      const [tenant = '', sourceId = ''] = field.split('|');
-      return { tenant, sourceId };
-    });
+    return [...this.complete.keys()].map(sourceOfField);
   }
 }
 
@@ -117,7 +108,7 @@ export async function layoutsVersion(store: Store): Promise<number> {
 export function initialLayoutFields({ tenants }: Configuration): ScriptArgument[] {
   return [...tenants.values()].flatMap(({ alias, lookupLayouts, urlForm }) => [
     ...[...lookupLayouts].flatMap(([sourceId, layout]) => [
-      `r|${sourceField(alias, sourceId)}`,
+      `r|${sourceField({ tenant: alias, sourceId })}`,
       pack(layout),
     ]),
     ...(urlForm === 'exact'
@@ -146,19 +137,13 @@ export async function recordFilled(
   store: Store,
   generation: number,
   partition: number,
-  { tenant, sourceId }: SourceRef,
+  source: SourceRef,
   wanted: LookupLayout | null,
 ): Promise<void> {
   const isComplete = await fillScript.run(
     store.client,
     [keys.configuration, keys.layouts],
-    [
-      generation,
-      partition,
-      store.partitions.count,
-      sourceField(tenant, sourceId),
-      wanted === null ? '' : pack(wanted),
-    ],
+    [generation, partition, store.partitions.count, sourceField(source), wanted === null ? '' : pack(wanted)],
   );
   if (isComplete === 1) await notifyProcesses(store);
 }

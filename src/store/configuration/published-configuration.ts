@@ -2,19 +2,22 @@
  * The published configuration. Its documents are in Redis, so that all processes on all hosts use the same one. The documents
  * of a tenant are a separate field, whose name contains their fingerprint, so that unchanged tenants are neither read nor
  * written.
+ *
+ * Each published configuration has a generation, which is rebuilt: whether its jobs are queued, and which tenants may see the
+ * rebuild, because its id is easy to guess.
  */
-
 import type { ConfigDocuments, Configuration } from '../../config/configuration.ts';
 import { byTenant, canonicalDigest, fingerprintOf } from '../../config/documents/canonical.ts';
 import type { TenantTexts } from '../../config/documents/load.ts';
 import { documentsOfTenant } from '../../config/documents/tenant-folder.ts';
+import { jobKnownSeconds } from '../../contract/limits.ts';
 import { script } from '../../lib/typed-command.mjs';
 import { pack, unpack } from '../codec/pack.ts';
-import { sourceField } from '../derived/processed.ts';
 import { keys, platformTag } from '../keys.ts';
 import { answerOf, StoreFullError } from '../redis/redis-errors.ts';
 import { surviving } from '../redis/replication.ts';
 import { Script } from '../redis/script.ts';
+import { sourceField, sourceOfField } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import { webhookField } from '../webhooks/webhook-states.ts';
 import { initialLayoutFields } from './layouts.ts';
@@ -147,12 +150,12 @@ function webhookNames({ tenants }: Configuration): string[] {
 
 function sourceFields({ tenants }: Configuration): string[] {
   return [...tenants.values()].flatMap(({ alias, sources }) =>
-    [...sources.keys()].map((sourceId) => sourceField(alias, sourceId)),
+    [...sources.keys()].map((sourceId) => sourceField({ tenant: alias, sourceId })),
   );
 }
 
 function purgedError(field: string): ConfigurationRefusedError {
-  const [tenant = '', sourceId = ''] = field.split('|');
+  const { tenant, sourceId } = sourceOfField(field);
   return new ConfigurationRefusedError(
     `Source ${sourceId} of tenant ${tenant} is being purged. Wait until ${script('purge')} has ended ` +
       '(run it again if it was interrupted), then run this again.',
@@ -270,4 +273,32 @@ async function unlessActive(store: Store, digest: string, error: unknown): Promi
 /** Generation of the active configuration; 0 before the first publication. @throws StoreUnavailableError */
 export async function activeGeneration(store: Store): Promise<number> {
   return Number((await answerOf(store.client.hget(keys.configuration, 'generation'))) ?? 0);
+}
+
+export interface Generations {
+  /** Active generation; 0 before the first publication. */
+  readonly active: number;
+  /** Last generation whose rebuild jobs were all added. */
+  readonly enqueued: number;
+}
+
+/** @throws StoreUnavailableError */
+export async function readGenerations(store: Store): Promise<Generations> {
+  const [active, enqueued] = await answerOf(store.client.hmget(keys.configuration, 'generation', 'rebuilt'));
+  return { active: Number(active ?? 0), enqueued: Number(enqueued ?? 0) };
+}
+
+/** Records that all rebuild jobs of a generation are in the queue. @throws StoreUnavailableError */
+export async function recordEnqueued(store: Store, generation: number): Promise<void> {
+  await answerOf(store.client.hset(keys.configuration, 'rebuilt', generation));
+}
+
+/** Records that a tenant received the id of a rebuild. @throws StoreUnavailableError */
+export async function recordRebuildOf(store: Store, tenant: string, generation: number): Promise<void> {
+  await answerOf(store.client.set(keys.rebuildOf(tenant, generation), '1', 'EX', jobKnownSeconds));
+}
+
+/** @throws StoreUnavailableError */
+export async function isRebuildOf(store: Store, tenant: string, generation: number): Promise<boolean> {
+  return (await answerOf(store.client.exists(keys.rebuildOf(tenant, generation)))) === 1;
 }

@@ -3,13 +3,12 @@
  * purge prevents a configuration from adding the sources again meanwhile.
  */
 import { randomBytes } from 'node:crypto';
-import { sourceField } from '../derived/processed.ts';
 import { keys, platformTag } from '../keys.ts';
 import { answerOf } from '../redis/redis-errors.ts';
 import { surviving } from '../redis/replication.ts';
 import { Script } from '../redis/script.ts';
+import { type SourceRef, sourceField, sourceOfField } from '../scopes.ts';
 import type { Store } from '../store.ts';
-import type { SourceRef } from './layouts.ts';
 
 const beginScript = new Script<Buffer>('configuration/purge', 2);
 const purgedScript = new Script<0 | 1>('configuration/purged', 1);
@@ -34,9 +33,12 @@ export async function beginPurge(
   sources: readonly SourceRef[],
 ): Promise<string | null> {
   const token = randomBytes(8).toString('hex');
-  const fields = sources.map(({ tenant, sourceId }) => sourceField(tenant, sourceId));
   const under = await surviving(store.replication, [platformTag], () =>
-    beginScript.run(store.client, [keys.configuration, keys.purge], [token, generation, ...fields]),
+    beginScript.run(
+      store.client,
+      [keys.configuration, keys.purge],
+      [token, generation, ...sources.map(sourceField)],
+    ),
   );
   return under.length === 0 ? null : under.toString();
 }
@@ -45,10 +47,10 @@ export async function beginPurge(
 export async function readPurge(store: Store): Promise<Purge | null> {
   const { token, generation, ...rest } = await answerOf(store.client.hgetall(keys.purge));
   if (token === undefined) return null;
-  const sources = Object.keys(rest).flatMap((field) => {
-    const [tenant, sourceId] = field.split('|');
-    return tenant === undefined || sourceId === undefined ? [] : [{ tenant, sourceId }];
-  });
+  // The other fields name partitions.
+  const sources = Object.keys(rest)
+    .filter((field) => field.includes('|'))
+    .map(sourceOfField);
   return { token, generation: Number(generation), sources };
 }
 

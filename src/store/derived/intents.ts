@@ -11,6 +11,7 @@ import { keys } from '../keys.ts';
 import type { Lease } from '../ownership/lease.ts';
 import { answerOf } from '../redis/redis-errors.ts';
 import { OwnerScript } from '../redis/script.ts';
+import type { EntityName } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import type { Suspect } from './dependents.ts';
 
@@ -23,12 +24,12 @@ export type Intent = readonly Suspect[];
 export type IntentNote = ReadonlyMap<string, Intent>;
 
 /** The name of an entity in a note; only the originId may contain a bar. */
-export function intentName(tenant: string, sourceId: string, originId: string): string {
+export function intentName({ tenant, sourceId, originId }: EntityName): string {
   return `${tenant}|${sourceId}|${originId}`;
 }
 
 /** The entity of a name. */
-export function intentOwner(name: string): { tenant: string; sourceId: string; originId: string } {
+export function intentOwner(name: string): EntityName {
   const [tenant = '', sourceId = '', ...originId] = name.split('|');
   return { tenant, sourceId, originId: originId.join('|') };
 }

@@ -1,6 +1,5 @@
 /** Scans the keys of a store, which is the only way to find data without records. */
-import { Redis } from 'ioredis';
-import type { RedisClient } from '../redis/redis-connection.ts';
+import { mastersOf } from '../redis/redis-connection.ts';
 import { answerOf } from '../redis/redis-errors.ts';
 import { hashPortion, keyNames, portionsFrom, sortedPortion } from '../redis/scan.ts';
 import type { Store } from '../store.ts';
@@ -43,11 +42,7 @@ export async function* scanStoredKeys(store: Store): AsyncGenerator<StoredKey[]>
 
 /** Names of keys that match a Redis pattern. @throws StoreUnavailableError */
 export async function* scanKeyNames(store: Store, pattern: string): AsyncGenerator<string[]> {
-  for (const node of nodesOf(store.client)) yield* keyNames(node, pattern, keysPerScan);
-}
-
-function nodesOf(client: RedisClient): Redis[] {
-  return client instanceof Redis ? [client] : client.nodes('master');
+  for (const node of mastersOf(store.client)) yield* keyNames(node, pattern, keysPerScan);
 }
 
 /** Fields and values of a hash, in portions. @throws StoreUnavailableError */

@@ -5,6 +5,7 @@ import { keys } from '../keys.ts';
 import { answerOf } from '../redis/redis-errors.ts';
 import { hashPortion, portionsFrom, type ScanPlace } from '../redis/scan.ts';
 import { readFields } from '../redis/send.ts';
+import { type SourceRef, sourceOfField } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import {
   decodeProcessed,
@@ -49,24 +50,12 @@ async function withNames(
   });
 }
 
-/** Field of `keys.sources`. */
-export function sourceField(tenant: string, sourceId: string): string {
-  return `${tenant}|${sourceId}`;
-}
-
 /**
  * All sources whose entities were ever processed in a partition, even if no longer configured.
  * @throws StoreUnavailableError
  */
-export async function processedSources(
-  store: Store,
-  tag: string,
-): Promise<{ tenant: string; sourceId: string }[]> {
-  const fields = await answerOf(store.client.hkeys(keys.sources(tag)));
-  return fields.map((field) => {
-    const [tenant = '', sourceId = ''] = field.split('|');
-    return { tenant, sourceId };
-  });
+export async function processedSources(store: Store, tag: string): Promise<SourceRef[]> {
+  return (await answerOf(store.client.hkeys(keys.sources(tag)))).map(sourceOfField);
 }
 
 /**

@@ -280,7 +280,7 @@ function referencesIn(
     const [alias, originId] = [take(first), take(second)];
     const identity = sourceId.includes(':')
       ? identityOfNone(sourceId, alias, originId)
-      : viewIdentity(sourceId, alias, originId);
+      : viewIdentity({ sourceId, alias, originId });
     return { target: { sourceId, alias, originId, identity }, viewId: null, path: take(third) };
   });
 }

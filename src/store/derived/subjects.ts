@@ -16,15 +16,14 @@
 import { type EntityRef, parseViewId } from '../../contract/ids.ts';
 import { cacheTagsBytesMax } from '../../contract/limits.ts';
 import { digestText, strongDigest } from '../codec/digest.ts';
-import type { EnvironmentScope } from '../environment-scope.ts';
 import { foldedField, isUrlField, viewIdentity } from '../keys.ts';
+import type { EnvironmentScope } from '../scopes.ts';
+
+type View = EntityRef & { readonly alias: string };
 
 /** A view, existing or missing. */
-export function viewSubject(
-  { tenant, environmentId }: EnvironmentScope,
-  { sourceId, alias, originId }: EntityRef & { readonly alias: string },
-): string {
-  return `${tenant}:${environmentId}:v:${viewIdentity(sourceId, alias, originId)}`;
+export function viewSubject({ tenant, environmentId }: EnvironmentScope, view: View): string {
+  return `${tenant}:${environmentId}:v:${viewIdentity(view)}`;
 }
 
 /** A claim field (`claimField`), claimed or not. */
@@ -41,8 +40,6 @@ export function itemsSubject({ tenant, environmentId }: EnvironmentScope, index:
 export function subjectKey(subject: string): string {
   return digestText(subject);
 }
-
-type View = EntityRef & { readonly alias: string };
 
 /** Everything that a response was built from. */
 export interface AnswerParts {

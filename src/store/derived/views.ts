@@ -1,28 +1,26 @@
 /** Views as JSON text cut at its references. Delivery concatenates bytes and does not parse. */
 import type { EntityRef } from '../../contract/ids.ts';
 import { findNames, knownNames } from '../codec/name-lists.ts';
-import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys, largeBodyField, viewField, viewIdentity } from '../keys.ts';
 import type { HashField } from '../redis/field-reader.ts';
 import { answerOf } from '../redis/redis-errors.ts';
+import type { EnvironmentScope } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import { namesDigestOfBody, withNames } from './nameless-body.ts';
 import { bytesApart, decodeBody, type StoredBody, type ViewTarget } from './stored-body.ts';
 
+type View = EntityRef & { readonly alias: string };
+
 /** A view with its identity, for references and reads. */
-export function viewTarget({
-  sourceId,
-  alias,
-  originId,
-}: EntityRef & { readonly alias: string }): ViewTarget {
-  return { sourceId, alias, originId, identity: viewIdentity(sourceId, alias, originId) };
+export function viewTarget({ sourceId, alias, originId }: View): ViewTarget {
+  return { sourceId, alias, originId, identity: viewIdentity({ sourceId, alias, originId }) };
 }
 
 /** Where a view is stored. */
 export function fieldOfView(
   { partitions }: Store,
   { tenant, environmentId }: EnvironmentScope,
-  { sourceId, alias, originId }: EntityRef & { readonly alias: string },
+  { sourceId, alias, originId }: View,
 ): HashField {
   const tag = partitions.tag(partitions.ofEntity(sourceId, originId));
   return { key: keys.views(tag, tenant, environmentId, sourceId), field: viewField(alias, originId) };
@@ -32,7 +30,7 @@ export function fieldOfView(
 export async function viewsAreThere(
   store: Store,
   scope: EnvironmentScope,
-  refs: readonly (EntityRef & { readonly alias: string })[],
+  refs: readonly View[],
 ): Promise<boolean[]> {
   return await answerOf(
     Promise.all(
@@ -88,7 +86,7 @@ async function readBodyIn(
 export async function readView(
   store: Store,
   scope: EnvironmentScope,
-  ref: EntityRef & { readonly alias: string },
+  ref: View,
   bytesMax = Number.POSITIVE_INFINITY,
 ): Promise<StoredBody | null> {
   const field = fieldOfView(store, scope, ref);

@@ -10,18 +10,14 @@ import {
 } from '../redis/ordered-lists.ts';
 import { answerOf } from '../redis/redis-errors.ts';
 import { Script } from '../redis/script.ts';
+import type { SourceRef } from '../scopes.ts';
 import type { Store } from '../store.ts';
 
 const forgetScript = new Script<0 | 1>('entities/forget-type', 2);
 const forgottenAtOnce = 100;
 
-interface DirectorySource {
-  readonly tenant: string;
-  readonly sourceId: string;
-}
-
 /** Types of the entities of a source -> count, in code-point order. @throws StoreUnavailableError */
-export async function countTypes(store: Store, source: DirectorySource): Promise<Map<string, number>> {
+export async function countTypes(store: Store, source: SourceRef): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   await Promise.all(
     store.partitions.tags.map(async (tag) => {
@@ -47,11 +43,7 @@ export interface DirectoryPage {
 }
 
 /** OriginIds of processed entities in code-point order, at most `limit`. @throws StoreUnavailableError */
-export async function listOriginIds(
-  store: Store,
-  source: DirectorySource,
-  page: DirectoryPage,
-): Promise<string[]> {
+export async function listOriginIds(store: Store, source: SourceRef, page: DirectoryPage): Promise<string[]> {
   const { tenant, sourceId } = source;
   const lists = await Promise.all(
     store.partitions.tags.map(async (tag) => {
@@ -71,7 +63,7 @@ function listPage({ after, before, limit }: Omit<DirectoryPage, 'type'>): ListPa
 export async function originIdsIn(
   store: Store,
   tag: string,
-  type: DirectorySource & { readonly type: string },
+  type: SourceRef & { readonly type: string },
   after: string | null,
   limit: number,
 ): Promise<string[]> {
@@ -80,16 +72,12 @@ export async function originIdsIn(
 }
 
 /** Entity types that a partition has or once had of a source. @throws StoreUnavailableError */
-export async function typesIn(
-  store: Store,
-  tag: string,
-  { tenant, sourceId }: DirectorySource,
-): Promise<string[]> {
+export async function typesIn(store: Store, tag: string, { tenant, sourceId }: SourceRef): Promise<string[]> {
   return await answerOf(store.client.hkeys(keys.entityTypes(tag, tenant, sourceId)));
 }
 
 /** Removes the types of a source without entities in a partition. @throws StoreUnavailableError */
-export async function forgetTypes(store: Store, tag: string, source: DirectorySource): Promise<void> {
+export async function forgetTypes(store: Store, tag: string, source: SourceRef): Promise<void> {
   const { tenant, sourceId } = source;
   const typesKey = keys.entityTypes(tag, tenant, sourceId);
   for (const types of portions(await typesIn(store, tag, source), forgottenAtOnce)) {
@@ -105,7 +93,7 @@ export async function forgetTypes(store: Store, tag: string, source: DirectorySo
 export async function areListed(
   store: Store,
   tag: string,
-  entities: readonly (DirectorySource & { readonly originId: string; readonly type: string })[],
+  entities: readonly (SourceRef & { readonly originId: string; readonly type: string })[],
 ): Promise<boolean[]> {
   const listed = new Set<(typeof entities)[number]>();
   const groups = groupBy(entities, ({ tenant, sourceId, type }) =>

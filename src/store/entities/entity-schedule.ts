@@ -3,20 +3,16 @@
  * partition. The commit that stores the outputs of an entity also writes its entry, so every processed entity has one if it
  * needs one.
  */
-import { sourceField } from '../derived/processed.ts';
+
 import { keys } from '../keys.ts';
 import { hasListed, listLengths, readListPage, readPageOfAll } from '../redis/ordered-lists.ts';
 import { answerOf } from '../redis/redis-errors.ts';
+import { type SourceRef, sourceField, sourceOfField } from '../scopes.ts';
 import type { Store } from '../store.ts';
 
 /** Enough for the year 9999. All have the same length, so that they sort by time. */
 const momentCharacters = 10;
 const momentBase = 36;
-
-export interface ScheduledSource {
-  readonly tenant: string;
-  readonly sourceId: string;
-}
 
 export interface ScheduledMoment {
   readonly atMs: number;
@@ -37,28 +33,20 @@ export function parseScheduleText(text: string): ScheduledMoment {
 }
 
 /** The sources that may have a schedule in a partition. @throws StoreUnavailableError */
-export async function scheduledSources(store: Store, tag: string): Promise<ScheduledSource[]> {
-  const fields = await answerOf(store.client.hkeys(keys.scheduledSources(tag)));
-  return fields.map((field) => {
-    const [tenant = '', sourceId = ''] = field.split('|');
-    return { tenant, sourceId };
-  });
+export async function scheduledSources(store: Store, tag: string): Promise<SourceRef[]> {
+  return (await answerOf(store.client.hkeys(keys.scheduledSources(tag)))).map(sourceOfField);
 }
 
 /** Removes a source without scheduled entities. @throws StoreUnavailableError */
-export async function forgetSchedule(
-  store: Store,
-  tag: string,
-  { tenant, sourceId }: ScheduledSource,
-): Promise<void> {
-  await answerOf(store.client.hdel(keys.scheduledSources(tag), sourceField(tenant, sourceId)));
+export async function forgetSchedule(store: Store, tag: string, source: SourceRef): Promise<void> {
+  await answerOf(store.client.hdel(keys.scheduledSources(tag), sourceField(source)));
 }
 
 /** Number of scheduled entities of a source in a partition. @throws StoreUnavailableError */
 export async function countScheduled(
   store: Store,
   tag: string,
-  { tenant, sourceId }: ScheduledSource,
+  { tenant, sourceId }: SourceRef,
 ): Promise<number> {
   const [count = 0] = await listLengths(store, tag, [keys.schedule(tag, tenant, sourceId)]);
   return count;
@@ -68,7 +56,7 @@ export async function countScheduled(
 export async function nextMoments(
   store: Store,
   tag: string,
-  { tenant, sourceId }: ScheduledSource,
+  { tenant, sourceId }: SourceRef,
   limit: number,
 ): Promise<ScheduledMoment[]> {
   const list = keys.schedule(tag, tenant, sourceId);
@@ -80,7 +68,7 @@ export async function nextMoments(
 export async function areScheduled(
   store: Store,
   tag: string,
-  { tenant, sourceId }: ScheduledSource,
+  { tenant, sourceId }: SourceRef,
   moments: readonly ScheduledMoment[],
 ): Promise<boolean[]> {
   return await hasListed(store, keys.schedule(tag, tenant, sourceId), moments.map(scheduleText));
@@ -111,7 +99,7 @@ export async function listScheduled(
 
 async function momentsAfter(
   store: Store,
-  { tenant, sourceId }: ScheduledSource,
+  { tenant, sourceId }: SourceRef,
   after: SchedulePlace | null,
   limit: number,
 ): Promise<SchedulePlace[]> {

@@ -12,7 +12,7 @@ import type { Lease } from '../ownership/lease.ts';
 import { type LuaValue, packForLua } from '../redis/lua-list.ts';
 import { sortByText } from '../redis/ordered-lists.ts';
 import type { Store } from '../store.ts';
-import { downstreamField, type OwnAnnouncement, type PackedAnnouncement } from '../streams/announcement.ts';
+import { downstreamField, type OwnAnnouncement, type PackedAnnouncement } from '../streams/changes-stream.ts';
 import { sendCommit } from './commit-calls.ts';
 
 /** Packing a list of this size takes a few milliseconds. */

@@ -1,33 +1,27 @@
 /**
  * The stream of a partition: changed entities, and views and items to rebuild; only ids, never content. Its owner reads it in
- * portions and merges each portion into one unit of work per entity.
+ * portions and merges each portion into one unit of work per entity. Anyone may request rebuilds with an entry.
  */
 import type { EntityRef } from '../../contract/ids.ts';
-import { unpack } from '../codec/pack.ts';
+import { pack, unpack } from '../codec/pack.ts';
 import { type Dependent, parseDependent, type Suspect, suspectOf } from '../derived/dependents.ts';
 import { keys } from '../keys.ts';
+import type { Caller } from '../ownership/lease.ts';
+import { OwnerScript } from '../redis/script.ts';
+import type { EntityName, SourceRef } from '../scopes.ts';
+import type { Store } from '../store.ts';
 import type { StreamSource } from '../streams/shared-streams.ts';
 import { type StreamEntry, StreamReader } from '../streams/stream.ts';
 
 export type IntakeEntry =
-  | {
+  | (SourceRef & {
       readonly kind: 'entities';
       readonly sequence: number;
-      readonly tenant: string;
-      readonly sourceId: string;
       readonly originIds: readonly string[];
       /** Total size of the entities when they were announced. */
       readonly bytes: number;
-    }
-  | {
-      readonly kind: 'invalidation';
-      readonly sequence: number;
-      readonly tenant: string;
-      /** From `formatDependent`. */
-      readonly dependents: readonly string[];
-      /** For each dependent, the entity whose change invalidated it; null if unknown. */
-      readonly causes: readonly (EntityRef | null)[];
-    };
+    })
+  | ({ readonly kind: 'invalidation' } & Invalidation);
 
 /** Distinct causes, and for each dependent the index of its cause; -1 for none. */
 export type PackedInvalidation = [
@@ -78,13 +72,6 @@ function decodeIntake({ sequence, fields }: StreamEntry): IntakeEntry {
   };
 }
 
-/** Identifies an entity in a store. */
-interface EntityName {
-  readonly tenant: string;
-  readonly sourceId: string;
-  readonly originId: string;
-}
-
 /** One turn of an entity: for all its outputs, or only some. */
 export interface EntityWork extends EntityName {
   /** Null: everything. */
@@ -121,8 +108,8 @@ export class Mailboxes {
     return this.#works.size;
   }
 
-  addEntity(tenant: string, sourceId: string, originId: string): void {
-    this.#work(tenant, sourceId, originId).only = null;
+  addEntity(entity: EntityName): void {
+    this.#work(entity).only = null;
   }
 
   /** @param caused the formatted dependent, and the entity whose change causes its rebuild */
@@ -131,7 +118,7 @@ export class Mailboxes {
     dependent: Dependent,
     caused: readonly [string, EntityRef] | null = null,
   ): void {
-    const work = this.#work(tenant, dependent.sourceId, dependent.originId);
+    const work = this.#work({ tenant, ...dependent });
     if (caused !== null) {
       work.causes ??= new Map();
       work.causes.set(...caused);
@@ -151,7 +138,7 @@ export class Mailboxes {
     work.repair = [...(work.repair ?? []), ...(suspect === null ? [] : [suspect])];
   }
 
-  #work(tenant: string, sourceId: string, originId: string): EntityWork {
+  #work({ tenant, sourceId, originId }: EntityName): EntityWork {
     const key = nameOfWork({ tenant, sourceId, originId });
     const known = this.#works.get(key);
     if (known !== undefined) return known;
@@ -164,6 +151,7 @@ export class Mailboxes {
 /** A stream entry that requests rebuilds. */
 export interface Invalidation {
   readonly tenant: string;
+  /** From `formatDependent`. */
   readonly dependents: readonly string[];
   /** For each dependent, the entity whose change invalidated it; null if unknown. */
   readonly causes: readonly (EntityRef | null)[];
@@ -207,12 +195,11 @@ class PortionDraft {
   add(entry: IntakeEntry): void {
     this.#sequence = entry.sequence;
     if (entry.kind === 'invalidation') {
-      const { tenant, dependents, causes, sequence } = entry;
-      this.#invalidations.push({ tenant, dependents, causes, sequence });
-      this.#dependents += dependents.length;
+      this.#invalidations.push(entry);
+      this.#dependents += entry.dependents.length;
     } else {
-      for (const originId of entry.originIds)
-        this.#mailboxes.addEntity(entry.tenant, entry.sourceId, originId);
+      const { tenant, sourceId } = entry;
+      for (const originId of entry.originIds) this.#mailboxes.addEntity({ tenant, sourceId, originId });
       this.#bytes += entry.bytes;
     }
   }
@@ -248,4 +235,52 @@ export function rebuildWorks(
     if (parsed !== null) mailboxes.addDependent(tenant, parsed, cause === null ? null : [dependent, cause]);
   }
   return mailboxes.works;
+}
+
+const invalidateScript = new OwnerScript<number>('partitions/invalidate', 3);
+
+/** The caller for processes that own no partition; never fenced. */
+export const outsideCaller: Caller = { partition: -1, epoch: 0 };
+
+/**
+ * Requests a rebuild of views and items of a partition's entities.
+ * @param causes for each dependent, the entity whose change invalidates it; absent: unknown
+ * @returns sequence of the invalidation
+ * @throws FencedError, StoreUnavailableError
+ */
+export function invalidate(
+  store: Store,
+  caller: Caller,
+  partition: number,
+  tenant: string,
+  dependents: readonly string[],
+  causes: readonly (EntityRef | null)[] = [],
+): Promise<number> {
+  const tag = store.partitions.tag(partition);
+  caller.reached?.add(tag);
+  return invalidateScript.run(
+    store.client,
+    caller,
+    [keys.fence(tag), keys.clock(tag), keys.stream(tag)],
+    [caller.partition, caller.epoch, pack(packedInvalidation(tenant, dependents, causes))],
+  );
+}
+
+function packedInvalidation(
+  tenant: string,
+  dependents: readonly string[],
+  causes: readonly (EntityRef | null)[],
+): PackedInvalidation {
+  if (causes.every((cause) => cause === null)) return [tenant, [...dependents]];
+  const numbers = new Map<string, number>();
+  const distinct: [string, string][] = [];
+  const numberOf = (cause: EntityRef | null) => {
+    if (cause === null) return -1;
+    const name = `${cause.sourceId}:${cause.originId}`;
+    const number = numbers.get(name) ?? distinct.push([cause.sourceId, cause.originId]) - 1;
+    numbers.set(name, number);
+    return number;
+  };
+  const ofDependents = causes.map(numberOf);
+  return [tenant, [...dependents], distinct, ofDependents];
 }

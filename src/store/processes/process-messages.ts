@@ -2,8 +2,10 @@
  * Messages between the processes of a store, as JSON on pub/sub channels. They are neither
  * stored nor appended to a file. Channels are shared by all databases of a Redis, so their names identify the store.
  */
+
 import { createHash } from 'node:crypto';
 import { Cluster, type Redis } from 'ioredis';
+import { sum } from '../../lib/lists.ts';
 import type { RedisAddress, RedisClient } from '../redis/redis-connection.ts';
 
 export type Role = 'web' | 'worker' | 'jobs';
@@ -96,7 +98,7 @@ export async function publishToAll(client: RedisClient, channel: string, message
   if (!(client instanceof Cluster)) return here;
   // A node of a cluster only counts its own listeners. An unavailable node has none.
   const counts = await Promise.all(client.nodes('all').map((node) => listenersAt(node, channel)));
-  return counts.reduce((sum, count) => sum + count, 0);
+  return sum(counts);
 }
 
 async function listenersAt(node: Redis, channel: string): Promise<number> {

@@ -2,6 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import { Cluster, type Redis } from 'ioredis';
 import type { RedisHost } from '../store.ts';
+import { mastersOf } from './redis-connection.ts';
 
 const lookMs = 500;
 /** A live Redis replies sooner. */
@@ -44,7 +45,7 @@ export class OutageWatch {
   }
 
   #look(): void {
-    const nodes = new Map(mastersOf(this.host));
+    const nodes = new Map(namedMasters(this.host));
     for (const watched of this.#watched.values()) {
       if (nodes.has(watched.name)) continue;
       if (watched.lostMs === null) this.#forget(watched);
@@ -120,10 +121,9 @@ export class OutageWatch {
   }
 }
 
-function mastersOf({ client, address }: RedisHost): (readonly [name: string, redis: Redis])[] {
-  if (client instanceof Cluster) return client.nodes('master').map((redis) => [nameOf(redis), redis]);
+function namedMasters({ client, address }: RedisHost): (readonly [name: string, redis: Redis])[] {
   const sentinels = address.kind === 'single' ? address.sentinels : undefined;
-  return [[sentinels?.name ?? nameOf(client), client]];
+  return mastersOf(client).map((redis) => [sentinels?.name ?? nameOf(redis), redis]);
 }
 
 function nameOf({ options: { host, port, path } }: Redis): string {

@@ -185,6 +185,11 @@ function clusterOptions(options: RedisConnectionOptions) {
   };
 }
 
+/** A single Redis, or all masters of a cluster. */
+export function mastersOf(client: RedisClient): Redis[] {
+  return client instanceof Redis ? [client] : client.nodes('master');
+}
+
 /** `host:port` of the master that serves a key, according to the client; null if no master serves it. */
 export function nodeOf(cluster: Cluster, key: string): string | null {
   return cluster.slots[calculateSlot(key)]?.[0] ?? null;

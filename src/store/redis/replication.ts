@@ -10,11 +10,12 @@
  * The writes of a single Redis are one log, and a promoted replica has a prefix of it. So effects need no confirmation there.
  * Only acknowledgements do, if `CONFIRM_REPLICAS` is set (`Store.acknowledgements`).
  */
+
 import { setTimeout as pause } from 'node:timers/promises';
 import { Cluster } from 'ioredis';
 import { replicaWaitMs } from '../../contract/limits.ts';
-import { ConfirmingMaster, NoReplicaError } from './confirming-master.ts';
-import { ClusterMasters, type Masters, OneMaster } from './masters.ts';
+import { sum } from '../../lib/lists.ts';
+import { ClusterMasters, ConfirmingMaster, type Masters, NoReplicaError, OneMaster } from './masters.ts';
 import type { RedisAddress, RedisClient } from './redis-connection.ts';
 import { StoreUnavailableError } from './redis-errors.ts';
 
@@ -121,7 +122,7 @@ class ConfirmedReplication implements Replication {
   async missing(tags: readonly string[]): Promise<number> {
     const tagOf = new Map(this.masters.toConfirm(tags).map((tag) => [this.masters.nameOf(tag), tag]));
     const counts = await Promise.all([...tagOf.values()].map((tag) => this.#missingAt(tag)));
-    return counts.reduce((sum, count) => sum + count, 0);
+    return sum(counts);
   }
 
   async #missingAt(tag: string): Promise<number> {

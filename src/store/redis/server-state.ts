@@ -1,10 +1,65 @@
-/** The state of each Redis of the store: memory, replicas, and whether it can write its append-only file. */
-import { Cluster } from 'ioredis';
+/** What each Redis of the store says about itself: whether it is suitable, and its memory, replicas and append-only file. */
+import type { Redis } from 'ioredis';
 import { replicaSilentSeconds } from '../../contract/limits.ts';
+import { sum } from '../../lib/lists.ts';
 import { keys } from '../keys.ts';
-import type { Store } from '../store.ts';
+import { mastersOf, type RedisClient } from './redis-connection.ts';
 import { answerOf } from './redis-errors.ts';
-import { factOf } from './server-check.ts';
+
+/** Since this version, scripts can declare whether they may run when Redis is full. */
+const majorVersionMin = 7;
+
+/** The Redis would lose data or cannot run the scripts; the message states the problem and the solution. */
+export class UnfitRedisError extends Error {
+  override readonly name = 'UnfitRedisError';
+}
+
+/**
+ * Checks the server, or every master of a cluster. Only uses INFO, because hosted Redis often refuses CONFIG.
+ * @param setting the setting with the address of the server, for the message
+ * @throws UnfitRedisError, and what the client throws
+ */
+export async function checkServers(client: RedisClient, setting: string): Promise<void> {
+  await Promise.all(
+    mastersOf(client).map(async (node) => {
+      const name = node === client ? `the Redis of ${setting}` : `${nameOfNode(node)} of ${setting}`;
+      // Before version 7, a call can only return one section.
+      const [server, memory] = await Promise.all([node.info('server'), node.info('memory')]);
+      const reason = oldVersion(server) ?? forgetfulPolicy(memory);
+      if (reason !== null) throw new UnfitRedisError(`${name} ${reason}`);
+    }),
+  );
+}
+
+/** Why a server is too old, from its INFO; null if it is not. */
+export function oldVersion(server: string): string | null {
+  const valkey = factOf(server, 'valkey_version');
+  const version = valkey ?? factOf(server, 'redis_version') ?? 'of an unknown version';
+  if (Number.parseInt(version, 10) >= majorVersionMin) return null;
+  return (
+    `is ${valkey === null ? 'Redis' : 'Valkey'} ${version}, and Millrace needs Redis ${majorVersionMin}.0 or newer, or Valkey: ` +
+    'upgrade it, or name another one'
+  );
+}
+
+/** Why a server would evict acknowledged data, from its INFO; null if it would not. */
+export function forgetfulPolicy(memory: string): string | null {
+  const maxBytes = Number(factOf(memory, 'maxmemory') ?? 0);
+  const policy = factOf(memory, 'maxmemory_policy') ?? 'noeviction';
+  if (maxBytes === 0 || policy === 'noeviction') return null;
+  return (
+    `has a maxmemory of ${maxBytes} bytes and the maxmemory-policy ${policy}, by which it would drop data when it is full: ` +
+    'give it the maxmemory-policy noeviction (CONFIG SET maxmemory-policy noeviction, and in its configuration file)'
+  );
+}
+
+function nameOfNode({ options }: Redis): string {
+  return `the node ${options.host}:${options.port}`;
+}
+
+interface Connected {
+  readonly client: RedisClient;
+}
 
 export interface ServerState extends RedisMemory {
   /** Number of working replicas; in a cluster, of the master with the fewest. */
@@ -14,10 +69,10 @@ export interface ServerState extends RedisMemory {
 }
 
 /** State of a single Redis, or of all masters of a cluster together. @throws StoreUnavailableError */
-export async function readServerState(store: Pick<Store, 'client'>): Promise<ServerState> {
-  const nodes = mastersOf(store);
+export async function readServerState({ client }: Connected): Promise<ServerState> {
+  const nodes = mastersOf(client);
   const [memory, replication, persistence] = await Promise.all([
-    readMemory(store),
+    readMemory({ client }),
     answerOf(Promise.all(nodes.map((node) => node.info('replication')))),
     answerOf(Promise.all(nodes.map((node) => node.info('persistence')))),
   ]);
@@ -43,17 +98,13 @@ function followingReplicas(info: string): number {
  * True if Redis serves reads; in a cluster, if any master does. A Redis that is full or cannot write its file still serves
  * reads.
  */
-export async function servesReads(store: Pick<Store, 'client'>): Promise<boolean> {
+export async function servesReads({ client }: Connected): Promise<boolean> {
   try {
-    await Promise.any(mastersOf(store).map((node) => node.exists(keys.layout).catch(isMoved)));
+    await Promise.any(mastersOf(client).map((node) => node.exists(keys.layout).catch(isMoved)));
     return true;
   } catch {
     return false;
   }
-}
-
-function mastersOf({ client }: Pick<Store, 'client'>) {
-  return client instanceof Cluster ? client.nodes('master') : [client];
 }
 
 /** A master that redirects the client is available. @throws any other error */
@@ -68,9 +119,8 @@ export interface RedisMemory {
 }
 
 /** @throws StoreUnavailableError */
-export async function readMemory({ client }: Pick<Store, 'client'>): Promise<RedisMemory> {
-  const nodes = client instanceof Cluster ? client.nodes('master') : [client];
-  const infos = await answerOf(Promise.all(nodes.map((node) => node.info('memory'))));
+export async function readMemory({ client }: Connected): Promise<RedisMemory> {
+  const infos = await answerOf(Promise.all(mastersOf(client).map((node) => node.info('memory'))));
   const limits = infos.map((info) => Number(factOf(info, 'maxmemory') ?? 0));
   return {
     usedBytes: sum(infos.map((info) => Number(factOf(info, 'used_memory') ?? 0))),
@@ -78,6 +128,7 @@ export async function readMemory({ client }: Pick<Store, 'client'>): Promise<Red
   };
 }
 
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
+/** A field of Redis' INFO text; null if missing. */
+function factOf(info: string, name: string): string | null {
+  return new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? null;
 }

@@ -2,8 +2,8 @@
 import { unpack } from '../codec/pack.ts';
 import { keys } from '../keys.ts';
 import type { Store } from '../store.ts';
-import { type DownstreamInvalidation, downstreamField } from '../streams/announcement.ts';
 import type { AnnouncedChange } from '../streams/changes-stream.ts';
+import { type DownstreamInvalidation, downstreamField } from '../streams/changes-stream.ts';
 
 export class PartitionProgress {
   /** False until the state is read, and while a failover may have reverted it. */

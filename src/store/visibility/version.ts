@@ -94,6 +94,12 @@ export async function readHighWaterMark(
 ): Promise<HighWaterMark> {
   const ofPlaces = new Set(places.map(({ key }) => tagOf(key)));
   const tags = address.kind === 'single' ? partitions.tags : [...ofPlaces];
+  const numbers = await readAnnounced(fields, tags);
+  return new Map(tags.map((tag, index) => [partitions.tags.indexOf(tag), numbers[index] ?? 0]));
+}
+
+/** Numbers of the last announcements of partitions, in the order given. @throws StoreUnavailableError */
+export async function readAnnounced(fields: Store['fields'], tags: readonly string[]): Promise<number[]> {
   const numbers = await fields.read(tags.map((tag) => ({ key: keys.clock(tag), field: 'changes' })));
-  return new Map(tags.map((tag, index) => [partitions.tags.indexOf(tag), Number(numbers[index] ?? 0)]));
+  return numbers.map((number) => Number(number ?? 0));
 }

@@ -25,6 +25,7 @@ import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { isUrlField, urlFormOfField } from '../../store/keys.ts';
 import { readOwner } from '../../store/ownership/owners.ts';
 import { wholeTurn } from '../../store/partitions/intake.ts';
+import type { SourceRef } from '../../store/scopes.ts';
 import type { Store } from '../../store/store.ts';
 import type { ReadOnlyLookups } from '../../verify/read-only-lookups.ts';
 import { viewJson } from '../view-json.ts';
@@ -41,10 +42,8 @@ export interface DryRunContext {
   urlFormNow(tenant: string): UrlForm;
 }
 
-export interface EntityPlace {
+export interface EntityPlace extends SourceRef {
   readonly tag: string;
-  readonly tenant: string;
-  readonly sourceId: string;
 }
 
 export interface EntityChanges {
@@ -188,7 +187,7 @@ class Portion {
   }
 
   async #sample(
-    { tenantAlias: tenant, sourceId, originId }: Turn,
+    { tenant, sourceId, originId }: Turn,
     { environmentId, name: alias }: Pick<ProcessedOutput, 'environmentId' | 'name'>,
     isThere: boolean,
     after: { readonly view: ReturnType<typeof viewJson> } | null,
@@ -219,7 +218,7 @@ class Portion {
 
   #move(
     action: ClaimMove['action'],
-    { tenantAlias: tenant, sourceId, originId }: Turn,
+    { tenant, sourceId, originId }: Turn,
     { environmentId, name: alias }: Pick<ProcessedOutput, 'environmentId' | 'name'>,
     { field, ...claim }: ProcessedClaim,
   ): void {

@@ -10,10 +10,10 @@ import { explainedClaimsMax, lookupResultsMax, scheduledExplainedMax } from '../
 import { momentText, type PublishState, stateAt } from '../../contract/publish-times.ts';
 import type { ExplainViewAnswer } from '../../contract/shapes-management.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
-import { logMember, logName, readLogNames } from '../../store/change-log/logged-views.ts';
+import { readLogMembers } from '../../store/change-log/logged-views.ts';
 import { readService } from '../../store/change-log/served.ts';
 import type { Claim } from '../../store/claims/claim-records.ts';
-import { readClaimFields } from '../../store/claims/read-claims.ts';
+import { readClaimFields } from '../../store/claims/claims.ts';
 import { readLayouts } from '../../store/configuration/layouts.ts';
 import type { ProcessedClaim } from '../../store/derived/processed-record.ts';
 import type { StoredBody, ViewTarget } from '../../store/derived/stored-body.ts';
@@ -181,14 +181,10 @@ async function publishTimesOf(
 
 /** The time of the view's last change, from its sequence in the change log. */
 async function builtAt({ store, tenant, environment, view, record }: Explained): Promise<string> {
-  const { sourceId, originId, alias } = view;
-  const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, originId));
+  const tag = store.partitions.tag(store.partitions.ofEntity(view.sourceId, view.originId));
   const scope = { tenant: tenant.alias, environmentId: environment.id };
-  const names = await readLogNames(store, tag, scope);
-  const wanted = logName(sourceId, alias);
-  const number = [...names].find(([, name]) => name === wanted)?.[0] ?? -1;
-  const key = keys.log(tag, tenant.alias, environment.id);
-  const score = await answerOf(store.client.zscore(key, logMember(number, originId)));
+  const [member = ''] = await readLogMembers(store, tag, scope, [view]);
+  const score = await answerOf(store.client.zscore(keys.log(tag, tenant.alias, environment.id), member));
   return stampText(score === null ? record.stamp : Number(score));
 }
 

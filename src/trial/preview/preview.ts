@@ -142,7 +142,7 @@ function walkBounds(startMs: number): WalkBounds {
 
 function turnOf({ tenant, source, entity }: PreviewRequest): Turn {
   return {
-    tenantAlias: tenant.alias,
+    tenant: tenant.alias,
     sourceId: source.id,
     originId: entity.originId,
     place: { tenant, source },
@@ -190,7 +190,7 @@ async function missingOf(
   const asked = references.flatMap(({ target, path }) =>
     target === null || isItself(output, target) ? [] : [{ target, path }],
   );
-  const scope = { tenant: output.turn.tenantAlias, environmentId: output.builder.environmentId };
+  const scope = { tenant: output.turn.tenant, environmentId: output.builder.environmentId };
   const areThere = await viewsAreThere(
     store,
     scope,

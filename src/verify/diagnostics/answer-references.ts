@@ -10,7 +10,7 @@ import {
   type ViewTarget,
 } from '../../store/derived/stored-body.ts';
 import { readView } from '../../store/derived/views.ts';
-import type { EnvironmentScope } from '../../store/environment-scope.ts';
+import type { EnvironmentScope } from '../../store/scopes.ts';
 import type { Store } from '../../store/store.ts';
 
 /** Maximum number of views cached between counts. */

@@ -8,7 +8,7 @@ import type { Configuration, Tenant } from '../../config/configuration.ts';
 import { type EntityRef, formatEntityId } from '../../contract/ids.ts';
 import { diagnosedEntitiesMax, diagnosedMsMax, explainedClaimsMax } from '../../contract/limits.ts';
 import { groupBy } from '../../lib/lists.ts';
-import { readClaimFields } from '../../store/claims/read-claims.ts';
+import { readClaimFields } from '../../store/claims/claims.ts';
 import { listOriginIds } from '../../store/entities/directory.ts';
 import type { Store } from '../../store/store.ts';
 import { clashesOn, type EntityDiagnosis, withDiagnosis } from './entity-diagnosis.ts';

@@ -1,11 +1,11 @@
 /** Finds problems in the data of a store (docs/guide/operating.md "Diagnostics"). */
 import type { Configuration, Tenant } from '../../config/configuration.ts';
-import { portions } from '../../lib/lists.ts';
-import { readClaimFields } from '../../store/claims/read-claims.ts';
+import { portions, sum } from '../../lib/lists.ts';
+import { readClaimFields } from '../../store/claims/claims.ts';
 import { scanFields } from '../../store/derived/keyspace.ts';
 import { countEntities, scanOriginIds } from '../../store/entities/entities.ts';
-import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { keys } from '../../store/keys.ts';
+import type { EnvironmentScope } from '../../store/scopes.ts';
 import { clashesOn, type DiagnosisOptions, type EntityDiagnosis, withDiagnosis } from './entity-diagnosis.ts';
 import type { NullPaths } from './null-paths.ts';
 
@@ -38,7 +38,7 @@ async function diagnoseAll(options: DiagnoseOptions, diagnosis: EntityDiagnosis)
   const counts = await Promise.all(
     places.map(({ tenant, sourceId, partition }) => countEntities(store, partition, tenant, sourceId)),
   );
-  const total = counts.reduce((sum, count) => sum + count, 0);
+  const total = sum(counts);
   let done = 0;
   options.onProgress(done, total);
   for (const place of places) {

@@ -16,6 +16,7 @@ import { type LayoutStates, readLayouts } from '../../store/configuration/layout
 import { AutoFields } from '../../store/entities/auto-fields.ts';
 import { readOwner } from '../../store/ownership/owners.ts';
 import { wholeTurn } from '../../store/partitions/intake.ts';
+import type { SourceRef } from '../../store/scopes.ts';
 import type { Store } from '../../store/store.ts';
 import { IndexedCandidates, ReadOnlyLookups } from '../read-only-lookups.ts';
 import { type DiagnosedOutput, type LocatedDiagnostic, locate } from './located-diagnostic.ts';
@@ -32,9 +33,7 @@ export interface DiagnosisOptions {
 }
 
 /** Entities of one source in one partition. */
-export interface DiagnosedPlace {
-  readonly tenant: string;
-  readonly sourceId: string;
+export interface DiagnosedPlace extends SourceRef {
   readonly partition: number;
 }
 
@@ -112,7 +111,7 @@ export class EntityDiagnosis {
 }
 
 function outputOf({ turn, builder }: Output): DiagnosedOutput {
-  const { tenantAlias: tenant, sourceId, originId, place } = turn;
+  const { tenant, sourceId, originId, place } = turn;
   const { kind, name, environmentId } = builder;
   return { tenant, environment: environmentIn(place?.tenant, environmentId), sourceId, originId, kind, name };
 }

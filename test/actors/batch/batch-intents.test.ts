@@ -17,7 +17,7 @@ import { TestRedis } from '../../support/redis.ts';
 const redis = await TestRedis.start();
 
 function owner(originId: string) {
-  return { tenantAlias: 'acme', sourceId: 's', originId };
+  return { tenant: 'acme', sourceId: 's', originId };
 }
 
 function about(lookupKey: string): Suspect[] {
@@ -57,7 +57,7 @@ test('batch intents: intents are committed with their batch, and its own entitie
     [owner('1'), about('b')],
     [owner('2'), []],
   ]);
-  assert.equal(intents.of('acme', 's', '1'), null);
+  assert.equal(intents.of(owner('1')), null);
   assert.equal((await readIntents(store, lease.tag)).size, 2);
   await commitOf(store, lease, intents, ['1', '2']);
   assert.equal((await readIntents(store, lease.tag)).size, 0);
@@ -75,13 +75,13 @@ test('batch intents: an intent that was left behind stays open for each entity u
   await releaseLease(store, before);
   const lease = await owned(store);
   const intents = await Intents.load(store, lease);
-  assert.deepEqual(intents.of('acme', 's', '1'), about('a'));
-  assert.deepEqual(intents.of('acme', 's', '3'), null);
+  assert.deepEqual(intents.of(owner('1')), about('a'));
+  assert.deepEqual(intents.of(owner('3')), null);
   intents.begin();
   await intents.note([[owner('1'), about('c')]]);
   await commitOf(store, lease, intents, ['1']);
-  assert.equal(intents.of('acme', 's', '1'), null, 'settled, though its intent still exists');
-  assert.deepEqual(intents.of('acme', 's', '2'), about('b'));
+  assert.equal(intents.of(owner('1')), null, 'settled, though its intent still exists');
+  assert.deepEqual(intents.of(owner('2')), about('b'));
   assert.equal((await readIntents(store, lease.tag)).size, 1);
   intents.begin();
   await commitOf(store, lease, intents, ['2', '3']);
@@ -95,7 +95,7 @@ test('batch intents: a repeated batch checks what it recorded the first time', a
   intents.begin();
   await intents.note([[owner('1'), about('a')]]);
   intents.begin();
-  assert.deepEqual(intents.of('acme', 's', '1'), about('a'));
+  assert.deepEqual(intents.of(owner('1')), about('a'));
   await intents.note([[owner('1'), about('b')]]);
   await commitOf(store, lease, intents, ['1']);
   assert.equal((await readIntents(store, lease.tag)).size, 0);

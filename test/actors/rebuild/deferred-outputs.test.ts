@@ -27,7 +27,7 @@ function deferred(dependent: string, reason: DeferredFor = 'code', tenant = 'acm
 /** A turn for all outputs of an unchanged entity, or for some of them. */
 function turnOf(originId: string, parts: Partial<Turn> = {}): Turn {
   return {
-    tenantAlias: 'acme',
+    tenant: 'acme',
     sourceId: 's',
     originId,
     place: null,

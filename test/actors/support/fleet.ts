@@ -4,9 +4,14 @@ import { hashKeys } from '../../../src/config/documents/canonical.ts';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';
 import { ActiveConfiguration } from '../../../src/store/configuration/active-configuration.ts';
 import { publishConfiguration } from '../../../src/store/configuration/published-configuration.ts';
-import type { ItemChange, ItemSink } from '../../../src/store/derived/changed-items.ts';
 import type { StoredItem } from '../../../src/store/derived/item-record.ts';
-import { decodeItems, listItemIndexes, scanItems } from '../../../src/store/derived/items.ts';
+import {
+  decodeItems,
+  type ItemChange,
+  type ItemSink,
+  listItemIndexes,
+  scanItems,
+} from '../../../src/store/derived/items.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { indexName, keys } from '../../../src/store/keys.ts';
 import { readOwners } from '../../../src/store/ownership/owners.ts';

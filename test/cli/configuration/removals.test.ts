@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { readGenerations } from '../../../src/store/configuration/rebuild-generation.ts';
+import { readGenerations } from '../../../src/store/configuration/published-configuration.ts';
 import {
   type Files,
   Platform,

@@ -17,7 +17,7 @@ import { acceptEntities } from '../../../src/store/entities/accept.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { removeEntities } from '../../../src/store/entities/entities.ts';
 import { encodeEntity } from '../../../src/store/entities/entity-record.ts';
-import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
+import { waitUntilSettled } from '../../../src/store/partitions/partition-state.ts';
 import { connect } from '../../../src/store/redis/redis-connection.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
 import { AddressGuard } from '../../../src/webhooks/allowed-addresses.ts';

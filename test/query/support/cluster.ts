@@ -12,7 +12,7 @@ import type {
   RowsResult,
 } from '../../../src/query/query-service.ts';
 import { groupCountFor } from '../../../src/query/worker/copies/shard-copies.ts';
-import type { ItemChange } from '../../../src/store/derived/changed-items.ts';
+import type { ItemChange } from '../../../src/store/derived/items.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { indexName } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';

@@ -8,10 +8,8 @@ import { ShardSet } from '../../../src/query/worker/shard-set.ts';
 import { OwnedShards } from '../../../src/query/worker/shard-state.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import { inferFieldType } from '../../../src/search/fields/infer.ts';
-import { type ItemChange, packItemNames } from '../../../src/store/derived/changed-items.ts';
 import { encodeItem } from '../../../src/store/derived/item-record.ts';
-import { itemIndexField } from '../../../src/store/derived/items.ts';
-import { sourceField } from '../../../src/store/derived/processed.ts';
+import { type ItemChange, itemIndexField, packItemNames } from '../../../src/store/derived/items.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { releaseLease, type TakenLease, takeLease } from '../../../src/store/ownership/lease.ts';
@@ -19,6 +17,7 @@ import { commit, PartitionWrites } from '../../../src/store/partitions/commit.ts
 import { Heartbeat } from '../../../src/store/processes/heartbeat.ts';
 import type { ProcessBeat, QueryAddresses } from '../../../src/store/processes/process-messages.ts';
 import { liveProcesses } from '../../../src/store/processes/registry.ts';
+import { sourceField } from '../../../src/store/scopes.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { until } from '../../support/until.ts';
 
@@ -178,7 +177,11 @@ export class TestWorker {
       else {
         await this.#decideFields(change);
         writes.set(key, originId, encodeItem(item));
-        writes.set(keys.sources(lease.tag), sourceField(scope.tenant, sourceId), Buffer.from('1'));
+        writes.set(
+          keys.sources(lease.tag),
+          sourceField({ tenant: scope.tenant, sourceId }),
+          Buffer.from('1'),
+        );
         writes.set(keys.itemIndexes(lease.tag), itemIndexField({ scope, index }), Buffer.from('1'));
       }
     }

@@ -5,12 +5,11 @@ import fc from 'fast-check';
 import type { JsonObject } from '../../../src/contract/json.ts';
 import { ShardSet } from '../../../src/query/worker/shard-set.ts';
 import type { CheckedQuery } from '../../../src/search/checked-query.ts';
-import type { ItemChange } from '../../../src/store/derived/changed-items.ts';
 import { encodeItem } from '../../../src/store/derived/item-record.ts';
-import { itemIndexField, type ScopedIndex } from '../../../src/store/derived/items.ts';
-import { sourceField } from '../../../src/store/derived/processed.ts';
+import { type ItemChange, itemIndexField, type ScopedIndex } from '../../../src/store/derived/items.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { indexName, keys } from '../../../src/store/keys.ts';
+import { sourceField } from '../../../src/store/scopes.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { searchIn } from '../../search/support/searches.ts';
 import { TestRedis } from '../../support/redis.ts';
@@ -64,7 +63,7 @@ class Owner {
     const key = keys.items(tag, scope.tenant, scope.environmentId, sourceId, this.index.index);
     const pipeline = this.store.client.multi();
     pipeline.hset(keys.itemIndexes(tag), itemIndexField(this.index), '1');
-    pipeline.hset(keys.sources(tag), sourceField(scope.tenant, sourceId), '1');
+    pipeline.hset(keys.sources(tag), sourceField({ tenant: scope.tenant, sourceId }), '1');
     const applied: ItemChange[] = [];
     for (const [originId, fields] of changes) {
       const item = fields && { sourceId, originId, updatedAtMs: this.commits, fields };

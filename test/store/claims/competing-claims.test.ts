@@ -5,19 +5,13 @@ import fc from 'fast-check';
 import type { Domain } from '../../../src/config/configuration.ts';
 import { normalizeUrl } from '../../../src/config/urls/url.ts';
 import { claimOnUrl, servedClaim } from '../../../src/http/delivery/served-claim.ts';
-import type { Claim, ClaimWrite } from '../../../src/store/claims/claim-records.ts';
-import { writeClaims } from '../../../src/store/claims/claims.ts';
-import {
-  claimTag,
-  countClashes,
-  readClaimFields,
-  readServed,
-} from '../../../src/store/claims/read-claims.ts';
+import { type Claim, type ClaimWrite, claimTag } from '../../../src/store/claims/claim-records.ts';
+import { countClashes, readClaimFields, readServed, writeClaims } from '../../../src/store/claims/claims.ts';
 import { listRoutes } from '../../../src/store/claims/routes.ts';
 import { digestOf } from '../../../src/store/codec/digest.ts';
 import { claimSubject } from '../../../src/store/derived/subjects.ts';
-import type { EnvironmentScope } from '../../../src/store/environment-scope.ts';
 import { claimField, keys } from '../../../src/store/keys.ts';
+import type { EnvironmentScope } from '../../../src/store/scopes.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { runs } from '../../support/runs.ts';

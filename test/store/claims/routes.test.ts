@@ -1,8 +1,8 @@
 /** Pages of routes whose URLs are distributed unevenly over the partitions. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClaimWrite } from '../../../src/store/claims/claim-records.ts';
-import { partitionOf, writeClaims } from '../../../src/store/claims/claims.ts';
+import { type ClaimWrite, claimPartition } from '../../../src/store/claims/claim-records.ts';
+import { writeClaims } from '../../../src/store/claims/claims.ts';
 import { listRoutes } from '../../../src/store/claims/routes.ts';
 import { claimField } from '../../../src/store/keys.ts';
 import { inOrder } from '../../support/ordered-lists.ts';
@@ -14,7 +14,7 @@ const scope = { tenant: 'acme', environmentId: 'env' };
 test('routes: a page is full even if most of its URLs are in one partition', async () => {
   const store = await redis.openEmptyStore(4);
   const isWanted = (path: string, at: number) =>
-    partitionOf(store, scope, claimField.url(path)) === 0 || at % 10 === 0;
+    claimPartition(store, scope, claimField.url(path)) === 0 || at % 10 === 0;
   const paths = Array.from({ length: 3000 }, (_, at) => `/p/${at}`).filter(isWanted);
   const writes = paths.map((path): ClaimWrite => {
     const view = { sourceId: 's', alias: 'page', originId: path };

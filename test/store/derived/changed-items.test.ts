@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { changedItems, type ItemChange, packItemNames } from '../../../src/store/derived/changed-items.ts';
+import { changedItems, type ItemChange, packItemNames } from '../../../src/store/derived/items.ts';
 
 const scope = { tenant: 'acme', environmentId: 'env' };
 

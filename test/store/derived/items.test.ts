@@ -10,9 +10,9 @@ import {
   readItems,
   scanItems,
 } from '../../../src/store/derived/items.ts';
-import { sourceField } from '../../../src/store/derived/processed.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { indexName, keys } from '../../../src/store/keys.ts';
+import { sourceField } from '../../../src/store/scopes.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { beforeCommand } from '../../support/before-command.ts';
 import { TestRedis } from '../../support/redis.ts';
@@ -26,7 +26,7 @@ async function putItems(store: Store, index: string, items: readonly StoredItem[
     const { sourceId, originId } = item;
     const key = keys.items(tag, scope.tenant, scope.environmentId, sourceId, index);
     await store.client.hset(key, originId, encodeItem(item));
-    await store.client.hset(keys.sources(tag), sourceField(scope.tenant, sourceId), '1');
+    await store.client.hset(keys.sources(tag), sourceField({ tenant: scope.tenant, sourceId }), '1');
   }
   await store.client.hset(keys.itemIndexes(tag), itemIndexField({ scope, index }), '1');
 }
@@ -52,7 +52,7 @@ test('items: a scan returns items that omit their names, each with the names of 
     return { sourceId: 'source', originId: `e${10 + number}`, updatedAtMs: number, fields };
   });
   await putItems(store, index, []);
-  await store.client.hset(keys.sources(tag), sourceField(scope.tenant, 'source'), '1');
+  await store.client.hset(keys.sources(tag), sourceField({ tenant: scope.tenant, sourceId: 'source' }), '1');
   for (const { digest, text } of lists) {
     await store.client.hset(keys.names(tag, scope.tenant, 'source'), digest, text);
   }

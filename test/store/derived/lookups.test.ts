@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { candidatePortions, readCandidates } from '../../../src/store/derived/lookup-candidates.ts';
 import {
+  candidatePortions,
   type IndexWrite,
   type LookupKey,
+  readCandidates,
   registerDependents,
   touchKeys,
 } from '../../../src/store/derived/lookups.ts';

@@ -14,7 +14,7 @@ import {
 } from '../../../src/store/ownership/lease.ts';
 import { readOwners } from '../../../src/store/ownership/owners.ts';
 import { commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
-import { invalidate, outsideCaller } from '../../../src/store/partitions/invalidate.ts';
+import { invalidate, outsideCaller } from '../../../src/store/partitions/intake.ts';
 import { FencedError } from '../../../src/store/redis/redis-errors.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { TestRedis } from '../../support/redis.ts';

@@ -117,9 +117,9 @@ test('intake: a turn for the whole entity includes the requested parts of it', (
 
 test('intake: entities of two tenants or sources with the same id are two turns', () => {
   const mailboxes = new Mailboxes();
-  mailboxes.addEntity('acme', 's', '1');
-  mailboxes.addEntity('other', 's', '1');
-  mailboxes.addEntity('acme', 't', '1');
+  mailboxes.addEntity({ tenant: 'acme', sourceId: 's', originId: '1' });
+  mailboxes.addEntity({ tenant: 'other', sourceId: 's', originId: '1' });
+  mailboxes.addEntity({ tenant: 'acme', sourceId: 't', originId: '1' });
   assert.equal(mailboxes.size, 3);
 });
 

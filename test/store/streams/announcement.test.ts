@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pack } from '../../../src/store/codec/pack.ts';
-import { decodeAnnouncement } from '../../../src/store/streams/announcement.ts';
+import { decodeAnnouncement } from '../../../src/store/streams/changes-stream.ts';
 
 test('announcement: round-trips with its maps and invalidations', () => {
   const packed = pack([7, [['acme', 3]], [['acme', 2, 9]], Buffer.from('12345678'), [['other', 4]]]);

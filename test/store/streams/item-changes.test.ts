@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { changedItems, packItemNames } from '../../../src/store/derived/changed-items.ts';
+import { changedItems, packItemNames } from '../../../src/store/derived/items.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { type TakenLease, takeLease } from '../../../src/store/ownership/lease.ts';
 import { commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { keys } from '../../../src/store/keys.ts';
-import { invalidate, outsideCaller } from '../../../src/store/partitions/invalidate.ts';
+import { invalidate, outsideCaller } from '../../../src/store/partitions/intake.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { openStreamSource, type StreamSource } from '../../../src/store/streams/shared-streams.ts';
 import { StreamGapError, StreamReader } from '../../../src/store/streams/stream.ts';

@@ -6,7 +6,7 @@ import type { SourceEntity } from '../../../src/contract/entity.ts';
 import { formatViewId } from '../../../src/contract/ids.ts';
 import type { JsonObject } from '../../../src/contract/json.ts';
 import { readEntities } from '../../../src/store/entities/entities.ts';
-import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
+import { waitUntilSettled } from '../../../src/store/partitions/partition-state.ts';
 import { runs } from '../../support/runs.ts';
 import { until } from '../../support/until.ts';
 import type { Client } from '../support/client.ts';

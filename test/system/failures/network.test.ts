@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
-import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
+import { waitUntilSettled } from '../../../src/store/partitions/partition-state.ts';
 import { SlowRedis } from '../../support/slow-redis.ts';
 import { until } from '../../support/until.ts';
 import type { Client } from '../support/client.ts';

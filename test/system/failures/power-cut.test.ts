@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
 import { readEntities } from '../../../src/store/entities/entities.ts';
-import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
+import { waitUntilSettled } from '../../../src/store/partitions/partition-state.ts';
 import { article, assertTrue, categories, files } from '../../cluster/support/articles.ts';
 import { runs } from '../../support/runs.ts';
 import { until } from '../../support/until.ts';

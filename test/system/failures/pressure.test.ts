@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
 import { lowerPriority } from '../../../src/process/run-process.ts';
-import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
+import { waitUntilSettled } from '../../../src/store/partitions/partition-state.ts';
 import { until } from '../../support/until.ts';
 import type { Client } from '../support/client.ts';
 import { viewDifferences } from '../support/compare.ts';

@@ -5,7 +5,7 @@ import { statfsSync, unlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
+import { waitUntilSettled } from '../../../src/store/partitions/partition-state.ts';
 import { SlowRedis } from '../../support/slow-redis.ts';
 import { until } from '../../support/until.ts';
 import type { Client } from '../support/client.ts';

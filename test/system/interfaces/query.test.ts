@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import type { IndexItem } from '../../../src/search/shard/doc-table.ts';
-import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
+import { waitUntilSettled } from '../../../src/store/partitions/partition-state.ts';
 import { type NaiveAnswer, naiveQuery } from '../../search/support/naive.ts';
 import { runs } from '../../support/runs.ts';
 import { until } from '../../support/until.ts';

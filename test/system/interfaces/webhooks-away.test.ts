@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
-import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
+import { waitUntilSettled } from '../../../src/store/partitions/partition-state.ts';
 import { readWebhookStates } from '../../../src/store/webhooks/webhook-states.ts';
 import { until } from '../../support/until.ts';
 import type { Client } from '../support/client.ts';

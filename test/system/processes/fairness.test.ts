@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
+import { waitUntilSettled } from '../../../src/store/partitions/partition-state.ts';
 import { until } from '../../support/until.ts';
 import type { Client } from '../support/client.ts';
 import { entityOf } from '../support/data/entities.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
-import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
+import { waitUntilSettled } from '../../../src/store/partitions/partition-state.ts';
 import { until } from '../../support/until.ts';
 import type { Answer } from '../support/client.ts';
 import { viewDifferences } from '../support/compare.ts';

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
+import { waitUntilSettled } from '../../../src/store/partitions/partition-state.ts';
 import { until } from '../../support/until.ts';
 import { entityOf } from '../support/data/entities.ts';
 import { System, type SystemOptions } from '../support/processes/system.ts';

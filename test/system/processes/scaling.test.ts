@@ -1,7 +1,7 @@
 /** Workers are added and removed while fronts on several addresses run queries: no query fails or is wrong. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
+import { waitUntilSettled } from '../../../src/store/partitions/partition-state.ts';
 import { until } from '../../support/until.ts';
 import { entityOf } from '../support/data/entities.ts';
 import { Ledger } from '../support/ledger.ts';

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json } from '../../../src/contract/json.ts';
-import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
+import { waitUntilSettled } from '../../../src/store/partitions/partition-state.ts';
 import { liveProcesses } from '../../../src/store/processes/registry.ts';
 import { until } from '../../support/until.ts';
 import { type Answer, type Client, NoResponseError } from '../support/client.ts';

@@ -9,7 +9,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { snapshotItemsMin } from '../../../src/contract/limits.ts';
 import { readOwners } from '../../../src/store/ownership/owners.ts';
-import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
+import { waitUntilSettled } from '../../../src/store/partitions/partition-state.ts';
 import { runCommand } from '../../cli/support/command.ts';
 import { until } from '../../support/until.ts';
 import type { Client } from '../support/client.ts';

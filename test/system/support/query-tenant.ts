@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
+import { waitUntilSettled } from '../../../src/store/partitions/partition-state.ts';
 import type { Answer, Client } from './client.ts';
 import { entityOf } from './data/entities.ts';
 import { sharedPlatform } from './processes/shared-platform.ts';

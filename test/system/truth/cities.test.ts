@@ -8,7 +8,7 @@ import type { SourceEntity } from '../../../src/contract/entity.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import type { IndexItem } from '../../../src/search/shard/doc-table.ts';
-import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
+import { waitUntilSettled } from '../../../src/store/partitions/partition-state.ts';
 import { type NaiveAnswer, type NaiveRow, naiveQuery } from '../../search/support/naive.ts';
 import type { Answer, Client } from '../support/client.ts';
 import {

@@ -4,8 +4,7 @@
  * last completely applied commit (`applied`) and the last one that answers can show (`shows`).
  */
 import type { Configuration } from '../../../config/configuration.ts';
-import { type ChangedItems, changedItems, type ItemChange } from '../../../store/derived/changed-items.ts';
-import { readItems } from '../../../store/derived/items.ts';
+import { type ChangedItems, changedItems, type ItemChange, readItems } from '../../../store/derived/items.ts';
 import type { AutoFields } from '../../../store/entities/auto-fields.ts';
 import { readCommittedState } from '../../../store/partitions/partition-state.ts';
 import { StoreUnavailableError } from '../../../store/redis/redis-errors.ts';

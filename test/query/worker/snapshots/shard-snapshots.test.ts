@@ -21,9 +21,9 @@ import { ShardSnapshots } from '../../../../src/query/worker/snapshots/shard-sna
 import { SnapshotFolder } from '../../../../src/query/worker/snapshots/snapshot-folder.ts';
 import { encodeItem } from '../../../../src/store/derived/item-record.ts';
 import { itemIndexField, type ScopedIndex } from '../../../../src/store/derived/items.ts';
-import { sourceField } from '../../../../src/store/derived/processed.ts';
 import { AutoFields } from '../../../../src/store/entities/auto-fields.ts';
 import { indexName, keys } from '../../../../src/store/keys.ts';
+import { sourceField } from '../../../../src/store/scopes.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { searchIn } from '../../../search/support/searches.ts';
 import { checked } from '../../../search/support/shards.ts';
@@ -88,7 +88,7 @@ class Host {
     await Promise.all(
       tags.flatMap((tag) => [
         this.store.client.hset(keys.itemIndexes(tag), itemIndexField(index), '1'),
-        this.store.client.hset(keys.sources(tag), sourceField(scope.tenant, sourceId), '1'),
+        this.store.client.hset(keys.sources(tag), sourceField({ tenant: scope.tenant, sourceId }), '1'),
       ]),
     );
   }

@@ -13,7 +13,7 @@ import {
   viewSubject,
 } from '../../../../src/store/derived/subjects.ts';
 import { keys } from '../../../../src/store/keys.ts';
-import { decodeAnnouncement } from '../../../../src/store/streams/announcement.ts';
+import { decodeAnnouncement } from '../../../../src/store/streams/changes-stream.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
 const visibleParts = new Set(['views', 'items', 'claims']);

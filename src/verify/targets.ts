@@ -1,18 +1,23 @@
 /**
- * Searches the store for data that no processed record accounts for, and yields it as targets. Comparing entities would never
- * find it.
+ * What a check looks at: all stored entities, deleted entities with a processed record, and data that no processed record
+ * accounts for, which comparing entities would never find.
  */
+
+import { knownSources } from '../actors/rebuild/rescan.ts';
+import type { Configuration } from '../config/configuration.ts';
 import { normalizeUrl } from '../config/urls/url.ts';
-import { groupBy, portions } from '../lib/lists.ts';
+import { groupBy, portions, sum } from '../lib/lists.ts';
 import { type LoggedView, loggedView, readLogNames } from '../store/change-log/logged-views.ts';
 import { type Claim, unpackClaim, unpackServed } from '../store/claims/claim-records.ts';
+import { readServed } from '../store/claims/claims.ts';
 import { fieldOfCompetingClaim } from '../store/claims/competing-claims.ts';
-import { readServed } from '../store/claims/read-claims.ts';
 import type { Suspect } from '../store/derived/dependents.ts';
 import { type StoredKey, scanFields, scanSorted, scanStoredKeys } from '../store/derived/keyspace.ts';
-import { readProcessed } from '../store/derived/processed.ts';
+import { countProcessed, readProcessed, scanProcessed } from '../store/derived/processed.ts';
+import { readEntities, scanOriginIds } from '../store/entities/entities.ts';
 import { claimField, tagOf, viewFieldOf } from '../store/keys.ts';
 import { readList } from '../store/redis/ordered-lists.ts';
+import type { SourceRef } from '../store/scopes.ts';
 import type { Store } from '../store/store.ts';
 import type { EntityTarget, RouteTarget, Target } from './finding.ts';
 import { isKnown } from './suspect-check.ts';
@@ -65,7 +70,7 @@ async function* targetsOf(store: Store, key: StoredKey): AsyncGenerator<Target[]
     return;
   }
   for await (const fields of scanFields(store, key.key)) {
-    const found = fields.flatMap(({ field, value }) => entityTargets(key, field, value));
+    const found = fields.flatMap(({ field, value }) => ownersOf(key, field, value));
     yield await unaccounted(store, found);
     if (key.kind === 'claims') {
       const names = fields.map(({ field }) => field);
@@ -117,7 +122,7 @@ function claimsIn(field: string, value: Buffer): readonly Claim[] {
 }
 
 /** The entities that a stored field belongs to. */
-function entityTargets(key: StoredKey, field: string, value: Buffer): EntityTarget[] {
+function ownersOf(key: StoredKey, field: string, value: Buffer): EntityTarget[] {
   const { tenant, scope, rest } = key;
   const target = (sourceId: string, originId: string, suspect: Suspect): EntityTarget[] => [
     { kind: 'entity', tenant, sourceId, originId, suspects: [suspect] },
@@ -183,4 +188,62 @@ async function unaccounted(store: Store, targets: readonly EntityTarget[]): Prom
     }),
   );
   return found.flat();
+}
+
+/** Number of entities that are rebuilt together; each may have megabytes. */
+export const entitiesPerCheck = 50;
+
+/** The entities of one source in one partition. */
+interface SourcePartition extends SourceRef {
+  readonly partition: number;
+  readonly tag: string;
+}
+
+/**
+ * @param tenant null for all
+ * @throws StoreUnavailableError
+ */
+export async function sourcePartitions(
+  store: Store,
+  configuration: Configuration,
+  tenant: string | null,
+): Promise<SourcePartition[]> {
+  const all = await Promise.all(
+    store.partitions.tags.map(async (tag, partition) => {
+      const sources = await knownSources(store, tag, configuration);
+      return sources.map((source) => ({ ...source, partition, tag }));
+    }),
+  );
+  return all.flat().filter((source) => tenant === null || source.tenant === tenant);
+}
+
+/** The approximate number of entities. @throws StoreUnavailableError */
+export async function countTargets(store: Store, sources: readonly SourcePartition[]): Promise<number> {
+  const counts = await Promise.all(
+    sources.map(({ tag, tenant, sourceId }) => countProcessed(store, tag, tenant, sourceId)),
+  );
+  return sum(counts);
+}
+
+/** Portions of at most `entitiesPerCheck`. @throws StoreUnavailableError */
+export async function* entityTargets(store: Store, source: SourcePartition): AsyncGenerator<EntityTarget[]> {
+  const { tenant, sourceId, partition, tag } = source;
+  const targetOf = (originId: string): EntityTarget => ({
+    kind: 'entity',
+    tenant,
+    sourceId,
+    originId,
+    suspects: [],
+  });
+  for await (const originIds of scanOriginIds(store, partition, tenant, sourceId)) {
+    for (const portion of portions(originIds, entitiesPerCheck)) yield portion.map(targetOf);
+  }
+  for await (const records of scanProcessed(store, tag, tenant, sourceId)) {
+    const refs = records.map(({ originId }) => ({ sourceId, originId }));
+    for (const portion of portions(refs, entitiesPerCheck)) {
+      const entities = await readEntities(store, tenant, portion);
+      const gone = portion.filter((_, index) => entities[index] === null);
+      if (gone.length > 0) yield gone.map(({ originId }) => targetOf(originId));
+    }
+  }
 }

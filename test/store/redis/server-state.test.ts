@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Redis } from 'ioredis';
-import { forgetfulPolicy, oldVersion, UnfitRedisError } from '../../../src/store/redis/server-check.ts';
+import { forgetfulPolicy, oldVersion, UnfitRedisError } from '../../../src/store/redis/server-state.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { TestRedis } from '../../support/redis.ts';
 
