@@ -6,10 +6,9 @@ import { nextDown, nextUp, pointOf } from '../fields/number-point.ts';
 import { type Condition, type DocTest, endOfGo, matchNothing } from '../filter/condition.ts';
 import { grown } from '../growth.ts';
 import { float64, int16, type PartReader, type Parts } from '../snapshot/parts.ts';
-import type { Order } from '../sort/order.ts';
+import { NumberOrder, type Order } from '../sort/order.ts';
 import { type FirstDocs, KeptOrder, type Stretch, type Walk } from '../sort/sorted-docs.ts';
 import type { Column } from './column.ts';
-import { NumberOrder } from './number-order.ts';
 import { type PointTest, pointTest } from './point-test.ts';
 
 /** The docs of a column, sorted by their numbers. */
@@ -120,9 +119,9 @@ export class NumberColumn implements Column {
   }
 
   order(isDescending: boolean): Order {
-    return new NumberOrder(this.#kind === 'long', isDescending, {
+    return new NumberOrder(isDescending, {
       approx: (doc) => this.approxAt(doc),
-      residual: (doc) => this.residualAt(doc),
+      residual: this.#kind === 'long' ? (doc) => this.residualAt(doc) : null,
       values: this.#values,
     });
   }

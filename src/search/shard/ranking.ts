@@ -3,9 +3,8 @@ import { workBudget } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery, SortKey } from '../checked-query.ts';
 import { GeoColumn } from '../columns/geo-column.ts';
 import { ScalarCodes } from '../columns/scalar-codes.ts';
-import { endOfGo } from '../filter/condition.ts';
 import type { RowPlace } from '../shard-answer.ts';
-import { absentOrder, type Order, type PlaceValue, type Ranking } from '../sort/order.ts';
+import { absentOrder, NumberOrder, type Order, type PlaceValue, type Ranking } from '../sort/order.ts';
 import { compareCollated, compareText } from '../sort/text-order.ts';
 import type { DocScore } from '../text/relevance.ts';
 import type { DocTable } from './doc-table.ts';
@@ -24,7 +23,7 @@ export function rankingOf({ sort }: CheckedQuery, tables: Tables, scoreOf: DocSc
 
 function orderBy({ field, order, near, collation }: SortKey, tables: Tables, scoreOf: DocScore): Order {
   const isDescending = order === 'desc';
-  if (field === '_score') return new ScoreOrder(scoreOf, isDescending);
+  if (field === '_score') return NumberOrder.of(isDescending, scoreOf);
   const column = tables.column(field);
   if (collation !== undefined && column instanceof ScalarCodes) {
     return new CollatedOrder(column, collation, isDescending);
@@ -40,48 +39,6 @@ export function placeOf(doc: number, docs: DocTable, orders: readonly Order[]): 
     originId: docs.originIdOf(doc),
     sourceId: docs.sourceIdOf(doc),
   };
-}
-
-/** The order by `_score`. */
-export class ScoreOrder implements Order {
-  readonly isExact = true;
-  readonly isDescending: boolean;
-  readonly #scoreOf: DocScore;
-  readonly #sign: number;
-
-  constructor(scoreOf: DocScore, isDescending: boolean) {
-    this.#scoreOf = scoreOf;
-    this.isDescending = isDescending;
-    this.#sign = isDescending ? -1 : 1;
-  }
-
-  key(doc: number): number {
-    return this.#sign * Number(this.value(doc));
-  }
-
-  keys(docs: Int32Array, from: number, end: number, into: Float64Array): number {
-    const score = this.#scoreOf;
-    const sign = this.#sign;
-    const stop = endOfGo(from, end);
-    for (let at = from; at < stop; at += 1) into[at] = sign * score(docs[at] ?? 0);
-    return stop;
-  }
-
-  compare(): number {
-    return 0;
-  }
-
-  value(doc: number): PlaceValue {
-    return this.#scoreOf(doc);
-  }
-
-  keyOf(value: PlaceValue): number {
-    return value === null ? Infinity : this.#sign * Number(value);
-  }
-
-  compareTo(): number {
-    return 0;
-  }
 }
 
 /** The minimum cost of a comparison, in units of the work budget. */
