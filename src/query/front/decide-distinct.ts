@@ -15,7 +15,7 @@ import { distinctValuesMax } from '../../search/distinct/sent-place.ts';
 import type { RowPlace } from '../../search/shard-answer.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import { decodeFirsts, decodePlaces } from '../protocol/distinct-answer.ts';
-import { distinctTooLarge, RefusedQueryError } from '../protocol/refusal.ts';
+import { distinctTooLarge, RefusedQueryError } from '../protocol/shard-reply.ts';
 import type { ShardQuestion } from '../protocol/shard-request.ts';
 import type { MessageBody } from '../transport/messages.ts';
 import type { GatheredReply } from './attempt.ts';

@@ -1,10 +1,11 @@
 /** Builds the answer to a query from the replies of the workers. If several have items, further rounds may be necessary. */
+
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import { scoredAnswers } from '../../search/merge-answers.ts';
 import { sumOfStats } from '../../search/search-stats.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
-import { RefusedQueryError } from '../protocol/refusal.ts';
 import { decodeWholeAnswer } from '../protocol/row-answer.ts';
+import { RefusedQueryError } from '../protocol/shard-reply.ts';
 import { decodeStats, searchWithoutStats } from '../protocol/stats-answer.ts';
 import type { MessageBody } from '../transport/messages.ts';
 import type { GatheredReply } from './attempt.ts';

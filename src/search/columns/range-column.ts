@@ -2,8 +2,13 @@ import type { Json } from '../../contract/json.ts';
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { ValueKind } from '../fields/field-type.ts';
-import { comparePoints, type NumberPoint, queryPointOf } from '../fields/number-point.ts';
-import { type Interval, intervalOf } from '../fields/range-value.ts';
+import {
+  comparePoints,
+  type Interval,
+  intervalOf,
+  type NumberPoint,
+  queryPointOf,
+} from '../fields/number-point.ts';
 import { type Condition, type DocTest, matchNothing, matchTested } from '../filter/condition.ts';
 import { grown } from '../growth.ts';
 import { float64, type PartReader, type Parts } from '../snapshot/parts.ts';

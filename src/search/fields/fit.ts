@@ -2,8 +2,7 @@ import { isJsonObject, type Json } from '../../contract/json.ts';
 import { chain, type Resumable, repeat, workBudget } from '../../lib/cooperative-yield.ts';
 import { type FieldType, traitsOf, type ValueKind } from './field-type.ts';
 import { geoPointOf } from './geo-point.ts';
-import { hasPoint } from './number-point.ts';
-import { intervalOf } from './range-value.ts';
+import { hasPoint, intervalOf } from './number-point.ts';
 
 /** `leftOut` is the number of items of a list that did not fit and are missing in `value`. Nulls are not counted. */
 export type Fit =

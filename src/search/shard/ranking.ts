@@ -1,13 +1,17 @@
-/** The order of docs for a query: by fields, by `_score` or by the rules of a locale. */
-import { workBudget } from '../../lib/cooperative-yield.ts';
+/** The order of docs for a query, by fields, by `_score` or by the rules of a locale, and the first rows in it. */
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery, SortKey } from '../checked-query.ts';
 import { GeoColumn } from '../columns/geo-column.ts';
 import { ScalarCodes } from '../columns/scalar-codes.ts';
-import type { RowPlace } from '../shard-answer.ts';
+import { current } from '../phase.ts';
+import type { Scratch } from '../scratch.ts';
+import type { RowPlace, ShownRow } from '../shard-answer.ts';
 import { absentOrder, NumberOrder, type Order, type PlaceValue, type Ranking } from '../sort/order.ts';
 import { compareCollated, compareText } from '../sort/text-order.ts';
+import { topDocs } from '../sort/top-docs.ts';
 import type { DocScore } from '../text/relevance.ts';
 import type { DocTable } from './doc-table.ts';
+import type { Hits } from './hits.ts';
 import type { Tables } from './tables.ts';
 
 /** @param scoreOf from the search of the query */
@@ -84,4 +88,36 @@ class CollatedOrder implements Order {
     const compared = compareCollated(this.collation, own, value);
     return this.isDescending ? -compared : compared;
   }
+}
+
+/** The cost of a row for each key of its sort, in units of the work budget. */
+const unitsPerKey = 50;
+
+/** The first rows in order, up to the end of the page. */
+export function* pageOf(
+  query: CheckedQuery,
+  tables: Tables,
+  scratch: Scratch,
+  hits: Hits,
+): Steps<ShownRow[]> {
+  const { sort, offset, pageSize, after } = query;
+  const { docs: matching, count, scoreOf } = hits;
+  const { docs: table } = tables;
+  current.enter('sort');
+  const ranking = rankingOf(query, tables, scoreOf);
+  const limit = pageSize === 0 ? 0 : offset + pageSize;
+  const list = { docs: matching, keys: scratch.keys, count };
+  const docs = yield* topDocs(ranking, list, limit, after);
+  const rows: ShownRow[] = [];
+  for (const doc of docs) {
+    rows.push({
+      place: placeOf(doc, table, ranking.orders),
+      score: scoreOf(doc),
+      updatedAtMs: table.updatedAtMsOf(doc),
+      fieldsBytes: table.textBytesOf(doc),
+    });
+    workBudget.units += unitsPerKey * sort.length;
+    if (workBudget.isOver()) yield;
+  }
+  return rows;
 }

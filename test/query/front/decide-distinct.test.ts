@@ -4,7 +4,7 @@ import type { EntityRef } from '../../../src/contract/ids.ts';
 import type { GatheredReply } from '../../../src/query/front/attempt.ts';
 import { decideDistinct } from '../../../src/query/front/decide-distinct.ts';
 import { encodeFirsts, encodePlaces } from '../../../src/query/protocol/distinct-answer.ts';
-import { encodeRefusal, RefusedQueryError } from '../../../src/query/protocol/refusal.ts';
+import { encodeRefusal, RefusedQueryError } from '../../../src/query/protocol/shard-reply.ts';
 import type { ShardQuery } from '../../../src/query/protocol/shard-request.ts';
 import type { MessageBody } from '../../../src/query/transport/messages.ts';
 import type { CheckedQuery } from '../../../src/search/checked-query.ts';
