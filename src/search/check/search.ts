@@ -1,7 +1,7 @@
 /** Checks the search of a query: its fields, the quotes and hyphens of its value, its boosts and its highlights. */
 import type { Json, JsonObject } from '../../contract/json.ts';
 import { boostShape, highlightShape, searchFieldShape, searchShape } from '../../contract/shapes-query.ts';
-import { cutterOf, wordSequence } from '../analysis/words.ts';
+import { cutterOf } from '../analysis/words.ts';
 import type { CheckedBoost, CheckedHighlight, CheckedSearch, SearchOperators } from '../checked-query.ts';
 import { parseDateText } from '../fields/date-text.ts';
 import { type FieldTable, isNumeric, traitsOf } from '../fields/field-type.ts';
@@ -69,7 +69,8 @@ const operator = /(^|(?<=\s))-(?:"([^"]*)"|([^\s"]+))|"([^"]*)"/gu;
  * @returns the words to score, and the further requirements on items
  */
 function readOperators(value: string, keep: string): { value: string; operators: SearchOperators } {
-  const hasWords = (text: string) => wordSequence(text, cutterOf(keep)).length > 0;
+  const cutter = cutterOf(keep);
+  const hasWords = (text: string) => cutter.cut(text).length > 0;
   const phrases = new Set<string>();
   const excluded = new Set<string>();
   let [scored, free] = ['', ''];

@@ -3,7 +3,7 @@ import type { Steps } from '../../lib/cooperative-yield.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { ValueKind } from '../fields/field-type.ts';
 import { nextDown, nextUp, pointOf } from '../fields/number-point.ts';
-import { type Condition, type DocTest, endOfGo, matchNothing } from '../filter/condition.ts';
+import { type Condition, type DocTest, endOfGo, matchNothing, matchTested } from '../filter/condition.ts';
 import { grown } from '../growth.ts';
 import { float64, int16, type PartReader, type Parts } from '../snapshot/parts.ts';
 import { NumberOrder, type Order } from '../sort/order.ts';
@@ -130,16 +130,7 @@ export class NumberColumn implements Column {
     const values = this.#values;
     const residuals = this.#residuals;
     const accepts = acceptorOf(test);
-    const holds = (doc: number): boolean => accepts(values[doc] ?? Number.NaN, residuals?.[doc] ?? 0);
-    return {
-      test: holds,
-      scan: (into, from, docCount) => {
-        const end = endOfGo(from, docCount);
-        for (let doc = from; doc < end; doc += 1) if (holds(doc)) into.add(doc);
-        return end;
-      },
-      few: null,
-    };
+    return matchTested((doc) => accepts(values[doc] ?? Number.NaN, residuals?.[doc] ?? 0));
   }
 }
 

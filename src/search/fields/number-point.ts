@@ -11,6 +11,9 @@ export interface NumberPoint {
   readonly residual: number;
 }
 
+export const lowest: NumberPoint = { approx: -Infinity, residual: 0 };
+export const highest: NumberPoint = { approx: Infinity, residual: 0 };
+
 const integerMin = -(2 ** 31);
 const integerMax = 2 ** 31 - 1;
 const longMin = -(2n ** 63n);
@@ -57,19 +60,8 @@ export function pointOf(kind: ValueKind, value: Json): NumberPoint | null {
     const whole = parseLong(value);
     return whole === null ? null : pointOfWhole(whole);
   }
-  const approx = approxOf(kind, value);
+  const approx = kind === 'date' ? parseDate(value) : plainNumber(kind, value);
   return approx === null ? null : { approx, residual: 0 };
-}
-
-/** True if `pointOf` of the value is not null. */
-export function hasPoint(kind: ValueKind, value: Json): boolean {
-  return kind === 'long'
-    ? Number.isSafeInteger(value) || parseLong(value) !== null
-    : approxOf(kind, value) !== null;
-}
-
-function approxOf(kind: ValueKind, value: Json): number | null {
-  return kind === 'date' ? parseDate(value) : plainNumber(kind, value);
 }
 
 function plainNumber(kind: ValueKind, value: Json): number | null {
@@ -127,10 +119,7 @@ export function intervalOf(kind: ValueKind, value: Json): Interval | null {
   const high = boundPoint(kind, bound('lte'), bound('lt'), pointBelow);
   if (low === 'invalid' || high === 'invalid') return null;
   if (low === null && high === null) return null;
-  return {
-    low: low ?? { approx: -Infinity, residual: 0 },
-    high: high ?? { approx: Infinity, residual: 0 },
-  };
+  return { low: low ?? lowest, high: high ?? highest };
 }
 
 function boundPoint(

@@ -12,8 +12,9 @@ import type { UnscoredAnswer, UnscoredRow } from '../shard-answer.ts';
 import type { SearchedWord, TermGroup, Tiers, WordSearch } from '../text/matching-terms.ts';
 import { type DocRun, docOf, unitsPerTerm } from '../text/postings.ts';
 import { tierCount } from '../text/relevance.ts';
+import { statsOf } from '../text/word-search.ts';
 import { facetsOf } from './facet-groups.ts';
-import { boostsOf, findSearched, type Hits, searchStats, wordSearchIn } from './hits.ts';
+import { boostsOf, findSearched, type Hits, wordSearchIn } from './hits.ts';
 import { placeOf, rankingOf } from './ranking.ts';
 import type { Tables } from './tables.ts';
 
@@ -32,7 +33,7 @@ export function* unscoredAnswer(
   current.enter('search');
   const words = wordSearchIn(tables, search);
   if (!(yield* mayBeFew(query, words))) {
-    const stats = yield* searchStats(words, scratch);
+    const stats = yield* statsOf(words, scratch);
     tables.pendingSearches.add(words);
     return { stats, few: null };
   }
