@@ -12,7 +12,7 @@ import type { BuiltItem, BuiltView } from './build/build-outcome.ts';
 import type { CodeProgram } from './code/program.ts';
 import type { Collations, FieldTypeName, IndexMetadata } from './definition/index-fields.ts';
 import type { IndexTexts } from './definition/index-texts.ts';
-import type { LookupPlan } from './lookup-plan.ts';
+import type { LookupPlan } from './lookup-layout.ts';
 
 interface TriggeredSchema {
   readonly alias: string;

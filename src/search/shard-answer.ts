@@ -1,5 +1,4 @@
 /** The answers of shards, which the front merges. */
-import type { JsonObject } from '../contract/json.ts';
 import type { NumberPoint } from './fields/number-point.ts';
 import type { SearchStats } from './search-stats.ts';
 
@@ -20,12 +19,6 @@ export interface ShownRow {
   readonly updatedAtMs: number;
   /** The fields as JSON in UTF-8. May be memory of the shard, so it must not be modified. */
   readonly fieldsBytes: Buffer;
-}
-
-export interface Row extends ShownRow {
-  readonly fields: JsonObject;
-  /** `fields` as JSON, parsed only when `fields` is read. */
-  readonly fieldsText: string;
 }
 
 export interface FacetGroup {
@@ -63,7 +56,7 @@ export interface FacetGroups extends NumberCounts {
 export interface ShardAnswer {
   readonly total: number;
   /** The first `offset + pageSize` rows in order (after `after`). */
-  readonly rows: readonly Row[];
+  readonly rows: readonly ShownRow[];
   /** In the order of the query's `facets`. A facet that is not valid has no groups. */
   readonly facets: readonly FacetGroups[];
   /** Number of `distinct` values found, over all populations. */
@@ -94,11 +87,6 @@ export interface UnscoredAnswer {
   readonly stats: SearchStats;
   /** All matching items, unordered, and facets; null if there are too many. */
   readonly few: { readonly rows: readonly UnscoredRow[]; readonly facets: readonly FacetGroups[] } | null;
-}
-
-/** A shard's part of an answer, with rows as they are written to a response. */
-export interface ShownAnswer extends Omit<ShardAnswer, 'rows'> {
-  readonly rows: readonly ShownRow[];
 }
 
 /** Start of an interval in milliseconds since 1970, and the number of docs in it. */

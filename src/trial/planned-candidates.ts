@@ -4,8 +4,12 @@
  */
 import { completeLayout, keysOf, type LookupDemand, lookupSource } from '../actors/batch/lookup-source.ts';
 import type { Source } from '../config/configuration.ts';
-import { type LookupCandidate, type LookupLayout, layoutOf } from '../schemas/lookup-layout.ts';
-import type { LookupPlan } from '../schemas/lookup-plan.ts';
+import {
+  type LookupCandidate,
+  type LookupLayout,
+  type LookupPlan,
+  layoutOf,
+} from '../schemas/lookup-layout.ts';
 import type { LayoutStates } from '../store/configuration/layouts.ts';
 import type { Store } from '../store/store.ts';
 import {

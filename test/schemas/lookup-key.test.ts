@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lookupKeyCharactersMax } from '../../src/contract/limits.ts';
-import { entriesOf, layoutOf } from '../../src/schemas/lookup-layout.ts';
-import { type LookupIndex, overflowKey, valueKey, wholeKey } from '../../src/schemas/lookup-plan.ts';
+import {
+  entriesOf,
+  type LookupIndex,
+  layoutOf,
+  overflowKey,
+  valueKey,
+  wholeKey,
+} from '../../src/schemas/lookup-layout.ts';
 import { candidates, entityOf } from './support/fixtures.ts';
 import { compiledLookup, queryOf } from './support/lookups.ts';
 

@@ -4,8 +4,17 @@ import fc from 'fast-check';
 import type { Json } from '../../src/contract/json.ts';
 import { lookupValuesPerIndexMax } from '../../src/contract/limits.ts';
 import { workBudget } from '../../src/lib/cooperative-yield.ts';
-import { entriesOf, entrySteps, layoutOf, project } from '../../src/schemas/lookup-layout.ts';
-import { type LookupIndex, overflowKey, valueKey, wholeKey } from '../../src/schemas/lookup-plan.ts';
+import {
+  entriesOf,
+  entrySteps,
+  type LookupIndex,
+  layoutOf,
+  overflowKey,
+  project,
+  propertyPaths,
+  valueKey,
+  wholeKey,
+} from '../../src/schemas/lookup-layout.ts';
 import { runs } from '../support/runs.ts';
 import { entityOf } from './support/fixtures.ts';
 import { compiledLookup, find } from './support/lookups.ts';
@@ -142,4 +151,22 @@ test('lookup layout: any order and repetition of plans gives one layout, with ea
     }),
     { numRuns: runs(200) },
   );
+});
+
+test('lookup plan: a name is a dotted path in the properties', () => {
+  assert.deepEqual(propertyPaths('title'), [['properties', 'title']]);
+  assert.deepEqual(propertyPaths('seo.title'), [['properties', 'seo', 'title']]);
+});
+
+test('lookup plan: a built-in field of the entity is second, after a property of that name', () => {
+  for (const name of ['originParentId', 'originId', 'type', 'url', 'redirects', 'id']) {
+    assert.deepEqual(propertyPaths(name), [['properties', name], [name]]);
+  }
+  assert.deepEqual(propertyPaths('type.name'), [['properties', 'type', 'name']], 'fields have no members');
+});
+
+test('lookup plan: `properties.x` and `p.x` mean only the properties', () => {
+  assert.deepEqual(propertyPaths('properties.type'), [['properties', 'type']]);
+  assert.deepEqual(propertyPaths('p.url'), [['properties', 'url']]);
+  assert.deepEqual(propertyPaths('p'), [['properties', 'p']], 'on its own, it is a name like any other');
 });

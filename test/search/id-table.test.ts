@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { IdSegment } from '../../src/search/id-segment.ts';
-import { IdTable } from '../../src/search/id-table.ts';
+import { IdSegment, IdTable } from '../../src/search/id-table.ts';
 import { ValueList } from '../../src/search/value-list.ts';
 import { restoredFrom } from './support/parts.ts';
 

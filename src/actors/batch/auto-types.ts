@@ -1,9 +1,10 @@
 /** Field types of the auto-indexed entity types in a batch. */
+
 import { autoFieldsMax, shardSliceMs } from '../../contract/limits.ts';
 import { groupBy } from '../../lib/lists.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
-import { recordShown, shownFields } from '../../search/fields/shown-fields.ts';
+import { recordShown, shownFields } from '../../search/fields/infer.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import type { Output } from './output.ts';
 

@@ -8,7 +8,7 @@ import { assert } from '../../lib/assert.ts';
 import { type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import type { BuiltItem } from '../../schemas/build/build-outcome.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
-import { fitAutoField, fitField, fitsAsItIs, fitsAutoAsItIs } from '../../search/fields/fit.ts';
+import { fitAutoField, fitField } from '../../search/fields/fit.ts';
 import { decidesNothing } from '../../search/fields/infer.ts';
 import { hasMembers, pathValues } from '../../search/fields/paths.ts';
 import type { StoredItem } from '../../store/derived/item-record.ts';
@@ -41,41 +41,27 @@ export const noMisfits: readonly Misfit[] = [];
  * @param isAuto keep values that do not decide a type, regardless of the type of their field
  */
 function* fitFields(values: JsonObject, types: FieldTypes, isAuto: boolean): Steps<FittedFields> {
-  if (yield* fitWholly(values, types, isAuto)) return { fields: values, misfits: noMisfits };
-  return yield* fitPartly(values, types, isAuto);
-}
-
-function* fitWholly(values: JsonObject, types: FieldTypes, isAuto: boolean): Steps<boolean> {
-  const fitsWhole = isAuto ? fitsAutoAsItIs : fitsAsItIs;
-  for (const name of namesOf(values)) {
-    const value: Json = values[name] ?? null;
-    const type = types.get(name);
-    const made = value !== null && type !== undefined && fitsWhole(type, value);
-    if (!(made instanceof Suspended ? yield* made.steps : made)) return false;
-    if (workBudget.isOver()) yield;
-  }
-  return true;
-}
-
-function* fitPartly(values: JsonObject, types: FieldTypes, isAuto: boolean): Steps<FittedFields> {
   const fit = isAuto ? fitAutoField : fitField;
   const fields: JsonObject = {};
   const misfits: Misfit[] = [];
+  let isWhole = true;
   for (const name of namesOf(values)) {
     if (workBudget.isOver()) yield;
     const value: Json = values[name] ?? null;
     const type = types.get(name);
     workBudget.units += unitsPerField;
     if (isAuto && decidesNothing(value)) setOwn(fields, name, value);
-    else if (value !== null && type !== undefined) {
+    else if (value === null || type === undefined) isWhole = false;
+    else {
       const made = fit(type, value);
       const fitted = made instanceof Suspended ? yield* made.steps : made;
       if (fitted.ok) setOwn(fields, name, fitted.value);
+      isWhole &&= fitted.ok && fitted.value === value;
       const isMisfit = !fitted.ok || fitted.leftOut > 0;
       if (isMisfit && misfits.length < diagnosticsPerBuildMax) misfits.push({ field: name, type });
     }
   }
-  return { fields, misfits };
+  return { fields: isWhole ? values : fields, misfits };
 }
 
 /** The index item of an output. */

@@ -1,5 +1,4 @@
-import type { LookupLayout } from '../../schemas/lookup-layout.ts';
-import type { LookupPlan } from '../../schemas/lookup-plan.ts';
+import type { LookupLayout, LookupPlan } from '../../schemas/lookup-layout.ts';
 import type { CompiledSchemas } from '../../schemas/schema.ts';
 import type { Source, SourceGroup, Tenant } from '../configuration.ts';
 import type { TenantFile } from './tenant-file.ts';

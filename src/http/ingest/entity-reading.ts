@@ -12,7 +12,7 @@ import { runSync } from '../../lib/cooperative-yield.ts';
 import { quoteInexact } from '../../lib/exact-number.ts';
 import { quote } from '../../lib/quote.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
-import { type ShownField, shownFields } from '../../search/fields/shown-fields.ts';
+import { type ShownField, shownFields } from '../../search/fields/infer.ts';
 import { type EncodedEntity, encodeEntity } from '../../store/entities/entity-record.ts';
 import { notJsonText, parseJson, textOf, unstorable } from '../json-body.ts';
 import { type FieldError, validate } from '../routing/validate.ts';

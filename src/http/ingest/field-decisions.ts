@@ -5,7 +5,7 @@
  */
 import type { SourcePrincipal } from '../../config/configuration.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
-import { isNews, recordShown } from '../../search/fields/shown-fields.ts';
+import { isNews, recordShown } from '../../search/fields/infer.ts';
 import { readEntities } from '../../store/entities/entities.ts';
 import type { Services } from '../services.ts';
 import type { KnownFields, ReadEntity } from './entity-reading.ts';

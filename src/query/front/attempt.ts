@@ -1,5 +1,6 @@
 import { assert } from '../../lib/assert.ts';
 import { type Coverage, decodeReply, type HeldState } from '../protocol/shard-reply.ts';
+import type { ShardQuestion } from '../protocol/shard-request.ts';
 import type { MessageBody, Reply } from '../transport/messages.ts';
 
 /** A worker's reply that is part of a complete cover. */
@@ -17,6 +18,17 @@ export function gatheredReply(
 ): GatheredReply {
   return { workerId, covers, applied, configuration, answers };
 }
+
+/** The answer in a reply to a request with a single query. */
+export function onlyAnswer({ answers: [body = null] }: GatheredReply): MessageBody {
+  return body;
+}
+
+/**
+ * Asks the workers a further question about the index of a query. Resolves with the replies of a complete cover.
+ * @throws UnavailableError
+ */
+export type AskWorkers = (question: ShardQuestion) => Promise<GatheredReply[]>;
 
 /** One attempt to cover every partition: waits for the replies of all workers that were asked. */
 export class Attempt {

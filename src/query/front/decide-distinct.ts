@@ -13,15 +13,10 @@ import { type CheckedQuery, populationsOf } from '../../search/checked-query.ts'
 import { Decision, type OpenValue } from '../../search/distinct/decision.ts';
 import { distinctValuesMax } from '../../search/distinct/sent-place.ts';
 import type { RowPlace } from '../../search/shard-answer.ts';
-import type { ScopedIndex } from '../../store/derived/items.ts';
 import { decodeFirsts, decodePlaces } from '../protocol/distinct-answer.ts';
-import { distinctTooLarge, RefusedQueryError } from '../protocol/refusal.ts';
-import type { ShardQuestion } from '../protocol/shard-request.ts';
+import { distinctTooLarge, RefusedQueryError } from '../protocol/shard-reply.ts';
 import type { MessageBody } from '../transport/messages.ts';
-import type { GatheredReply } from './attempt.ts';
-import type { Scatter } from './scatter.ts';
-
-/** Decides the values whose first items are equal in the part of their places that the workers sent. */
+import { type AskWorkers, type GatheredReply, onlyAnswer } from './attempt.ts';
 
 /** Values per request. The workers send as many of their places as fit. */
 const valuesPerRequest = 10_000;
@@ -29,7 +24,7 @@ const valuesPerRequest = 10_000;
 /** Requests places from all workers. */
 type AskPlaces = (rows: readonly EntityRef[]) => Promise<MessageBody[]>;
 
-/** @throws RefusedQueryError, UnavailableError */
+/** Decides the values whose first items are equal in the part of their places that the workers sent. @throws RefusedQueryError, UnavailableError */
 async function settleOpen(decision: Decision, askPlaces: AskPlaces, slice: Slice): Promise<void> {
   for (const values of portions([...decision.open], valuesPerRequest)) {
     const places = new Places(values.flat(), askPlaces);
@@ -84,29 +79,27 @@ type Replies = readonly GatheredReply[];
 
 export interface DecidedQuery {
   readonly query: CheckedQuery;
+  /** The replies to it. */
   readonly replies: Replies;
 }
 
 /**
  * Returns the given replies if there is nothing to decide: without `distinct`, or if one worker has all partitions.
  * @param first replies to the query
- * @param deadlineMs on the clock of `performance.now()`
  * @throws RefusedQueryError, UnavailableError
  */
 export async function decideDistinct(
-  scatter: Pick<Scatter, 'gather'>,
-  { index, query }: { readonly index: ScopedIndex; readonly query: CheckedQuery },
+  ask: AskWorkers,
+  query: CheckedQuery,
   first: Replies,
-  deadlineMs: number,
 ): Promise<DecidedQuery> {
   const { distinct } = query;
   if (distinct === null || first.length === 1) return { query, replies: first };
-  const ask = (question: ShardQuestion) => scatter.gather([{ ...index, question }], deadlineMs);
   const askQuery = (asked: CheckedQuery) => ask({ kind: 'answer', query: asked, isText: false });
-  const askPlaces: AskPlaces = async (rows) => (await ask({ kind: 'places', query, rows })).map(bodyOf);
+  const askPlaces: AskPlaces = async (rows) => (await ask({ kind: 'places', query, rows })).map(onlyAnswer);
   let sent = first;
   for (let tries = 1; sent.length > 1; tries += 1) {
-    const beaten = await beatenItems(query, sent.map(bodyOf), askPlaces);
+    const beaten = await beatenItems(query, sent.map(onlyAnswer), askPlaces);
     const asked = { ...query, distinct: { ...distinct, beaten } };
     const replies = await askQuery(asked);
     if (tries === triesMax || isSameState(sent, replies)) return { query: asked, replies };
@@ -114,10 +107,6 @@ export async function decideDistinct(
   }
   // Meanwhile one worker has all partitions.
   return { query, replies: sent };
-}
-
-function bodyOf({ answers: [body = null] }: GatheredReply): MessageBody {
-  return body;
 }
 
 /** The items that lost, for each population: see `CheckedDistinct`. @throws RefusedQueryError, UnavailableError */

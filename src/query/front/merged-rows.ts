@@ -16,15 +16,13 @@ import {
 } from '../../search/merge-answers.ts';
 import type { SearchStats } from '../../search/search-stats.ts';
 import type { FacetGroup, ShownRow } from '../../search/shard-answer.ts';
-import type { ScopedIndex } from '../../store/derived/items.ts';
 import { countsLength, decodeCounts, decodeTexts } from '../protocol/further-answers.ts';
-import { facetsTooLarge, pageTooLarge, RefusedQueryError } from '../protocol/refusal.ts';
 import { decodeAnswer, facetsLength, type SentRow } from '../protocol/row-answer.ts';
-import type { ShardQuestion } from '../protocol/shard-request.ts';
+import { facetsTooLarge, pageTooLarge, RefusedQueryError } from '../protocol/shard-reply.ts';
 import { UnavailableError } from '../query-service.ts';
 import { joinedRows, type RowForm, rowFormOf, rowText } from '../result/row-text.ts';
 import type { MessageBody } from '../transport/messages.ts';
-import type { Scatter } from './scatter.ts';
+import { type AskWorkers, onlyAnswer } from './attempt.ts';
 
 /** A worker's answer to one query. */
 export interface FoundAnswer extends PartialAnswer<SentRow | ShownRow> {
@@ -45,9 +43,6 @@ export interface MergedRows {
   readonly stats: SearchStats | null;
 }
 
-/** Asks the workers a further question about the index. */
-type AskWorkers = (question: ShardQuestion) => Promise<MessageBody[]>;
-
 /**
  * @param bodies from `encodeAnswer`
  * @throws RefusedQueryError
@@ -65,33 +60,30 @@ export async function decodedAnswers(bodies: readonly MessageBody[]): Promise<Fo
 
 /**
  * @param answers of a complete cover
+ * @param index its name
  * @param deadlineMs on the clock of `performance.now()`
  * @returns null if a row of the page was removed before its text was fetched
  * @throws RefusedQueryError, UnavailableError
  */
 export async function mergedRows(
-  scatter: Scatter,
-  { index, query }: { readonly index: ScopedIndex; readonly query: CheckedQuery },
+  ask: AskWorkers,
+  { index, query }: { readonly index: string; readonly query: CheckedQuery },
   answers: readonly FoundAnswer[],
   deadlineMs: number,
 ): Promise<MergedRows | null> {
-  const askWorkers: AskWorkers = async (question) => {
-    const replies = await scatter.gather([{ ...index, question }], deadlineMs);
-    return replies.map(({ answers: [body = null] }) => body);
-  };
   const slice = new Slice(querySliceMs);
   // A worker that has all partitions does not send the rows before the page.
   const mergedQuery = answers.length === 1 ? { ...query, offset: 0 } : query;
   let merged = await slice.run(mergeAnswers(mergedQuery, answers));
   if (merged.needs.length > 0) {
-    merged = withCounts(query, merged, await countedFacets(askWorkers, query, merged.needs, slice));
+    merged = withCounts(query, merged, await countedFacets(ask, query, merged.needs, slice));
   }
   const { total, facets } = merged;
-  const form = rowFormOf(index.index, query);
+  const form = rowFormOf(index, query);
   const rows = merged.rows.map((row) => ('fieldsBytes' in row ? writtenRow(row, form) : row));
   assertOrder(query, rows);
   boundPage(rows, facets);
-  const whole = rows.every(hasText) ? rows : await withTexts(askWorkers, form, query, rows);
+  const whole = rows.every(hasText) ? rows : await withTexts(ask, form, query, rows);
   if (whole === null && performance.now() > deadlineMs)
     throw new UnavailableError('items change faster than they are read');
   // A worker that has all items may have scored by its own statistics.
@@ -137,13 +129,13 @@ function hasText(row: SentRow): row is MergedRow {
 }
 
 async function countedFacets(
-  askWorkers: AskWorkers,
+  ask: AskWorkers,
   query: CheckedQuery,
   needs: readonly FacetNeed[],
   slice: Slice,
 ): Promise<FacetCounts> {
   const { asked, placeOf } = sharedNeeds(query, needs);
-  const bodies = await askWorkers({ kind: 'counts', query, facets: asked });
+  const bodies = (await ask({ kind: 'counts', query, facets: asked })).map(onlyAnswer);
   boundFacets(bodies.map(countsLength));
   const sizeMax = Math.max(...query.facets.map(({ size }) => size));
   const counted: FacetGroup[][] = [];
@@ -162,13 +154,14 @@ async function countedFacets(
 
 /** @returns null if one of the rows no longer exists */
 async function withTexts(
-  askWorkers: AskWorkers,
+  ask: AskWorkers,
   form: RowForm,
   query: CheckedQuery,
   rows: readonly SentRow[],
 ): Promise<MergedRow[] | null> {
   const refs = rows.map(({ place: { sourceId, originId } }) => ({ sourceId, originId }));
-  const ofWorkers = (await askWorkers({ kind: 'texts', query, rows: refs })).map(decodeTexts);
+  const replies = await ask({ kind: 'texts', query, rows: refs });
+  const ofWorkers = replies.map((reply) => decodeTexts(onlyAnswer(reply)));
   const whole: MergedRow[] = [];
   for (const [at, row] of rows.entries()) {
     const fieldsBytes = ofWorkers.find((texts) => texts[at] != null)?.[at] ?? null;

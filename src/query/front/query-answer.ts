@@ -1,14 +1,14 @@
 /** Builds the answer to a query from the replies of the workers. If several have items, further rounds may be necessary. */
+
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import { scoredAnswers } from '../../search/merge-answers.ts';
 import { sumOfStats } from '../../search/search-stats.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
-import { RefusedQueryError } from '../protocol/refusal.ts';
 import { decodeWholeAnswer } from '../protocol/row-answer.ts';
+import { RefusedQueryError } from '../protocol/shard-reply.ts';
 import { decodeStats, searchWithoutStats } from '../protocol/stats-answer.ts';
-import type { MessageBody } from '../transport/messages.ts';
-import type { GatheredReply } from './attempt.ts';
-import { decideDistinct } from './decide-distinct.ts';
+import { type AskWorkers, type GatheredReply, onlyAnswer } from './attempt.ts';
+import { type DecidedQuery, decideDistinct } from './decide-distinct.ts';
 import { decodedAnswers, type FoundAnswer, type MergedRows, mergedRows } from './merged-rows.ts';
 import type { Scatter } from './scatter.ts';
 
@@ -55,9 +55,10 @@ export async function mergedAnswer(
   replies: readonly GatheredReply[],
   deadlineMs: number,
 ): Promise<QueryAnswer | null> {
+  const ask: AskWorkers = (question) => scatter.gather([{ ...one.index, question }], deadlineMs);
   try {
-    const { query, replies: last, answers } = await answersOf(scatter, one, replies, deadlineMs);
-    const merged = await mergedRows(scatter, { ...one, query }, answers, deadlineMs);
+    const { query, replies: last, answers } = await answersOf(ask, one.query, replies);
+    const merged = await mergedRows(ask, { index: one.index.index, query }, answers, deadlineMs);
     return merged && { kind: 'rows', ...merged, configuration: commonConfiguration(last) };
   } catch (error) {
     if (error instanceof RefusedQueryError) return { kind: 'refused', why: error.message };
@@ -70,50 +71,37 @@ function commonConfiguration([first, ...others]: readonly GatheredReply[]): stri
   return others.every((other) => other.configuration === configuration) ? configuration : null;
 }
 
-/** A query with the answers to it. */
-interface AnsweredQuery {
-  readonly query: CheckedQuery;
-  /** The replies with these answers, to a request with this query only. */
-  readonly replies: readonly GatheredReply[];
+/** A query with the answers in the replies to it. */
+interface AnsweredQuery extends DecidedQuery {
   readonly answers: readonly FoundAnswer[];
 }
 
 /**
  * Runs further rounds until the replies can be merged.
  * @param first replies to the query
- * @param deadlineMs on the clock of `performance.now()`
  * @throws RefusedQueryError, UnavailableError
  */
 async function answersOf(
-  scatter: Pick<Scatter, 'gather'>,
-  { index, query }: { readonly index: ScopedIndex; readonly query: CheckedQuery },
+  ask: AskWorkers,
+  query: CheckedQuery,
   first: readonly GatheredReply[],
-  deadlineMs: number,
 ): Promise<AnsweredQuery> {
   const search = searchWithoutStats(query);
-  if (search === null || first.length === 1)
-    return await decidedAnswers(scatter, { index, query }, first, deadlineMs);
-  const unscored = first.map((reply) => decodeStats(bodyOf(reply)));
+  if (search === null || first.length === 1) return await decidedAnswers(ask, query, first);
+  const unscored = first.map((reply) => decodeStats(onlyAnswer(reply)));
   // The sum of the workers' statistics is that of the whole index, so scores are the same as with a single worker.
   const stats = sumOfStats(unscored.map((answer) => answer.stats));
   const scored = { ...query, search: { ...search, stats } };
   const answers = scoredAnswers(scored, unscored)?.map((answer) => ({ ...answer, stats: null }));
   if (answers !== undefined) return { query: scored, replies: first, answers };
-  const question = { kind: 'answer', query: scored, isText: false } as const;
-  const second = await scatter.gather([{ ...index, question }], deadlineMs);
-  return await decidedAnswers(scatter, { index, query: scored }, second, deadlineMs);
+  return await decidedAnswers(ask, scored, await ask({ kind: 'answer', query: scored, isText: false }));
 }
 
 async function decidedAnswers(
-  scatter: Pick<Scatter, 'gather'>,
-  { index, query }: { readonly index: ScopedIndex; readonly query: CheckedQuery },
+  ask: AskWorkers,
+  query: CheckedQuery,
   first: readonly GatheredReply[],
-  deadlineMs: number,
 ): Promise<AnsweredQuery> {
-  const decided = await decideDistinct(scatter, { index, query }, first, deadlineMs);
-  return { ...decided, answers: await decodedAnswers(decided.replies.map(bodyOf)) };
-}
-
-function bodyOf({ answers: [body = null] }: GatheredReply): MessageBody {
-  return body;
+  const decided = await decideDistinct(ask, query, first);
+  return { ...decided, answers: await decodedAnswers(decided.replies.map(onlyAnswer)) };
 }

@@ -2,7 +2,7 @@
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
 import { quote } from '../../lib/quote.ts';
-import type { TextRules } from '../../schemas/definition/index-texts.ts';
+import type { QueryRules } from '../../search/check/query.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
@@ -11,11 +11,8 @@ import type { EnvironmentScope } from '../../store/scopes.ts';
 import { autoDefinition } from '../known-index-fields.ts';
 import type { BadOutcome, QueryTarget } from '../query-service.ts';
 
-export interface ResolvedTarget extends ScopedIndex {
-  readonly kind: QueryTarget['kind'];
-  readonly fields: ReadonlyMap<string, FieldType>;
-  readonly collations?: ReadonlyMap<string, string>;
-  readonly rules?: ReadonlyMap<string, TextRules>;
+/** An index, and the rules for its queries. */
+export interface ResolvedTarget extends ScopedIndex, QueryRules {
   /** `AutoFields.decisions`; 0 for an index. */
   readonly decisions: number;
 }
@@ -72,7 +69,8 @@ export class Targets {
     }
     const decisions = this.autoFields.decisions(definition.tenant, definition.sourceId, type);
     const index = indexName.auto(sourceGroup, type);
-    return { ok: true, target: { kind: 'auto', scope, index, fields, decisions } };
+    const target = { scope, index, fields, isOpen: true, isSchemaAlias: null, decisions };
+    return { ok: true, target };
   }
 
   async #fields(
@@ -105,6 +103,18 @@ function resolveIndex({ tenant }: ClientPrincipal, scope: EnvironmentScope, alia
   if (schema === undefined) return unknown(`No index has the alias ${quote(alias)}`);
   const index = indexName.schema(alias);
   const { fields, collations, texts } = schema;
-  const { rules } = texts;
-  return { ok: true, target: { kind: 'index', scope, index, fields, collations, rules, decisions: 0 } };
+  const isSchemaAlias = (view: string) => tenant.schemas.has(view);
+  return {
+    ok: true,
+    target: {
+      scope,
+      index,
+      fields,
+      isOpen: false,
+      collations,
+      rules: texts.rules,
+      isSchemaAlias,
+      decisions: 0,
+    },
+  };
 }

@@ -122,25 +122,17 @@ export class ScatterQueryService implements QueryService {
     if (errors.length > 0) return withErrors(errors, body);
     const resolution = this.#targets.resolve(principal, target, this.#progress.commits);
     return resolution instanceof Promise
-      ? resolution.then((resolved) => this.#checkedIn(principal, resolved, body))
-      : this.#checkedIn(principal, resolution, body);
+      ? resolution.then((resolved) => this.#checkedIn(resolved, body))
+      : this.#checkedIn(resolution, body);
   }
 
-  #checkedIn({ tenant }: ClientPrincipal, resolution: TargetResolution, body: Json): CheckedRequest {
+  #checkedIn(resolution: TargetResolution, body: Json): CheckedRequest {
     if (!resolution.ok) return resolution;
-    const { kind, scope, index: name, fields, collations, rules, decisions } = resolution.target;
-    const { schemas } = tenant;
-    const isSchemaAlias = kind === 'index' ? (alias: string) => schemas.has(alias) : null;
-    const table = {
-      fields,
-      isOpen: kind === 'auto',
-      isSchemaAlias,
-      ...(collations === undefined ? {} : { collations }),
-      ...(rules === undefined ? {} : { rules }),
-    };
-    const checked = checkQuery(body, table);
+    const { target } = resolution;
+    const checked = checkQuery(body, target);
     if (!checked.ok) return { ok: false, status: 400, errors: checked.errors };
     const { query, aliases, nextPageToken } = checked;
+    const { scope, index: name, decisions } = target;
     const index = { scope, index: name };
     const good = (asked: CheckedQuery): CheckedRequest => {
       const isText = aliases === null;
@@ -151,7 +143,7 @@ export class ScatterQueryService implements QueryService {
     const page = openToken(this.#secret, tokenUse(index, query), nextPageToken);
     // A token from a version that did not pin statistics cannot continue a search.
     const isPinned = query.search === null || page?.pin != null;
-    return page === null || !isPinned || !isPlaceAmong(table, query, page)
+    return page === null || !isPinned || !isPlaceAmong(target, query, page)
       ? { ok: false, status: 400, errors: [invalidNextPageToken] }
       : good(pinnedQuery(query, page));
   }

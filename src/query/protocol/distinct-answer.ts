@@ -11,7 +11,7 @@ import type { PlainValue } from '../../search/packed-values.ts';
 import type { Shard, TakeFirst } from '../../search/shard/shard.ts';
 import type { RowPlace } from '../../search/shard-answer.ts';
 import type { MessageBody } from '../transport/messages.ts';
-import { distinctTooLarge, encodeRefusal, throwRefusal } from './refusal.ts';
+import { distinctTooLarge, encodeRefusal, throwRefusal } from './shard-reply.ts';
 
 /** The first item of a value in one shard. */
 export interface FirstOfValue {

@@ -3,7 +3,7 @@ import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { FacetGroup, FacetGroups, TextScale } from '../../search/shard-answer.ts';
 import { SizeBudget } from '../result/facets-text.ts';
 import type { MessageBody } from '../transport/messages.ts';
-import { encodeRefusal, facetsTooLarge, throwRefusal } from './refusal.ts';
+import { encodeRefusal, facetsTooLarge, throwRefusal } from './shard-reply.ts';
 
 /** A facet's groups as JSON lists. */
 type PackedCounts = [scale: TextScale | null, portions: string[]];

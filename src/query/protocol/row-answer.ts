@@ -8,12 +8,12 @@ import type { Steps } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import type { PartialAnswer } from '../../search/merge-answers.ts';
 import { type PackedStats, packStats, type SearchStats, unpackStats } from '../../search/search-stats.ts';
-import type { FacetGroups, RowPlace, ShownAnswer, ShownRow } from '../../search/shard-answer.ts';
+import type { FacetGroups, RowPlace, ShardAnswer, ShownRow } from '../../search/shard-answer.ts';
 import { facetsTextOf, groupsTexts, SizeBudget } from '../result/facets-text.ts';
 import { facetsOf, resultOfRows } from '../result/result-text.ts';
 import { joinedRows, type PageRows, pageRows, rowFormOf } from '../result/row-text.ts';
 import type { MessageBody } from '../transport/messages.ts';
-import { encodeRefusal, facetsTooLarge, pageTooLarge, throwRefusal } from './refusal.ts';
+import { encodeRefusal, facetsTooLarge, pageTooLarge, throwRefusal } from './shard-reply.ts';
 
 /** A row that the front received. */
 export interface SentRow {
@@ -56,7 +56,7 @@ export interface AnswerTerms {
 
 /** Rows and facets of an answer, or a refusal. */
 export function* encodeAnswer(
-  { total, rows, facets, stats }: ShownAnswer,
+  { total, rows, facets, stats }: ShardAnswer,
   { index, query, hasAllPartitions }: AnswerTerms,
 ): Steps<MessageBody> {
   const sent = hasAllPartitions ? rows.slice(query.offset) : rows;
@@ -116,7 +116,7 @@ export function facetsLength(body: MessageBody): number {
  * @param seal makes the token for the page after a row
  */
 export function* encodeWholeAnswer(
-  { total, rows, facets }: ShownAnswer,
+  { total, rows, facets }: ShardAnswer,
   { index, query }: { readonly index: string; readonly query: CheckedQuery },
   seal: (last: RowPlace) => string,
 ): Steps<MessageBody> {

@@ -18,7 +18,7 @@ import type {
 } from '../../search/shard-answer.ts';
 import { groupsTexts, SizeBudget } from '../result/facets-text.ts';
 import type { MessageBody } from '../transport/messages.ts';
-import { throwRefusal } from './refusal.ts';
+import { throwRefusal } from './shard-reply.ts';
 
 /** The search of a query that needs scores and has no statistics yet; null for others. */
 export function searchWithoutStats({ search, pageSize, distinct }: CheckedQuery): CheckedSearch | null {

@@ -9,13 +9,13 @@ import { facetGroupsPerShardMax } from '../../search/facets/facet.ts';
 import { Highlighter } from '../../search/highlight/highlighter.ts';
 import { current } from '../../search/phase.ts';
 import type { Shard } from '../../search/shard/shard.ts';
-import type { FacetGroups, ShardAnswer, ShownAnswer, ShownRow } from '../../search/shard-answer.ts';
+import type { FacetGroups, ShardAnswer, ShownRow } from '../../search/shard-answer.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import { pinOf, sealToken, tokenUse } from '../next-page-token.ts';
 import { encodeFirsts, encodePlaces } from '../protocol/distinct-answer.ts';
 import { encodeCounts } from '../protocol/further-answers.ts';
-import { distinctTooLarge, encodeRefusal, pageTooLarge } from '../protocol/refusal.ts';
 import { encodeAnswer, encodeWholeAnswer, sendsTexts } from '../protocol/row-answer.ts';
+import { distinctTooLarge, encodeRefusal, pageTooLarge } from '../protocol/shard-reply.ts';
 import type { ShardQuery, ShardQuestion } from '../protocol/shard-request.ts';
 import { encodeStats, searchWithoutStats } from '../protocol/stats-answer.ts';
 import type { MessageBody } from '../transport/messages.ts';
@@ -78,7 +78,7 @@ function* withHighlights(
   answer: ShardAnswer,
   query: CheckedQuery,
   analyzerOf: (field: string) => Analyzer,
-): Steps<ShownAnswer | null> {
+): Steps<ShardAnswer | null> {
   const highlighter = Highlighter.of(query, analyzerOf);
   if (highlighter === null) return answer;
   const rows: ShownRow[] = answer.rows.slice(0, query.offset);

@@ -15,7 +15,6 @@ import { fitAutoField, fitField } from '../../search/fields/fit.ts';
 import { decidesNothing, retypes } from '../../search/fields/infer.ts';
 import { hasMembers, pathValues } from '../../search/fields/paths.ts';
 import { Shard } from '../../search/shard/shard.ts';
-import type { PartReader } from '../../search/snapshot/parts.ts';
 import { type EncodedItem, type StoredItem, updatedAtIfSame } from '../../store/derived/item-record.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { type IndexDefinition, knownDecisions, knownFields } from '../known-index-fields.ts';
@@ -61,11 +60,6 @@ export class LiveShard {
     this.#decisions = fields === undefined ? knownDecisions(definition, autoFields) : 0;
     const texts = definition.kind === 'schema' ? { texts: definition.texts } : {};
     this.shard = new Shard({ fields: new Map(this.#fields), ...texts });
-  }
-
-  /** Fills a new shard from a snapshot. @throws SnapshotDamagedError; the shard must not be used then */
-  async restore(from: PartReader): Promise<void> {
-    await this.shard.restore(from);
   }
 
   /** Number of changes so far, including those that are not applied yet. */

@@ -3,8 +3,13 @@ import { queryBudgetsPerRequest } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { current, type Detail, type Phase } from '../../search/phase.ts';
-import { encodeRefusal } from '../protocol/refusal.ts';
-import { encodeReply, type HeldState, nothingHeld, type ShardReply } from '../protocol/shard-reply.ts';
+import {
+  encodeRefusal,
+  encodeReply,
+  type HeldState,
+  nothingHeld,
+  type ShardReply,
+} from '../protocol/shard-reply.ts';
 import { asksFurther, type ShardRequest } from '../protocol/shard-request.ts';
 import type { InboundRequest, MessageBody } from '../transport/messages.ts';
 import { type AnswerOptions, answerQuestion } from './answer-question.ts';

@@ -193,7 +193,7 @@ export class ShardSet implements ItemSink {
     from: PartReader,
   ): Promise<number> {
     const live = this.#createLiveShard(definition, fields);
-    await live.restore(from);
+    await live.shard.restore(from);
     this.#restored.set(itemIndexField(index), live);
     for (const partition of live.shard.partitions()) this.#restoredPartitions.add(partition);
     return live.shard.size;

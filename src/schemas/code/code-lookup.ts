@@ -8,7 +8,7 @@ import { FilterParser } from '../filter/parser.ts';
 import { rejectLongText } from '../language/expression.ts';
 import { Reader } from '../language/reader.ts';
 import { CompiledLookup, type Order } from '../lookup/compiled-lookup.ts';
-import { propertyPaths } from '../lookup-plan.ts';
+import { propertyPaths } from '../lookup-layout.ts';
 
 /** Bounds the cache, because filters contain values of entities. */
 const compiledKept = 2_000;

@@ -1,5 +1,5 @@
 import type { Json } from '../../contract/json.ts';
-import type { PropertyPath } from '../lookup-plan.ts';
+import type { PropertyPath } from '../lookup-layout.ts';
 import { listOf, member, scalarText } from '../values.ts';
 import { comparisons, propertyMatches, sameJson, textFunctions } from './condition-operators.ts';
 import type { FilterNode, FilterPath, Operand } from './node.ts';

@@ -1,6 +1,6 @@
 import type { Json } from '../../contract/json.ts';
 import { lookupKeysMax } from '../../contract/limits.ts';
-import { type LookupIndex, overflowKey, type PropertyPath, valueKey, wholeKey } from '../lookup-plan.ts';
+import { type LookupIndex, overflowKey, type PropertyPath, valueKey, wholeKey } from '../lookup-layout.ts';
 import { scalarText } from '../values.ts';
 import { inValues } from './evaluate.ts';
 import type { FilterNode, FilterPath, Operand } from './node.ts';

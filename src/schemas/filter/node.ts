@@ -1,6 +1,6 @@
 import type { Json } from '../../contract/json.ts';
 import type { Evaluate, Frame } from '../language/scope.ts';
-import type { PropertyPath } from '../lookup-plan.ts';
+import type { PropertyPath } from '../lookup-layout.ts';
 import type { ComparisonName, PropertyMatchName, TextFunctionName } from './condition-operators.ts';
 
 /** A path in a condition: in the entity, or in the variable of an enclosing lambda. */

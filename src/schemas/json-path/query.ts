@@ -11,9 +11,8 @@ import { chain, forEach, type Resumable } from '../../lib/cooperative-yield.ts';
 import type { Evaluate, Frame } from '../language/scope.ts';
 import { jsonEqual, ownMember, textSteps } from '../values.ts';
 import { compilePattern, patternTakes } from './i-regexp.ts';
-import type { PathRun } from './run.ts';
+import { eachChild, eachOfSlice, type PathRun, withDescendants } from './run.ts';
 import { filledLiteral } from './text.ts';
-import { eachChild, eachOfSlice, withDescendants } from './walk.ts';
 
 const { NameSelector, IndexSelector, SliceSelector, WildcardSelector, FilterSelector } = jsonpath.selectors;
 const {

@@ -2,7 +2,7 @@ import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Resumable } from '../../lib/cooperative-yield.ts';
 import type { PartialSchema } from '../build/build-input.ts';
 import type { BodyWriter } from '../build/view-body.ts';
-import type { LookupPlan } from '../lookup-plan.ts';
+import type { LookupPlan } from '../lookup-layout.ts';
 import type { Frame, Scope } from './scope.ts';
 
 /** Writes the value of a property; in steps if that takes long. */

@@ -7,8 +7,14 @@ import { compileTest, type FilterTest, Reads } from '../filter/evaluate.ts';
 import { type KeyTerm, keyTerms } from '../filter/key-terms.ts';
 import type { FilterNode, QueryValues } from '../filter/node.ts';
 import type { Frame } from '../language/scope.ts';
-import type { LookupLayout, LookupQuery, LookupSelection } from '../lookup-layout.ts';
-import type { LookupIndex, LookupPlan, PropertyPath } from '../lookup-plan.ts';
+import type {
+  LookupIndex,
+  LookupLayout,
+  LookupPlan,
+  LookupQuery,
+  LookupSelection,
+  PropertyPath,
+} from '../lookup-layout.ts';
 
 /** A matched entity with the value that it is ordered by. */
 export interface Ranked {

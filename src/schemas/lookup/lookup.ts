@@ -11,7 +11,7 @@ import type { DefinitionContext } from '../language/definition.ts';
 import { compileField, compileRequiredField, rejectLongText } from '../language/expression.ts';
 import { parseAt, Reader } from '../language/reader.ts';
 import type { Frame, Scope } from '../language/scope.ts';
-import { type PropertyPath, propertyPaths } from '../lookup-plan.ts';
+import { type PropertyPath, propertyPaths } from '../lookup-layout.ts';
 import { filterLookupShape, matchLookupShape, orderByShape } from '../shapes.ts';
 import { CompiledLookup, type Order } from './compiled-lookup.ts';
 

@@ -3,7 +3,7 @@ import type { CheckedSearch } from '../checked-query.ts';
 import { foldAccents } from './fold.ts';
 import { type Stem, stemmerOf, stopWordsOf } from './languages.ts';
 import { SynonymTable } from './phrase-terms.ts';
-import { allowedDistance, type Cutter, cutterOf, wordSequence } from './words.ts';
+import { allowedDistance, type Cutter, cutterOf } from './words.ts';
 
 /** A word of a search, for one field. */
 export interface QueryWord {
@@ -27,7 +27,7 @@ const noSynonyms: ReadonlySet<string> = new Set();
 
 /** The words of a search text before field-specific rules. @param text absent: its value */
 export function sharedWords({ value, keep = '' }: CheckedSearch, text = value): string[] {
-  return wordSequence(text, cutterOf(keep));
+  return cutterOf(keep).cut(text);
 }
 
 /** Each of `sharedWords` once, in order of appearance. */
@@ -69,7 +69,8 @@ export class Analyzer {
 
   /** The words of a short text as this field indexes them. */
   terms(text: string): string[] {
-    return wordSequence(text, this.cutter)
+    return this.cutter
+      .cut(text)
       .map((word) => this.word(word))
       .filter((word) => word !== '');
   }
@@ -83,7 +84,7 @@ export class Analyzer {
    * @param shared its `distinctWords`, which the sources are indexes of
    */
   queryWords(search: CheckedSearch, shared: readonly string[] = distinctWords(search)): QueryWord[] {
-    const sequence = wordSequence(search.value, this.cutter);
+    const sequence = this.cutter.cut(search.value);
     const words = sequence.map((word) => this.word(word));
     const synonyms = this.synonyms?.of(words) ?? [];
     const last = words.length - 1;

@@ -144,18 +144,13 @@ export function wordsOf(text: string): string[] {
   return [...new Set(plainCutter.cut(text))].filter(isIndexable);
 }
 
-/** The words of a short text in order, including repetitions. */
-export function wordSequence(text: string, cutter = plainCutter): string[] {
-  return cutter.cut(text);
-}
-
 /** Large texts are split at separators about this many UTF-16 units apart. */
 const pieceUnits = 16_384;
 /** The cost of reading a character of a text, in units of the work budget. */
 const unitsPerUnit = 10;
 
 /** Yields the words of a text in order, in pieces, including repetitions and long words. */
-export function* wordPieces(text: string, cutter = plainCutter): Generator<readonly string[]> {
+export function* wordPieces(text: string, cutter: Cutter): Generator<readonly string[]> {
   for (let from = 0; from < text.length; ) {
     const end = endOfPiece(text, from, cutter.letters);
     yield pieceOf(text, from, end, cutter);
@@ -166,7 +161,7 @@ export function* wordPieces(text: string, cutter = plainCutter): Generator<reado
 /** The words of a piece of a text in order, including repetitions and long words. @param end from `endOfPiece` */
 export function pieceOf(text: string, from: number, end: number, cutter: Cutter): readonly string[] {
   workBudget.units += unitsPerUnit * (end - from);
-  return wordSequence(text.slice(from, end), cutter);
+  return cutter.cut(text.slice(from, end));
 }
 
 /** Within this many UTF-16 units, a script without spaces has a place to split, even with marks between letters. */

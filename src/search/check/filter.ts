@@ -4,13 +4,12 @@ import { filterConditionsMax, filterPatternsMax } from '../../contract/limits.ts
 import type { FilterOperator } from '../../contract/query-names.ts';
 import { conditionShape, type GroupKind, groupKinds } from '../../contract/shapes-query.ts';
 import { parseDate } from '../fields/date-text.ts';
-import { type FieldMeaning, type FieldTable, meaningOf } from '../fields/field-table.ts';
-import { isOrdered } from '../fields/field-type.ts';
+import { type FieldTable, isOrdered } from '../fields/field-type.ts';
 import { parseWhole, queryPointOf } from '../fields/number-point.ts';
 import type { FilterNode } from '../filter/condition.ts';
 import { checkGeoCondition, isGeoOperator } from './geo.ts';
 import { isSent, readerOf, rejectUnknownMembers } from './members.ts';
-import { type QueryErrors, quote } from './query-errors.ts';
+import { type NamedField, namedField, type QueryErrors, quote } from './query-errors.ts';
 import { itemsOfText, valueOfText } from './value-text.ts';
 
 const readCondition = readerOf(conditionShape, 'rejected');
@@ -122,22 +121,21 @@ function checkCondition(sent: JsonObject, place: string, check: FilterCheck): Fi
   const { field, operator } = condition ?? {};
   const value = condition?.value ?? null;
   if (typeof field !== 'string') return null;
-  const meaning = meaningOf(table, field);
-  if (meaning.kind === 'unknown') errors.add(`${place}.field`, `the index has no field ${quote(field)}`);
-  if (meaning.kind === 'score')
+  const named = namedField(field, `${place}.field`, table, errors);
+  if (named?.kind === 'score')
     errors.add(`${place}.field`, '"_score" can be used to sort, but not to filter');
   if (operator === undefined || operator === null) return null;
   if (isGeoOperator(operator)) {
-    const area = checkGeoCondition(meaning, field, operator, value, place, errors);
+    const area = checkGeoCondition(named, field, operator, value, place, errors);
     return { caseInsensitive: false, field, kind: 'condition', operator, value: area };
   }
   if (operator === 'exists') return checkExists(field, value, `${place}.value`, errors);
   if (isPattern(operator) && typeof value === 'string' && value.includes('*')) check.patterns += 1;
   const listed = isList(operator) && typeof value === 'string' ? itemsOfText(value) : value;
-  const isOfUse = checkUse(meaning, field, operator, listed, place, errors);
-  const operand = isOfUse ? readValue(meaning, listed, `${place}.value`, errors) : listed;
+  const isOfUse = checkUse(named, field, operator, listed, place, errors);
+  const operand = isOfUse ? readValue(named, listed, `${place}.value`, errors) : listed;
   if (operand === unreadable) return null;
-  checkValue(meaning, operator, operand, `${place}.value`, errors);
+  checkValue(named, operator, operand, `${place}.value`, errors);
   // In this order, `canonicalJson` need not copy it.
   const caseInsensitive = condition?.caseInsensitive === true;
   return { caseInsensitive, field, kind: 'condition', operator, value: operand };
@@ -166,28 +164,28 @@ const unreadable = Symbol('a value with an error');
 
 /** The value converted to the field's type; `unreadable` after reporting an error. */
 function readValue(
-  meaning: FieldMeaning,
+  named: NamedField | null,
   sent: Json,
   place: string,
   errors: QueryErrors,
 ): Json | typeof unreadable {
-  if (meaning.kind !== 'field') return sent;
+  if (named?.kind !== 'field') return sent;
   const before = errors.count;
-  const value = valueOfText(meaning.traits, sent, place, errors);
+  const value = valueOfText(named.traits, sent, place, errors);
   return errors.count === before ? value : unreadable;
 }
 
 /** Checks that the operator supports the field's type. @returns false after an error */
 function checkUse(
-  meaning: FieldMeaning,
+  named: NamedField | null,
   field: string,
   operator: FilterOperator,
   value: Json,
   place: string,
   errors: QueryErrors,
 ): boolean {
-  if (meaning.kind !== 'field') return true;
-  const { traits, type } = meaning;
+  if (named?.kind !== 'field') return true;
+  const { traits, type } = named;
   const name = quote(field);
   const wrong = (text: string): false => {
     errors.add(`${place}.operator`, text);
@@ -214,7 +212,7 @@ function checkUse(
  * matches nothing.
  */
 function checkValue(
-  meaning: FieldMeaning,
+  named: NamedField | null,
   operator: FilterOperator,
   value: Json,
   place: string,
@@ -234,7 +232,7 @@ function checkValue(
     errors.add(place, `${operator} needs a string, number, boolean or null; use "in" for several values`);
     return;
   }
-  if (ordering.has(operator) && !isComparable(meaning, value)) {
+  if (ordering.has(operator) && !isComparable(named, value)) {
     errors.add(
       place,
       `${operator} needs a number, or a date as ISO 8601 text or epoch milliseconds, not ${quote(value)}`,
@@ -246,9 +244,9 @@ function isComposite(value: Json): boolean {
   return typeof value === 'object' && value !== null;
 }
 
-function isComparable(meaning: FieldMeaning, value: Json): boolean {
-  if (meaning.kind === 'field' && isOrdered(meaning.traits)) {
-    return queryPointOf(meaning.traits.kind, value) !== null;
+function isComparable(named: NamedField | null, value: Json): boolean {
+  if (named?.kind === 'field' && isOrdered(named.traits)) {
+    return queryPointOf(named.traits.kind, value) !== null;
   }
   return typeof value === 'number' || parseDate(value) !== null || parseWhole(value) !== null;
 }

@@ -3,11 +3,10 @@
 import { isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
 import type { FilterOperator } from '../../contract/query-names.ts';
 import { boxShape, circleShape, nearShape } from '../../contract/shapes-query.ts';
-import type { FieldMeaning } from '../fields/field-table.ts';
 import type { GeoPoint } from '../fields/geo-point.ts';
 import { describeObject } from './member-rule.ts';
 import { readerOf } from './members.ts';
-import { type QueryErrors, quote } from './query-errors.ts';
+import { type NamedField, type QueryErrors, quote } from './query-errors.ts';
 
 const readCircle = readerOf(circleShape, 'ignored');
 const readBox = readerOf(boxShape, 'ignored');
@@ -19,21 +18,21 @@ export function isGeoOperator(operator: FilterOperator): operator is GeoOperator
   return operator === 'withinDistance' || operator === 'withinBox';
 }
 
-export function isOfPlaces(meaning: FieldMeaning): boolean {
-  return meaning.kind === 'field' && meaning.traits.kind === 'geo';
+export function isOfPlaces(named: NamedField | null): boolean {
+  return named?.kind === 'field' && named.traits.kind === 'geo';
 }
 
 /** Checks a condition with a geo operator. @returns its value with only the known members */
 export function checkGeoCondition(
-  meaning: FieldMeaning,
+  named: NamedField | null,
   field: string,
   operator: GeoOperator,
   value: Json,
   place: string,
   errors: QueryErrors,
 ): JsonObject {
-  if (meaning.kind === 'field' && !isOfPlaces(meaning)) {
-    const text = `${operator} needs a field of type geoPoint or geoPoint[]; ${quote(field)} is of type ${meaning.type}`;
+  if (named?.kind === 'field' && !isOfPlaces(named)) {
+    const text = `${operator} needs a field of type geoPoint or geoPoint[]; ${quote(field)} is of type ${named.type}`;
     errors.add(`${place}.operator`, text);
   }
   if (!isJsonObject(value)) {

@@ -9,12 +9,11 @@ import {
   queryBodyShape,
 } from '../../contract/shapes-query.ts';
 import type { CheckedDistinct, CheckedQuery } from '../checked-query.ts';
-import { type FieldTable, meaningOf } from '../fields/field-table.ts';
-import { isDistinguishable } from '../fields/field-type.ts';
+import { type FieldTable, isDistinguishable, meaningOf } from '../fields/field-type.ts';
 import { checkFacets } from './facets.ts';
 import { checkFilter } from './filter.ts';
 import { isSent, type Members, readerOf } from './members.ts';
-import { QueryErrors, quote } from './query-errors.ts';
+import { describeField, distinctTexts, namedField, QueryErrors, quote } from './query-errors.ts';
 import { checkHighlight, checkSearch, searchIdentity } from './search.ts';
 import { checkSort } from './sort.ts';
 
@@ -126,20 +125,12 @@ function checkDistinct(
   errors: QueryErrors,
 ): CheckedDistinct | null {
   if (field === null) return null;
-  checkDistinctField(field, table, errors);
+  const named = namedField(field, 'distinct', table, errors);
+  if (named !== null && !(named.kind === 'field' && isDistinguishable(named.traits))) {
+    const needed = 'needs a field of type keyword, text, a number, boolean or date';
+    errors.add('distinct', `${needed}; ${quote(field)} is ${describeField(named)}`);
+  }
   return { field, isForFacets, beaten: null };
-}
-
-function checkDistinctField(field: string, table: FieldTable, errors: QueryErrors): void {
-  const meaning = meaningOf(table, field);
-  if (meaning.kind === 'unknown') errors.add('distinct', `the index has no field ${quote(field)}`);
-  const isFit = meaning.kind === 'field' && isDistinguishable(meaning.traits);
-  if (isFit || meaning.kind === 'absent' || meaning.kind === 'unknown') return;
-  const type = meaning.kind === 'field' ? `of type ${meaning.type}` : 'not a field of an item';
-  errors.add(
-    'distinct',
-    `needs a field of type keyword, text, a number, boolean or date; ${quote(field)} is ${type}`,
-  );
 }
 
 /**
@@ -147,17 +138,11 @@ function checkDistinctField(field: string, table: FieldTable, errors: QueryError
  * they are always returned.
  */
 function checkFields(fields: readonly Json[], table: FieldTable, errors: QueryErrors): string[] {
-  const names = new Set<string>();
-  for (const [at, name] of fields.entries()) {
-    if (typeof name !== 'string') errors.add(`fields[${at}]`, `must be a string, not ${quote(name)}`);
-    else if (isKnown(table, name)) names.add(name);
-    else errors.add(`fields[${at}]`, `the index has no field ${quote(name)}`);
-  }
-  return [...names];
-}
-
-function isKnown(table: FieldTable, name: string): boolean {
-  return reservedFields.includes(name) || meaningOf(table, name).kind !== 'unknown';
+  return distinctTexts(fields, 'fields', errors, (name, place) => {
+    if (reservedFields.includes(name) || meaningOf(table, name).kind !== 'unknown') return true;
+    errors.add(place, `the index has no field ${quote(name)}`);
+    return false;
+  });
 }
 
 function checkAliases(
@@ -166,11 +151,9 @@ function checkAliases(
   errors: QueryErrors,
 ): string[] | null {
   if (isSchemaAlias === null) return null;
-  const known = new Set<string>();
-  for (const [at, alias] of aliases.entries()) {
-    if (typeof alias !== 'string') errors.add(`aliases[${at}]`, `must be a string, not ${quote(alias)}`);
-    else if (isSchemaAlias(alias)) known.add(alias);
-    else errors.add(`aliases[${at}]`, `no full schema has the alias ${quote(alias)}`);
-  }
-  return [...known];
+  return distinctTexts(aliases, 'aliases', errors, (alias, place) => {
+    if (isSchemaAlias(alias)) return true;
+    errors.add(place, `no full schema has the alias ${quote(alias)}`);
+    return false;
+  });
 }

@@ -1,11 +1,10 @@
 import type { Json } from '../../contract/json.ts';
 import { sortKeyShape } from '../../contract/shapes-query.ts';
 import type { SortKey } from '../checked-query.ts';
-import { type FieldTable, meaningOf } from '../fields/field-table.ts';
-import { isSortable } from '../fields/field-type.ts';
+import { type FieldTable, isSortable } from '../fields/field-type.ts';
 import { checkOrigin, isOfPlaces } from './geo.ts';
 import { isSent, readerOf } from './members.ts';
-import { type QueryErrors, quote } from './query-errors.ts';
+import { describeField, namedField, type QueryErrors, quote } from './query-errors.ts';
 
 const readKey = readerOf(sortKeyShape, 'ignored');
 
@@ -62,17 +61,15 @@ function checkSortField(
   table: FieldTable,
   errors: QueryErrors,
 ): void {
-  const meaning = meaningOf(table, field);
-  if (meaning.kind === 'unknown') {
-    errors.add(`${place}.field`, `the index has no field ${quote(field)}`);
-  }
+  const named = namedField(field, `${place}.field`, table, errors);
+  if (named === null) return;
   if (isNear) {
-    if (isOfPlaces(meaning) || meaning.kind === 'absent' || meaning.kind === 'unknown') return;
-    const type = meaning.kind === 'field' ? `of type ${meaning.type}` : 'not a field of an item';
-    errors.add(`${place}.near`, `needs a field of type geoPoint or geoPoint[]; ${quote(field)} is ${type}`);
+    if (isOfPlaces(named)) return;
+    const needed = 'needs a field of type geoPoint or geoPoint[]';
+    errors.add(`${place}.near`, `${needed}; ${quote(field)} is ${describeField(named)}`);
     return;
   }
-  if (meaning.kind !== 'field' || isSortable(meaning.traits)) return;
-  const advice = isOfPlaces(meaning) ? '; add "near" to sort by distance' : '';
-  errors.add(`${place}.field`, `${quote(field)} is of type ${meaning.type}, which cannot be sorted${advice}`);
+  if (named.kind !== 'field' || isSortable(named.traits)) return;
+  const advice = isOfPlaces(named) ? '; add "near" to sort by distance' : '';
+  errors.add(`${place}.field`, `${quote(field)} is of type ${named.type}, which cannot be sorted${advice}`);
 }

@@ -1,24 +1,106 @@
-import type { Json } from '../../contract/json.ts';
+import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { Bitmap } from '../bitmap.ts';
-import { type GeoPoint, geoPointOf } from '../fields/geo-point.ts';
+import {
+  distanceFrom,
+  type GeoPoint,
+  geoPointOf,
+  longitudeMax,
+  metresPerDegree,
+} from '../fields/geo-point.ts';
 import { type Condition, type DocTest, matchListed, matchNothing, matchTested } from '../filter/condition.ts';
 import { siftBy, sparseShare } from '../filter/matcher.ts';
 import { grown } from '../growth.ts';
 import { float64, type PartReader, type Parts } from '../snapshot/parts.ts';
-import type { Order } from '../sort/order.ts';
+import { NumberOrder, type Order } from '../sort/order.ts';
 import { KeptOrder } from '../sort/sorted-docs.ts';
 import type { Column } from './column.ts';
-import { type GeoArea, geoAreaOf } from './geo-area.ts';
-import { NearOrder, type PlacesReader } from './geo-order.ts';
-
 import { ListArena } from './list-arena.ts';
+
+/** An area on the earth. */
+export interface GeoArea {
+  /** Latitudes of all locations in the area are between `south` and `north`. */
+  readonly south: number;
+  readonly north: number;
+  /** True for a location in the area. */
+  has(lat: number, lon: number): boolean;
+}
+
+/** More than the rounding error of distances. */
+const slackMetres = 1;
+
+/** Locations within a radius. Latitude alone excludes most, because no point is closer than its parallel. */
+export function circle(from: GeoPoint, metres: number): GeoArea {
+  const distanceTo = distanceFrom(from);
+  const band = (metres + slackMetres) / metresPerDegree;
+  const south = from.lat - band;
+  const north = from.lat + band;
+  return {
+    south,
+    north,
+    has: (lat, lon) => lat >= south && lat <= north && distanceTo(lat, lon) <= metres,
+  };
+}
+
+/** In degrees. If west is greater than east, the box crosses the date line. */
+export interface GeoBox {
+  readonly north: number;
+  readonly south: number;
+  readonly east: number;
+  readonly west: number;
+}
+
+/** Locations in a box, including its edges. -180 and 180 are the same meridian. */
+export function box({ north, south, east, west }: GeoBox): GeoArea {
+  const isBetween: (lon: number) => boolean =
+    west <= east ? (lon) => lon >= west && lon <= east : (lon) => lon >= west || lon <= east;
+  return {
+    south,
+    north,
+    has: (lat, lon) =>
+      lat >= south && lat <= north && (isBetween(lon) || (Math.abs(lon) === longitudeMax && isBetween(-lon))),
+  };
+}
+
+/** The area of a condition from `checkQuery`; null if it is not a geo condition. */
+export function geoAreaOf({ operator, value }: Condition): GeoArea | null {
+  if (operator === 'withinDistance') {
+    const [lat, lon, metres] = numbersOf(value, ['lat', 'lon', 'meters']);
+    return circle({ lat: lat ?? 0, lon: lon ?? 0 }, metres ?? -1);
+  }
+  if (operator !== 'withinBox') return null;
+  const [north, south, east, west] = numbersOf(value, ['north', 'south', 'east', 'west']);
+  return box({ north: north ?? -1, south: south ?? 1, east: east ?? 0, west: west ?? 0 });
+}
+
+function numbersOf(value: Json, names: readonly string[]): (number | undefined)[] {
+  return names.map((name) => {
+    const number = isJsonObject(value) ? getOwn(value, name) : undefined;
+    return typeof number === 'number' ? number : undefined;
+  });
+}
 
 /** Latitude and longitude of each location of a list, alternating. */
 const numbersPerPlace = 2;
 
 /** The cost of testing a place, in units of the work budget. */
 const unitsPerPlace = 5;
+/** The cost of a distance, in units of the work budget. */
+const unitsPerDistance = 25;
+
+/** Reads the current locations of docs. */
+interface PlacesReader {
+  readonly lats: Float64Array;
+  readonly lons: Float64Array;
+  /** Index difference between successive latitudes. */
+  readonly step: number;
+  /** Index difference between a latitude and its longitude. */
+  readonly lonBehind: number;
+  /** Index of a doc's first latitude. */
+  startOf(doc: number): number;
+  /** Not above `startOf` for a doc without a location. */
+  endOf(doc: number): number;
+}
 
 /** Locations: one per doc for a `geoPoint`, several for a `geoPoint[]`. A location takes 16 bytes. */
 export class GeoColumn implements Column {
@@ -125,9 +207,19 @@ export class GeoColumn implements Column {
     return null;
   }
 
-  /** The order by distance from a location. */
+  /** The order by distance in metres from a location; for lists, by that of the nearest item. */
   near(origin: GeoPoint, isDescending: boolean): Order {
-    return new NearOrder(origin, isDescending, this.#reader());
+    const distanceTo = distanceFrom(origin);
+    const { lats, lons, step, lonBehind, startOf, endOf } = this.#reader();
+    return NumberOrder.of(isDescending, (doc) => {
+      const end = endOf(doc);
+      let nearest = Infinity;
+      for (let at = startOf(doc); at < end; at += step) {
+        nearest = Math.min(nearest, distanceTo(lats[at] ?? 0, lons[at + lonBehind] ?? 0));
+        workBudget.units += unitsPerDistance;
+      }
+      return nearest === Infinity ? Number.NaN : nearest;
+    });
   }
 
   *#setList(doc: number, value: Json): Steps<void> {

@@ -3,13 +3,12 @@ import type { Steps } from '../../lib/cooperative-yield.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { ValueKind } from '../fields/field-type.ts';
 import { nextDown, nextUp, pointOf } from '../fields/number-point.ts';
-import { type Condition, type DocTest, endOfGo, matchNothing } from '../filter/condition.ts';
+import { type Condition, type DocTest, endOfGo, matchNothing, matchTested } from '../filter/condition.ts';
 import { grown } from '../growth.ts';
 import { float64, int16, type PartReader, type Parts } from '../snapshot/parts.ts';
-import type { Order } from '../sort/order.ts';
+import { NumberOrder, type Order } from '../sort/order.ts';
 import { type FirstDocs, KeptOrder, type Stretch, type Walk } from '../sort/sorted-docs.ts';
 import type { Column } from './column.ts';
-import { NumberOrder } from './number-order.ts';
 import { type PointTest, pointTest } from './point-test.ts';
 
 /** The docs of a column, sorted by their numbers. */
@@ -120,9 +119,9 @@ export class NumberColumn implements Column {
   }
 
   order(isDescending: boolean): Order {
-    return new NumberOrder(this.#kind === 'long', isDescending, {
+    return new NumberOrder(isDescending, {
       approx: (doc) => this.approxAt(doc),
-      residual: (doc) => this.residualAt(doc),
+      residual: this.#kind === 'long' ? (doc) => this.residualAt(doc) : null,
       values: this.#values,
     });
   }
@@ -131,16 +130,7 @@ export class NumberColumn implements Column {
     const values = this.#values;
     const residuals = this.#residuals;
     const accepts = acceptorOf(test);
-    const holds = (doc: number): boolean => accepts(values[doc] ?? Number.NaN, residuals?.[doc] ?? 0);
-    return {
-      test: holds,
-      scan: (into, from, docCount) => {
-        const end = endOfGo(from, docCount);
-        for (let doc = from; doc < end; doc += 1) if (holds(doc)) into.add(doc);
-        return end;
-      },
-      few: null,
-    };
+    return matchTested((doc) => accepts(values[doc] ?? Number.NaN, residuals?.[doc] ?? 0));
   }
 }
 

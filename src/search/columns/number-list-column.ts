@@ -6,11 +6,10 @@ import type { ValueKind } from '../fields/field-type.ts';
 import { comparePoints, type NumberPoint, pointOf } from '../fields/number-point.ts';
 import { type Condition, type DocTest, matchNothing, matchTested } from '../filter/condition.ts';
 import type { PartReader, Parts } from '../snapshot/parts.ts';
-import type { Order } from '../sort/order.ts';
+import { NumberOrder, type Order } from '../sort/order.ts';
 import type { Column } from './column.ts';
 import { ListArena } from './list-arena.ts';
 import { acceptorOf } from './number-column.ts';
-import { NumberOrder } from './number-order.ts';
 import { pointTest } from './point-test.ts';
 
 /** The cost of reading an item, in units of the work budget. */
@@ -97,9 +96,10 @@ export class NumberListColumn implements Column {
   order(isDescending: boolean): Order {
     const placeOf = (doc: number): number => (isDescending ? (this.#values.counts[doc] ?? 0) - 1 : 0);
     const isEmpty = (doc: number): boolean => (this.#values.counts[doc] ?? 0) === 0;
-    return new NumberOrder(this.#kind === 'long', isDescending, {
+    return new NumberOrder(isDescending, {
       approx: (doc) => (isEmpty(doc) ? Number.NaN : this.approxAt(doc, placeOf(doc))),
-      residual: (doc) => (isEmpty(doc) ? 0 : this.residualAt(doc, placeOf(doc))),
+      residual:
+        this.#residuals === null ? null : (doc) => (isEmpty(doc) ? 0 : this.residualAt(doc, placeOf(doc))),
       values: null,
     });
   }

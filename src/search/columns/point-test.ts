@@ -2,18 +2,23 @@
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { sorted } from '../../lib/slices/merge-sort.ts';
 import type { ValueKind } from '../fields/field-type.ts';
-import { comparePoints, type NumberPoint, queryPointOf } from '../fields/number-point.ts';
-import { type Condition, listedValues } from '../filter/condition.ts';
+import {
+  comparePoints,
+  highest,
+  type Interval,
+  lowest,
+  type NumberPoint,
+  queryPointOf,
+} from '../fields/number-point.ts';
+import { type Condition, listedValues, type PositiveOperator } from '../filter/condition.ts';
 
 /** A condition on a number: between two points (inclusive), or one of several. */
 export type PointTest =
   | { readonly kind: 'none' }
-  | { readonly kind: 'between'; readonly low: NumberPoint; readonly high: NumberPoint }
+  | ({ readonly kind: 'between' } & Interval)
   | { readonly kind: 'among'; readonly points: PointSet };
 
 const none: PointTest = { kind: 'none' };
-export const lowest: NumberPoint = { approx: -Infinity, residual: 0 };
-export const highest: NumberPoint = { approx: Infinity, residual: 0 };
 /** The cost of reading a listed value, in units of the work budget. */
 const unitsPerListed = 20;
 
@@ -22,17 +27,24 @@ export function* pointTest(kind: ValueKind, condition: Condition): Steps<PointTe
   if (condition.operator === 'in') return yield* amongTest(yield* pointsOf(kind, condition));
   const point = queryPointOf(kind, condition.value);
   if (point === null) return none;
-  switch (condition.operator) {
+  return { kind: 'between', ...boundsOf(condition.operator, point) };
+}
+
+/** The numbers that an ordering operator accepts; the point itself for other operators. */
+export function boundsOf(operator: PositiveOperator, point: NumberPoint): Interval {
+  const { approx, residual } = point;
+  switch (operator) {
+    // Residuals are integers.
     case 'greaterThan':
-      return { kind: 'between', low: justAbove(point), high: highest };
+      return { low: { approx, residual: residual + 1 }, high: highest };
     case 'greaterThanOrEquals':
-      return { kind: 'between', low: point, high: highest };
+      return { low: point, high: highest };
     case 'lessThan':
-      return { kind: 'between', low: lowest, high: justBelow(point) };
+      return { low: lowest, high: { approx, residual: residual - 1 } };
     case 'lessThanOrEquals':
-      return { kind: 'between', low: lowest, high: point };
+      return { low: lowest, high: point };
     default:
-      return { kind: 'between', low: point, high: point };
+      return { low: point, high: point };
   }
 }
 
@@ -46,15 +58,6 @@ export function* pointsOf(kind: ValueKind, condition: Condition): Steps<NumberPo
     if (workBudget.isOver()) yield;
   }
   return points;
-}
-
-/** The next larger point. Residuals are integers. */
-export function justAbove({ approx, residual }: NumberPoint): NumberPoint {
-  return { approx, residual: residual + 1 };
-}
-
-export function justBelow({ approx, residual }: NumberPoint): NumberPoint {
-  return { approx, residual: residual - 1 };
 }
 
 function* amongTest(points: readonly NumberPoint[]): Steps<PointTest> {
@@ -84,8 +87,8 @@ export class PointSet {
     return this.#approx[at] === approx && this.#residual[at] === residual;
   }
 
-  /** True if any point is between the two, inclusive. */
-  hasBetween(low: NumberPoint, high: NumberPoint): boolean {
+  /** True if any point is in the interval. */
+  hasBetween({ low, high }: Interval): boolean {
     const at = this.#firstFrom(low.approx, low.residual);
     const approx = this.#approx[at];
     if (approx === undefined) return false;

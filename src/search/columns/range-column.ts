@@ -2,13 +2,18 @@ import type { Json } from '../../contract/json.ts';
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { ValueKind } from '../fields/field-type.ts';
-import { comparePoints, type NumberPoint, queryPointOf } from '../fields/number-point.ts';
-import { type Interval, intervalOf } from '../fields/range-value.ts';
+import {
+  comparePoints,
+  type Interval,
+  intervalOf,
+  type NumberPoint,
+  queryPointOf,
+} from '../fields/number-point.ts';
 import { type Condition, type DocTest, matchNothing, matchTested } from '../filter/condition.ts';
 import { grown } from '../growth.ts';
 import { float64, type PartReader, type Parts } from '../snapshot/parts.ts';
 import type { Column } from './column.ts';
-import { highest, justAbove, justBelow, lowest, PointSet, pointsOf } from './point-test.ts';
+import { boundsOf, PointSet, pointsOf } from './point-test.ts';
 
 const boundsPerDoc = 4;
 /** The cost of testing a doc, in units of the work budget. */
@@ -96,18 +101,8 @@ export class RangeColumn implements Column {
     }
     const point = queryPointOf(this.#kind, value);
     if (point === null) return null;
-    switch (operator) {
-      case 'greaterThan':
-        return overlaps(justAbove(point), highest);
-      case 'greaterThanOrEquals':
-        return overlaps(point, highest);
-      case 'lessThan':
-        return overlaps(lowest, justBelow(point));
-      case 'lessThanOrEquals':
-        return overlaps(lowest, point);
-      default:
-        return null;
-    }
+    const { low: from, high: to } = boundsOf(operator, point);
+    return ({ low, high }) => comparePoints(high, from) >= 0 && comparePoints(low, to) <= 0;
   }
 
   /** A test whether any of the points is in an interval; null if none can be. */
@@ -116,10 +111,6 @@ export class RangeColumn implements Column {
     const possible = isWhole ? points.filter((point) => Number.isInteger(point.approx)) : points;
     if (possible.length === 0) return null;
     const set = yield* PointSet.of(possible);
-    return ({ low, high }) => set.hasBetween(low, high);
+    return (interval) => set.hasBetween(interval);
   }
-}
-
-function overlaps(from: NumberPoint, to: NumberPoint): (interval: Interval) => boolean {
-  return ({ low, high }) => comparePoints(high, from) >= 0 && comparePoints(low, to) <= 0;
 }

@@ -91,11 +91,6 @@ export class ValueDictionary {
     return this.#uses[code] ?? 0;
   }
 
-  usesOfValue(value: PlainValue): number {
-    const code = this.codeOf(value);
-    return code < 0 ? 0 : this.usesOf(code);
-  }
-
   /** Adds a use of a value. The dictionary must not be full. @returns its code, which may be new */
   acquire(value: PlainValue): number {
     const next = this.#free.at(-1) ?? this.#values.length;

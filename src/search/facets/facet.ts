@@ -4,7 +4,7 @@ import type { CodeTally } from '../columns/code-tally.ts';
 import { compareValues } from '../columns/value-dictionary.ts';
 import type { PlainValue } from '../packed-values.ts';
 import type { FacetGroup, FacetGroups, TextScale } from '../shard-answer.ts';
-import { TopHeap } from '../sort/top-heap.ts';
+import { TopHeap } from '../sort/top-docs.ts';
 import { compareMoments, joinMoments, momentOf } from './moments.ts';
 
 /** Default number of groups that a shard sends. */

@@ -35,26 +35,19 @@ export function firstNotations(notations: Iterable<PlainValue>): PlainValue[] {
   return [...first.values()];
 }
 
-/** Records the formats of dates. While all have the same format, no moment has two notations. */
-export class DateFormats {
-  readonly #formats = new Set<string>();
-
-  add(notation: PlainValue): void {
-    this.#formats.add(formatOf(notation));
-  }
-
-  get areMixed(): boolean {
-    return this.#formats.size > 1 || this.#formats.has(otherFormat);
-  }
-}
-
 const otherFormat = 'other';
 /** A day; a second, with `Z` or without; a millisecond with `Z`. */
 const usualFormat = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{3}Z|Z?))?$/;
 
-function formatOf(notation: PlainValue): string {
+/** The format of a date. Two notations of one moment have different formats, or `otherFormat`. */
+export function dateFormat(notation: PlainValue): string {
   if (typeof notation !== 'string') return typeof notation;
   return usualFormat.test(notation) ? String(notation.length) : otherFormat;
+}
+
+/** True if dates with these formats may have several notations of one moment. */
+export function areMixed(formats: ReadonlySet<string>): boolean {
+  return formats.size > 1 || formats.has(otherFormat);
 }
 
 /** Merges the counts of each moment into its first notation. */

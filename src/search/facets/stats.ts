@@ -2,7 +2,7 @@
 
 import { isoOf } from '../fields/date-text.ts';
 import type { ValueKind } from '../fields/field-type.ts';
-import { comparePoints, type NumberPoint, wholeOfPoint } from '../fields/number-point.ts';
+import { comparePoints, highest, lowest, type NumberPoint, wholeOfPoint } from '../fields/number-point.ts';
 import type { StatsPart } from '../shard-answer.ts';
 import { ExactSum, nearestDouble, wholeOfUnits } from './exact-sum.ts';
 import type { NumberTally } from './number-tally.ts';
@@ -19,8 +19,8 @@ export interface FacetStats {
 export class StatsTally implements NumberTally {
   readonly #sum = new ExactSum();
   #count = 0;
-  #min: NumberPoint = { approx: Infinity, residual: 0 };
-  #max: NumberPoint = { approx: -Infinity, residual: 0 };
+  #min = highest;
+  #max = lowest;
 
   add(approx: number, residual: number): void {
     this.#count += 1;

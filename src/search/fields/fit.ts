@@ -2,10 +2,12 @@ import { isJsonObject, type Json } from '../../contract/json.ts';
 import { chain, type Resumable, repeat, workBudget } from '../../lib/cooperative-yield.ts';
 import { type FieldType, traitsOf, type ValueKind } from './field-type.ts';
 import { geoPointOf } from './geo-point.ts';
-import { hasPoint } from './number-point.ts';
-import { intervalOf } from './range-value.ts';
+import { intervalOf, pointOf } from './number-point.ts';
 
-/** `leftOut` is the number of items of a list that did not fit and are missing in `value`. Nulls are not counted. */
+/**
+ * `value` is the same object if all of it fits. `leftOut` is the number of items of a list that did not fit and are missing in
+ * `value`. Nulls are missing, too, but not counted.
+ */
 export type Fit =
   | { readonly ok: true; readonly value: Json; readonly leftOut: number }
   | { readonly ok: false };
@@ -52,44 +54,15 @@ export function fitAutoField(type: FieldType, value: Json): Resumable<Fit> {
   );
 }
 
-/** Like `fitsAsItIs`, for auto-indexed types. */
-export function fitsAutoAsItIs(type: FieldType, value: Json): Resumable<boolean> {
-  if (type === 'date' && typeof value === 'number') return false;
-  if (type === 'date[]' && Array.isArray(value) && value.some(isNumber)) return false;
-  return fitsAsItIs(type, value);
-}
-
 function isNumber(value: Json): value is number {
   return typeof value === 'number';
-}
-
-/**
- * True if `fitField` would accept the value unchanged; every item of a list must fit, and none may be null. Only allocates
- * memory for a long list.
- */
-export function fitsAsItIs(type: FieldType, value: Json): Resumable<boolean> {
-  const { shape, kind } = traitsOf(type);
-  if (shape === 'list') return Array.isArray(value) && allFit(kind, value);
-  return shape === 'scalar' ? fitsScalar(kind, value) : chain(fitField(type, value), ({ ok }) => ok);
-}
-
-function allFit(kind: ValueKind, items: readonly Json[]): Resumable<boolean> {
-  if (items.length <= itemsPerGo) return items.every((item) => fitsScalar(kind, item));
-  let fits = true;
-  const look = (at: number): boolean => {
-    const some = items.slice(at * itemsPerGo, (at + 1) * itemsPerGo);
-    workBudget.units += some.length * unitsPerItem;
-    fits = some.every((item) => fitsScalar(kind, item));
-    return fits && some.length > 0;
-  };
-  return chain(repeat(look), () => fits);
 }
 
 function whole(value: Json): Fit {
   return { ok: true, value, leftOut: 0 };
 }
 
-function fitList(kind: ValueKind, items: readonly Json[]): Resumable<Fit> {
+function fitList(kind: ValueKind, items: Json[]): Resumable<Fit> {
   const fitting: Json[] = [];
   let nulls = 0;
   const look = (go: number): boolean => {
@@ -104,7 +77,8 @@ function fitList(kind: ValueKind, items: readonly Json[]): Resumable<Fit> {
   };
   return chain(repeat(look), () => {
     if (fitting.length === 0 && nulls < items.length) return misfit;
-    return { ok: true, value: fitting, leftOut: items.length - nulls - fitting.length };
+    const value = fitting.length === items.length ? items : fitting;
+    return { ok: true, value, leftOut: items.length - nulls - fitting.length };
   });
 }
 
@@ -112,5 +86,5 @@ function fitsScalar(kind: ValueKind, value: Json): boolean {
   if (kind === 'text') return typeof value === 'string';
   if (kind === 'boolean') return typeof value === 'boolean';
   if (kind === 'geo') return geoPointOf(value) !== null;
-  return hasPoint(kind, value);
+  return pointOf(kind, value) !== null;
 }

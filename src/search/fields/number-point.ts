@@ -1,4 +1,4 @@
-import type { Json } from '../../contract/json.ts';
+import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import { parseDate } from './date-text.ts';
 import type { ValueKind } from './field-type.ts';
 
@@ -10,6 +10,9 @@ export interface NumberPoint {
   readonly approx: number;
   readonly residual: number;
 }
+
+export const lowest: NumberPoint = { approx: -Infinity, residual: 0 };
+export const highest: NumberPoint = { approx: Infinity, residual: 0 };
 
 const integerMin = -(2 ** 31);
 const integerMax = 2 ** 31 - 1;
@@ -57,19 +60,8 @@ export function pointOf(kind: ValueKind, value: Json): NumberPoint | null {
     const whole = parseLong(value);
     return whole === null ? null : pointOfWhole(whole);
   }
-  const approx = approxOf(kind, value);
+  const approx = kind === 'date' ? parseDate(value) : plainNumber(kind, value);
   return approx === null ? null : { approx, residual: 0 };
-}
-
-/** True if `pointOf` of the value is not null. */
-export function hasPoint(kind: ValueKind, value: Json): boolean {
-  return kind === 'long'
-    ? Number.isSafeInteger(value) || parseLong(value) !== null
-    : approxOf(kind, value) !== null;
-}
-
-function approxOf(kind: ValueKind, value: Json): number | null {
-  return kind === 'date' ? parseDate(value) : plainNumber(kind, value);
 }
 
 function plainNumber(kind: ValueKind, value: Json): number | null {
@@ -105,4 +97,52 @@ export function nextUp(value: number): number {
 /** The next smaller double. */
 export function nextDown(value: number): number {
   return -nextUp(-value);
+}
+
+/** A range as a closed interval; empty if `low` is above `high`. */
+export interface Interval {
+  readonly low: NumberPoint;
+  readonly high: NumberPoint;
+}
+
+const boundNames: ReadonlySet<string> = new Set(['gt', 'gte', 'lt', 'lte']);
+
+/**
+ * The interval of a range value: an object with `gt` or `gte`, and/or `lt` or `lte`, and nothing else. A null bound counts as
+ * absent. Null if the value is not a valid range (docs/reference/indexes-and-queries.md "Field types").
+ */
+export function intervalOf(kind: ValueKind, value: Json): Interval | null {
+  if (!isJsonObject(value)) return null;
+  if (!Object.keys(value).every((name) => boundNames.has(name))) return null;
+  const bound = (name: string): Json => getOwn(value, name) ?? null;
+  const low = boundPoint(kind, bound('gte'), bound('gt'), pointAbove);
+  const high = boundPoint(kind, bound('lte'), bound('lt'), pointBelow);
+  if (low === 'invalid' || high === 'invalid') return null;
+  if (low === null && high === null) return null;
+  return { low: low ?? lowest, high: high ?? highest };
+}
+
+function boundPoint(
+  kind: ValueKind,
+  closed: Json,
+  open: Json,
+  inward: (kind: ValueKind, point: NumberPoint) => NumberPoint,
+): NumberPoint | null | 'invalid' {
+  if (closed !== null && open !== null) return 'invalid';
+  if (closed === null && open === null) return null;
+  const point = pointOf(kind, closed ?? open);
+  if (point === null) return 'invalid';
+  return closed === null ? inward(kind, point) : point;
+}
+
+function pointAbove(kind: ValueKind, point: NumberPoint): NumberPoint {
+  if (kind === 'long') return pointOfWhole(wholeOfPoint(point) + 1n);
+  const isWhole = kind === 'integer' || kind === 'date';
+  return { approx: isWhole ? Math.floor(point.approx) + 1 : nextUp(point.approx), residual: 0 };
+}
+
+function pointBelow(kind: ValueKind, point: NumberPoint): NumberPoint {
+  if (kind === 'long') return pointOfWhole(wholeOfPoint(point) - 1n);
+  const isWhole = kind === 'integer' || kind === 'date';
+  return { approx: isWhole ? Math.ceil(point.approx) - 1 : nextDown(point.approx), residual: 0 };
 }

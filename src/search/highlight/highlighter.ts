@@ -6,8 +6,7 @@ import type { Analyzer } from '../analysis/analyzer.ts';
 import { textOfHtml } from '../analysis/html-text.ts';
 import type { CheckedHighlight, CheckedQuery } from '../checked-query.ts';
 import { sentValue } from '../fields/paths.ts';
-import { markedText } from './marked-text.ts';
-import type { MatchPlace } from './passage.ts';
+import { type MatchPlace, markedText } from './marked-text.ts';
 import { sourceWords, type WordVisitor } from './source-words.ts';
 import { type WordMatch, WordMatcher } from './word-matcher.ts';
 

@@ -2,7 +2,7 @@ import type { Json } from '../../contract/json.ts';
 import { type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import type { CodeColumn } from '../columns/code-column.ts';
 import { createCodeColumn } from '../columns/create-column.ts';
-import { DateFormats, firstNotations } from '../facets/moments.ts';
+import { areMixed, dateFormat, firstNotations } from '../facets/moments.ts';
 import type { FieldTraits } from '../fields/field-type.ts';
 import { parseLong } from '../fields/number-point.ts';
 
@@ -19,7 +19,7 @@ const unitsPerPart = 20_000;
 export class FacetCodes {
   readonly #traits: FieldTraits;
   readonly #column: CodeColumn;
-  readonly #dateFormats = new DateFormats();
+  readonly #dateFormats = new Set<string>();
   /** Codes are maintained for docs below this. */
   #docsEnd = 0;
   /** The remaining steps of the last of them; null: none. */
@@ -100,13 +100,13 @@ export class FacetCodes {
 
   /** True if there have been dates in several notations. */
   get hasMixedDates(): boolean {
-    return this.#dateFormats.areMixed;
+    return areMixed(this.#dateFormats);
   }
 
   #facetValue(value: Json): Json {
     const items = (Array.isArray(value) ? value : [value]).map((item) => this.#facetItem(item));
     const plain = items.filter((item) => this.#column.accepts(item));
-    if (this.#traits.kind === 'date') for (const date of plain) this.#dateFormats.add(date);
+    if (this.#traits.kind === 'date') for (const date of plain) this.#dateFormats.add(dateFormat(date));
     if (!Array.isArray(value)) return plain[0] ?? null;
     // A doc counts once per point in time.
     return this.#traits.kind === 'date' ? firstNotations(plain) : plain;

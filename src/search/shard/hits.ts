@@ -8,10 +8,9 @@ import type { FilterNode } from '../filter/condition.ts';
 import { keepBy, type Matcher, siftAll, sparseShare } from '../filter/matcher.ts';
 import { current } from '../phase.ts';
 import type { Scratch } from '../scratch.ts';
-import type { SearchStats } from '../search-stats.ts';
 import { WordSearch } from '../text/matching-terms.ts';
 import { type DocScore, noScore } from '../text/relevance.ts';
-import { type Found, runSearch, statsOf } from '../text/word-search.ts';
+import { type Found, runSearch } from '../text/word-search.ts';
 import { withOperators } from './phrases.ts';
 import type { Tables } from './tables.ts';
 
@@ -79,12 +78,6 @@ export function* findSearched(
   const matcher = yield* bindFilter(filter, scopeOf(tables));
   const count = yield* keepMatching(matcher, tables.docs.docCount, hits, found.count);
   return { docs: hits, count, searched, touched, touchedCount, scoreOf, stats };
-}
-
-/** Statistics of a search over the items of this shard. */
-export function* searchStats(words: WordSearch, scratch: Scratch): Steps<SearchStats> {
-  current.enter('search');
-  return yield* statsOf(words, scratch);
 }
 
 export function wordSearchIn(tables: Tables, search: CheckedSearch): WordSearch {

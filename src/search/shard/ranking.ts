@@ -1,14 +1,17 @@
-/** The order of docs for a query: by fields, by `_score` or by the rules of a locale. */
-import { workBudget } from '../../lib/cooperative-yield.ts';
+/** The order of docs for a query, by fields, by `_score` or by the rules of a locale, and the first rows in it. */
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery, SortKey } from '../checked-query.ts';
 import { GeoColumn } from '../columns/geo-column.ts';
 import { ScalarCodes } from '../columns/scalar-codes.ts';
-import { endOfGo } from '../filter/condition.ts';
-import type { RowPlace } from '../shard-answer.ts';
-import { absentOrder, type Order, type PlaceValue, type Ranking } from '../sort/order.ts';
+import { current } from '../phase.ts';
+import type { Scratch } from '../scratch.ts';
+import type { RowPlace, ShownRow } from '../shard-answer.ts';
+import { absentOrder, NumberOrder, type Order, type PlaceValue, type Ranking } from '../sort/order.ts';
 import { compareCollated, compareText } from '../sort/text-order.ts';
+import { topDocs } from '../sort/top-docs.ts';
 import type { DocScore } from '../text/relevance.ts';
 import type { DocTable } from './doc-table.ts';
+import type { Hits } from './hits.ts';
 import type { Tables } from './tables.ts';
 
 /** @param scoreOf from the search of the query */
@@ -24,7 +27,7 @@ export function rankingOf({ sort }: CheckedQuery, tables: Tables, scoreOf: DocSc
 
 function orderBy({ field, order, near, collation }: SortKey, tables: Tables, scoreOf: DocScore): Order {
   const isDescending = order === 'desc';
-  if (field === '_score') return new ScoreOrder(scoreOf, isDescending);
+  if (field === '_score') return NumberOrder.of(isDescending, scoreOf);
   const column = tables.column(field);
   if (collation !== undefined && column instanceof ScalarCodes) {
     return new CollatedOrder(column, collation, isDescending);
@@ -40,48 +43,6 @@ export function placeOf(doc: number, docs: DocTable, orders: readonly Order[]): 
     originId: docs.originIdOf(doc),
     sourceId: docs.sourceIdOf(doc),
   };
-}
-
-/** The order by `_score`. */
-export class ScoreOrder implements Order {
-  readonly isExact = true;
-  readonly isDescending: boolean;
-  readonly #scoreOf: DocScore;
-  readonly #sign: number;
-
-  constructor(scoreOf: DocScore, isDescending: boolean) {
-    this.#scoreOf = scoreOf;
-    this.isDescending = isDescending;
-    this.#sign = isDescending ? -1 : 1;
-  }
-
-  key(doc: number): number {
-    return this.#sign * Number(this.value(doc));
-  }
-
-  keys(docs: Int32Array, from: number, end: number, into: Float64Array): number {
-    const score = this.#scoreOf;
-    const sign = this.#sign;
-    const stop = endOfGo(from, end);
-    for (let at = from; at < stop; at += 1) into[at] = sign * score(docs[at] ?? 0);
-    return stop;
-  }
-
-  compare(): number {
-    return 0;
-  }
-
-  value(doc: number): PlaceValue {
-    return this.#scoreOf(doc);
-  }
-
-  keyOf(value: PlaceValue): number {
-    return value === null ? Infinity : this.#sign * Number(value);
-  }
-
-  compareTo(): number {
-    return 0;
-  }
 }
 
 /** The minimum cost of a comparison, in units of the work budget. */
@@ -127,4 +88,36 @@ class CollatedOrder implements Order {
     const compared = compareCollated(this.collation, own, value);
     return this.isDescending ? -compared : compared;
   }
+}
+
+/** The cost of a row for each key of its sort, in units of the work budget. */
+const unitsPerKey = 50;
+
+/** The first rows in order, up to the end of the page. */
+export function* pageOf(
+  query: CheckedQuery,
+  tables: Tables,
+  scratch: Scratch,
+  hits: Hits,
+): Steps<ShownRow[]> {
+  const { sort, offset, pageSize, after } = query;
+  const { docs: matching, count, scoreOf } = hits;
+  const { docs: table } = tables;
+  current.enter('sort');
+  const ranking = rankingOf(query, tables, scoreOf);
+  const limit = pageSize === 0 ? 0 : offset + pageSize;
+  const list = { docs: matching, keys: scratch.keys, count };
+  const docs = yield* topDocs(ranking, list, limit, after);
+  const rows: ShownRow[] = [];
+  for (const doc of docs) {
+    rows.push({
+      place: placeOf(doc, table, ranking.orders),
+      score: scoreOf(doc),
+      updatedAtMs: table.updatedAtMsOf(doc),
+      fieldsBytes: table.textBytesOf(doc),
+    });
+    workBudget.units += unitsPerKey * sort.length;
+    if (workBudget.isOver()) yield;
+  }
+  return rows;
 }

@@ -1,5 +1,7 @@
 /** The order of a shard's docs in an answer: by each key of its sort, and by all of them. */
 import { workBudget } from '../../lib/cooperative-yield.ts';
+import { wholeOfPoint } from '../fields/number-point.ts';
+import { endOfGo } from '../filter/condition.ts';
 import type { PlainValue } from '../packed-values.ts';
 import type { RowPlace } from '../shard-answer.ts';
 
@@ -24,20 +26,116 @@ export interface Order {
   compareTo(doc: number, value: PlaceValue): number;
 }
 
+const longOffset = 2n ** 63n;
+const longDigits = 20;
+
+/**
+ * A long as text of 20 digits, as offset from the smallest long. These texts sort like the longs, so that a long can be sent
+ * exactly and compared without knowing the field's type.
+ */
+export function longPlace(whole: bigint): string {
+  return (whole + longOffset).toString().padStart(longDigits, '0');
+}
+
+function wholeOfPlace(place: PlaceValue): bigint {
+  return typeof place === 'string' && /^\d{20}$/.test(place) ? BigInt(place) - longOffset : 0n;
+}
+
+/** Reads the number by which a doc is sorted. */
+export interface NumberReader {
+  /** NaN for none. */
+  readonly approx: (doc: number) => number;
+  /** The difference of a long from its approximation; null if the numbers are not longs. */
+  readonly residual: ((doc: number) => number) | null;
+  /** The approximations by doc, if they are in a separate array; otherwise null. */
+  readonly values: Float64Array | null;
+}
+
+/** Sorts by numbers: of a column, distances or scores. */
+export class NumberOrder implements Order {
+  readonly isExact: boolean;
+  readonly isDescending: boolean;
+  readonly #sign: number;
+  readonly #reader: NumberReader;
+
+  constructor(isDescending: boolean, reader: NumberReader) {
+    this.isExact = reader.residual === null;
+    this.isDescending = isDescending;
+    this.#sign = isDescending ? -1 : 1;
+    this.#reader = reader;
+  }
+
+  /** @param approx reads numbers that are not longs, and may add the cost to the work budget */
+  static of(isDescending: boolean, approx: NumberReader['approx']): NumberOrder {
+    return new NumberOrder(isDescending, { approx, residual: null, values: null });
+  }
+
+  key(doc: number): number {
+    const approx = this.#reader.approx(doc);
+    return Number.isNaN(approx) ? Infinity : this.#sign * approx;
+  }
+
+  keys(docs: Int32Array, from: number, end: number, into: Float64Array): number {
+    const { values } = this.#reader;
+    return values === null
+      ? this.#readKeys(docs, from, end, into)
+      : this.#copyKeys(values, docs, from, end, into);
+  }
+
+  #copyKeys(values: Float64Array, docs: Int32Array, from: number, end: number, into: Float64Array): number {
+    const sign = this.#sign;
+    const stop = endOfGo(from, end);
+    for (let at = from; at < stop; at += 1) {
+      const value = values[docs[at] ?? 0] ?? Number.NaN;
+      into[at] = Number.isNaN(value) ? Infinity : sign * value;
+    }
+    return stop;
+  }
+
+  /** Stops early if reading the numbers costs much. */
+  #readKeys(docs: Int32Array, from: number, end: number, into: Float64Array): number {
+    const { approx } = this.#reader;
+    const sign = this.#sign;
+    const { unitsPerClockCheck } = workBudget;
+    let at = from;
+    while (at < end) {
+      const value = approx(docs[at] ?? 0);
+      into[at] = Number.isNaN(value) ? Infinity : sign * value;
+      at += 1;
+      workBudget.units += 1;
+      if (workBudget.units >= unitsPerClockCheck) break;
+    }
+    return at;
+  }
+
+  compare(a: number, b: number): number {
+    const { residual } = this.#reader;
+    if (residual === null || this.key(a) === Infinity) return 0;
+    return this.#sign * (residual(a) - residual(b));
+  }
+
+  value(doc: number): PlaceValue {
+    const { approx: read, residual } = this.#reader;
+    const approx = read(doc);
+    if (Number.isNaN(approx)) return null;
+    return residual === null ? approx : longPlace(wholeOfPoint({ approx, residual: residual(doc) }));
+  }
+
+  keyOf(value: PlaceValue): number {
+    if (value === null) return Infinity;
+    return this.#sign * Number(this.isExact ? value : wholeOfPlace(value));
+  }
+
+  compareTo(doc: number, value: PlaceValue): number {
+    const { residual } = this.#reader;
+    if (residual === null || value === null) return 0;
+    const whole = wholeOfPlace(value);
+    return this.#sign * (residual(doc) - Number(whole - BigInt(Number(whole))));
+  }
+}
+
 /** The order of a field that no doc has. */
-export const absentOrder: Order = {
-  isExact: true,
-  isDescending: false,
-  key: () => Infinity,
-  keys: (_docs, from, end, into) => {
-    into.fill(Infinity, from, end);
-    return end;
-  },
-  compare: () => 0,
-  value: () => null,
-  keyOf: () => Infinity,
-  compareTo: () => 0,
-};
+export const absentOrder: Order = NumberOrder.of(false, () => Number.NaN);
 
 /** The total order of an answer: its sort keys, then `_originId`, then `_sourceGuid` (docs/reference/indexes-and-queries.md "Sorting"). */
 export interface Ranking {

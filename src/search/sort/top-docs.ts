@@ -1,8 +1,112 @@
+/** The first docs, or other items, in an order. */
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { endOfGo } from '../filter/condition.ts';
 import type { RowPlace } from '../shard-answer.ts';
 import { compareDocs, compareToPlace, type Ranking } from './order.ts';
-import { TopHeap } from './top-heap.ts';
+
+/** The minimum cost of sorting an item, in units of the work budget. */
+const unitsPerItem = 10;
+
+/**
+ * Keeps the first items in an order: by key, then by a comparison that never returns 0. A binary heap with the last item on
+ * top, so that most offered items cost one numeric comparison.
+ */
+export class TopHeap {
+  /** Key of the last item once the heap is full. Items with a greater key need not be offered. */
+  lastKey = Infinity;
+  readonly #compare: (a: number, b: number) => number;
+  readonly #items: Int32Array;
+  readonly #keys: Float64Array;
+  #size = 0;
+
+  /**
+   * @param capacity number of items to keep
+   * @param compare compares items with equal keys
+   */
+  constructor(capacity: number, compare: (a: number, b: number) => number) {
+    this.#compare = compare;
+    this.#items = new Int32Array(capacity);
+    this.#keys = new Float64Array(capacity);
+  }
+
+  offer(item: number, key: number): void {
+    if (this.#size < this.#items.length) {
+      this.#rise(this.#size, item, key);
+      this.#size += 1;
+    } else if (this.#isBefore(item, key, this.#items[0] ?? 0, this.#keys[0] ?? 0)) {
+      this.#sink(item, key, this.#size);
+    }
+    if (this.#size === this.#items.length) this.lastKey = this.#keys[0] ?? 0;
+  }
+
+  /** The items in order. Must be the last call. */
+  *drain(): Steps<Int32Array> {
+    for (let left = this.#size; left > 1; ) {
+      left = this.#drainSome(left);
+      if (workBudget.isOver()) yield;
+    }
+    return this.#items.subarray(0, this.#size);
+  }
+
+  /** Sorts by repeatedly moving the last of the first `size` items behind them. @returns the number of unsorted items */
+  #drainSome(size: number): number {
+    const stopUnits = workBudget.units + workBudget.unitsPerClockCheck;
+    let left = size;
+    while (left > 1 && workBudget.units < stopUnits) {
+      left -= 1;
+      const item = this.#items[left] ?? 0;
+      const key = this.#keys[left] ?? 0;
+      this.#items[left] = this.#items[0] ?? 0;
+      this.#keys[left] = this.#keys[0] ?? 0;
+      this.#sink(item, key, left);
+      workBudget.units += unitsPerItem;
+    }
+    return left;
+  }
+
+  #isBefore(item: number, key: number, otherItem: number, otherKey: number): boolean {
+    return key === otherKey ? this.#compare(item, otherItem) < 0 : key < otherKey;
+  }
+
+  #rise(from: number, item: number, key: number): void {
+    let at = from;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      const parentItem = this.#items[parent] ?? 0;
+      const parentKey = this.#keys[parent] ?? 0;
+      if (!this.#isBefore(parentItem, parentKey, item, key)) break;
+      this.#items[at] = parentItem;
+      this.#keys[at] = parentKey;
+      at = parent;
+    }
+    this.#items[at] = item;
+    this.#keys[at] = key;
+  }
+
+  /** Replaces the top of a heap of `size` items. */
+  #sink(item: number, key: number, size: number): void {
+    const items = this.#items;
+    const keys = this.#keys;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= size) break;
+      const right = child + 1;
+      if (
+        right < size &&
+        this.#isBefore(items[child] ?? 0, keys[child] ?? 0, items[right] ?? 0, keys[right] ?? 0)
+      ) {
+        child = right;
+      }
+      if (!this.#isBefore(item, key, items[child] ?? 0, keys[child] ?? 0)) break;
+      items[at] = items[child] ?? 0;
+      keys[at] = keys[child] ?? 0;
+      at = child;
+    }
+    items[at] = item;
+    keys[at] = key;
+  }
+}
 
 /** Docs in ascending order of their ids. */
 export interface DocList {

@@ -6,8 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Configuration } from '../../config/configuration.ts';
-import type { LookupLayout } from '../../schemas/lookup-layout.ts';
-import type { LookupPlan } from '../../schemas/lookup-plan.ts';
+import type { LookupLayout, LookupPlan } from '../../schemas/lookup-layout.ts';
 import { pack, unpack } from '../codec/pack.ts';
 import { keys, platformTag } from '../keys.ts';
 import { answerOf, storeError } from '../redis/redis-errors.ts';

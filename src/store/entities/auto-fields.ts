@@ -10,7 +10,7 @@
 import type { Configuration } from '../../config/configuration.ts';
 import { autoFieldsMax, autoIndexedNamesMax } from '../../contract/limits.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
-import { isNews } from '../../search/fields/shown-fields.ts';
+import { isNews } from '../../search/fields/infer.ts';
 import { scanKeyNames } from '../derived/keyspace.ts';
 import { keys } from '../keys.ts';
 import { answerOf, storeError } from '../redis/redis-errors.ts';

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EntityRef } from '../../../src/contract/ids.ts';
-import type { GatheredReply } from '../../../src/query/front/attempt.ts';
+import type { AskWorkers, GatheredReply } from '../../../src/query/front/attempt.ts';
 import { decideDistinct } from '../../../src/query/front/decide-distinct.ts';
 import { encodeFirsts, encodePlaces } from '../../../src/query/protocol/distinct-answer.ts';
-import { encodeRefusal, RefusedQueryError } from '../../../src/query/protocol/refusal.ts';
-import type { ShardQuery } from '../../../src/query/protocol/shard-request.ts';
+import { encodeRefusal, RefusedQueryError } from '../../../src/query/protocol/shard-reply.ts';
 import type { MessageBody } from '../../../src/query/transport/messages.ts';
 import type { CheckedQuery } from '../../../src/search/checked-query.ts';
 import { pack, unpack } from '../../../src/store/codec/pack.ts';
@@ -16,7 +15,6 @@ const query: CheckedQuery = {
   sort: [{ field: 'size', order: 'desc' }],
   distinct: { field: 'name', isForFacets: true, beaten: null },
 };
-const index = { scope: { tenant: 't', environmentId: 'e' }, index: 'schema:things' };
 const types = { name: 'keyword', size: 'integer' } as const;
 const shards = [
   shardOf(types, { a: { name: 'mill', size: 1 }, b: { name: 'mill', size: 2 }, c: { name: 'rad', size: 1 } }),
@@ -36,24 +34,24 @@ function replies(bodies: readonly MessageBody[], commit = 1): GatheredReply[] {
 
 const firsts = () => shards.map((shard) => whole(encodeFirsts(query, shard)));
 
-/** A scatter with prepared replies, which records the items sent to the workers. */
+/** Workers with prepared replies, which records the items sent to the workers. */
 function scripted(script: readonly (readonly GatheredReply[])[]) {
   const sent: (readonly string[] | null)[] = [];
-  const gather = async ([asked]: readonly ShardQuery[]): Promise<GatheredReply[]> => {
-    assert.ok(asked?.question.kind === 'answer');
-    const { distinct } = asked.question.query;
+  const ask: AskWorkers = async (question) => {
+    assert.ok(question.kind === 'answer');
+    const { distinct } = question.query;
     sent.push(distinct?.beaten?.[0] ?? null);
     return [...(script[sent.length - 1] ?? [])];
   };
-  return { sent, scatter: { gather } };
+  return { sent, ask };
 }
 
 /** Items that are the first of their values on one worker, but not overall. */
 const beaten = [JSON.stringify(['source', 'b'])];
 
 test('decide distinct: workers learn which items do not represent the values that several workers have', async () => {
-  const { sent, scatter } = scripted([replies(['answer', 'answer'])]);
-  const decided = await decideDistinct(scatter, { index, query }, replies(firsts()), 0);
+  const { sent, ask } = scripted([replies(['answer', 'answer'])]);
+  const decided = await decideDistinct(ask, query, replies(firsts()));
   assert.deepEqual(sent, [beaten]);
   assert.deepEqual(
     decided.replies.map(({ answers }) => answers),
@@ -64,13 +62,13 @@ test('decide distinct: workers learn which items do not represent the values tha
 
 test('decide distinct: a commit between the two rounds repeats both, a few times', async () => {
   const once = scripted([replies(['old', 'old'], 2), replies(firsts(), 2), replies(['new', 'new'], 2)]);
-  const decided = await decideDistinct(once.scatter, { index, query }, replies(firsts()), 0);
+  const decided = await decideDistinct(once.ask, query, replies(firsts()));
   assert.deepEqual(once.sent, [beaten, null, beaten]);
   assert.deepEqual(decided.replies[0]?.answers, ['new']);
   const always = scripted(
     Array.from({ length: 10 }, (_, at) => replies(at % 2 === 0 ? ['x', 'x'] : firsts(), 2 + at)),
   );
-  await decideDistinct(always.scatter, { index, query }, replies(firsts()), 0);
+  await decideDistinct(always.ask, query, replies(firsts()));
   assert.deepEqual(always.sent, [beaten, null, beaten, null, beaten]);
 });
 
@@ -89,34 +87,29 @@ test('decide distinct: both rounds are repeated if the partitions were grouped d
     covers: new Map([[partition, 0]]),
   }));
   for (const meanwhile of [beside, between]) {
-    const { sent, scatter } = scripted([meanwhile, replies(firsts()), replies(['new', 'new'])]);
-    const decided = await decideDistinct(scatter, { index, query }, replies(firsts()), 0);
+    const { sent, ask } = scripted([meanwhile, replies(firsts()), replies(['new', 'new'])]);
+    const decided = await decideDistinct(ask, query, replies(firsts()));
     assert.deepEqual(sent, [beaten, null, beaten]);
     assert.deepEqual(decided.replies[0]?.answers, ['new']);
   }
 });
 
 test('decide distinct: no second round without distinct, or if one worker has everything', async () => {
-  const { sent, scatter } = scripted([]);
+  const { sent, ask } = scripted([]);
   const first = replies(['x', 'y']);
-  assert.equal((await decideDistinct(scatter, { index, query: everything }, first, 0)).replies, first);
+  assert.equal((await decideDistinct(ask, everything, first)).replies, first);
   const alone = replies(['x']);
-  assert.equal((await decideDistinct(scatter, { index, query }, alone, 0)).replies, alone);
+  assert.equal((await decideDistinct(ask, query, alone)).replies, alone);
   const meanwhile = scripted([replies(['x', 'y'], 2), replies(['whole'])]);
-  const { replies: left, query: asked } = await decideDistinct(
-    meanwhile.scatter,
-    { index, query },
-    replies(firsts()),
-    0,
-  );
+  const { replies: left, query: asked } = await decideDistinct(meanwhile.ask, query, replies(firsts()));
   assert.deepEqual([left[0]?.answers, asked.distinct?.beaten], [['whole'], null]);
   assert.deepEqual(sent, []);
 });
 
 test('decide distinct: a refusal by one worker refuses the query', async () => {
-  const { scatter } = scripted([]);
+  const { ask } = scripted([]);
   const bodies = [...firsts().slice(1), encodeRefusal('too much')];
-  await assert.rejects(decideDistinct(scatter, { index, query }, replies(bodies), 0), RefusedQueryError);
+  await assert.rejects(decideDistinct(ask, query, replies(bodies)), RefusedQueryError);
 });
 
 test('decide distinct: complete sort values are requested while the truncated ones do not determine the first', async () => {
@@ -135,18 +128,18 @@ test('decide distinct: complete sort values are requested while the truncated on
   const asked: CheckedQuery = { ...query, sort };
   const places: (readonly EntityRef[])[] = [];
   let sent: CheckedQuery['distinct'] = null;
-  const gather = async ([one]: readonly ShardQuery[]): Promise<GatheredReply[]> => {
-    if (one?.question.kind !== 'places') {
-      sent = one?.question.query.distinct ?? null;
+  const ask: AskWorkers = async (question) => {
+    if (question.kind !== 'places') {
+      sent = question.query.distinct;
       return replies(['answer', 'answer']);
     }
-    const { rows } = one.question;
+    const { rows } = question;
     places.push(rows);
     return replies(shards.map((shard) => whole(encodePlaces(asked, rows, shard))));
   };
   const firsts = shards.map((shard) => whole(encodeFirsts(asked, shard)));
   assert.ok(JSON.stringify(firsts).length < 1000);
-  await decideDistinct({ gather }, { index, query: asked }, replies(firsts), 0);
+  await decideDistinct(ask, asked, replies(firsts));
   assert.deepEqual(
     places.map((rows) => rows.map(({ originId }) => originId).join('')),
     ['prqs', 'rqs', 'qs'],

@@ -8,18 +8,18 @@ import {
   encodeCounts,
 } from '../../../src/query/protocol/further-answers.ts';
 import {
-  encodeRefusal,
-  facetsTooLarge,
-  pageTooLarge,
-  RefusedQueryError,
-} from '../../../src/query/protocol/refusal.ts';
-import {
   decodeAnswer,
   decodeWholeAnswer,
   encodeAnswer,
   encodeWholeAnswer,
   facetsLength,
 } from '../../../src/query/protocol/row-answer.ts';
+import {
+  encodeRefusal,
+  facetsTooLarge,
+  pageTooLarge,
+  RefusedQueryError,
+} from '../../../src/query/protocol/shard-reply.ts';
 import type { MessageBody } from '../../../src/query/transport/messages.ts';
 import type { CheckedQuery } from '../../../src/search/checked-query.ts';
 import { pack, unpack } from '../../../src/store/codec/pack.ts';

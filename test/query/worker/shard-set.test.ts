@@ -39,7 +39,7 @@ const everything: CheckedQuery = {
 
 function stateOf(shards: ShardSet, index = things, query = everything): Map<string, string> {
   const rows = shards.live(itemIndexField(index))?.shard.query(query).rows ?? [];
-  return new Map(rows.map(({ place, fieldsText }) => [place.originId, fieldsText]));
+  return new Map(rows.map(({ place, fieldsBytes }) => [place.originId, fieldsBytes.toString()]));
 }
 
 function textsOf(model: ReadonlyMap<string, JsonObject>): Map<string, string> {

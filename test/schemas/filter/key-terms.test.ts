@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lookupKeysMax } from '../../../src/contract/limits.ts';
 import { keyTerms } from '../../../src/schemas/filter/key-terms.ts';
-import { type LookupIndex, overflowKey, valueKey, wholeKey } from '../../../src/schemas/lookup-plan.ts';
+import { type LookupIndex, overflowKey, valueKey, wholeKey } from '../../../src/schemas/lookup-layout.ts';
 import { entityOf, frameOf } from '../support/fixtures.ts';
 import { compiledLookup, parseFilter } from '../support/lookups.ts';
 

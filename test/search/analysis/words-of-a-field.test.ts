@@ -4,7 +4,7 @@ import { languages } from '../../../src/schemas/definition/index-texts.ts';
 import { foldAccents } from '../../../src/search/analysis/fold.ts';
 import { stemmerOf, stopWordsOf } from '../../../src/search/analysis/languages.ts';
 import { PhraseFinder, SynonymTable } from '../../../src/search/analysis/phrase-terms.ts';
-import { wordSequence } from '../../../src/search/analysis/words.ts';
+import { cutterOf } from '../../../src/search/analysis/words.ts';
 
 test('folding: accents are dropped, and letters with strokes and ligatures become plain letters', () => {
   const folded = [
@@ -74,7 +74,7 @@ test('synonyms: each of a list finds the others; `from` finds those of `to`', ()
       { from: list, to: list },
       { from: ['iphone'], to: ['apple phone', 'iphone'] },
     ],
-    wordSequence,
+    (text) => cutterOf('').cut(text),
   );
   const of = (...words: string[]) => table.of(words).map((terms) => [...terms]);
   assert.deepEqual(of('tv', 'x', 'iphone'), [['television set'], [], ['apple phone']]);

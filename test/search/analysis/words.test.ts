@@ -7,7 +7,6 @@ import {
   cutterOf,
   isIndexable,
   wordPieces,
-  wordSequence,
   wordsByUnits,
   wordsOf,
 } from '../../../src/search/analysis/words.ts';
@@ -50,11 +49,11 @@ test('words: the number of edits that a word allows depends on its length in cod
 });
 
 test('words: the words of a text in order are those of a regular expression, including repeated ones', () => {
-  assert.deepEqual(wordSequence('a a-B  b ½ ٣'), ['a', 'a', 'b', 'b', '٣']);
+  assert.deepEqual(cutterOf('').cut('a a-B  b ½ ٣'), ['a', 'a', 'b', 'b', '٣']);
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
-      assert.deepEqual(wordSequence(text), naiveWords(text));
-      assert.deepEqual(wordSequence(`${text} ${text}`), naiveWords(`${text} ${text}`));
+      assert.deepEqual(cutterOf('').cut(text), naiveWords(text));
+      assert.deepEqual(cutterOf('').cut(`${text} ${text}`), naiveWords(`${text} ${text}`));
     }),
     { numRuns: runs(300) },
   );
@@ -66,7 +65,10 @@ test('words: a large text has the same words in chunks and as a whole', () => {
       fc.array(fc.constantFrom('a', 'é', '中文', 'ﬁ', ' ', '-', 'ΟΔΟΣ', 'x'.repeat(9000))),
       (parts) => {
         const text = parts.join('');
-        assert.deepEqual([...new Set([...wordPieces(text)].flat())].filter(isIndexable), wordsOf(text));
+        assert.deepEqual(
+          [...new Set([...wordPieces(text, cutterOf(''))].flat())].filter(isIndexable),
+          wordsOf(text),
+        );
       },
     ),
     { numRuns: runs(100) },
@@ -94,11 +96,14 @@ test('words: scripts without spaces are split at word boundaries, in runs of any
   assert.deepEqual(wordsOf('ภาษาไทยอ่านยาก'), ['ภาษา', 'ไทย', 'อ่าน', 'ยาก']);
   assert.deepEqual(wordsOf('ｶﾞｽWifi'), ['ガス', 'wifi']);
   const long = '東京都の観光案内'.repeat(20_000);
-  assert.deepEqual([...new Set([...wordPieces(long)].flat())].sort(), wordsOf('東京都の観光案内').sort());
+  assert.deepEqual(
+    [...new Set([...wordPieces(long, cutterOf(''))].flat())].sort(),
+    wordsOf('東京都の観光案内').sort(),
+  );
 });
 
 test('keep: the configured characters count as letters in any position', () => {
-  const words = (text: string, keep = '#+') => wordSequence(text, cutterOf(keep));
+  const words = (text: string, keep = '#+') => cutterOf(keep).cut(text);
   assert.deepEqual(words('C++ for beginners, C#-in depth + a+b'), [
     'c++',
     'for',

@@ -106,7 +106,7 @@ test('codes: ignores values of another type', () => {
 test('list codes: clearing a list releases its codes', () => {
   const column = filled(new ListCodes(2, 'text'), [['a', 'b'], ['b']]);
   clearAt(column, 0);
-  assert.equal(column.dictionary.usesOfValue('a'), 0);
-  assert.equal(column.dictionary.usesOfValue('b'), 1);
+  assert.equal(column.dictionary.usesOf(column.dictionary.codeOf('a')), 0);
+  assert.equal(column.dictionary.usesOf(column.dictionary.codeOf('b')), 1);
   assert.deepEqual(matching(column, conditionOf('contains', '*'), 2), [1]);
 });

@@ -3,13 +3,52 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
 import { runSync } from '../../../src/lib/cooperative-yield.ts';
-import { geoAreaOf } from '../../../src/search/columns/geo-area.ts';
-import { GeoColumn } from '../../../src/search/columns/geo-column.ts';
-import type { GeoPoint } from '../../../src/search/fields/geo-point.ts';
+import { box, circle, GeoColumn, geoAreaOf } from '../../../src/search/columns/geo-column.ts';
+import { distanceFrom, type GeoPoint } from '../../../src/search/fields/geo-point.ts';
 import { runs } from '../../support/runs.ts';
 import { geoPlace } from '../support/arbitraries.ts';
 import { clearAt, conditionOf, filled as filledColumn, matching, setAt } from '../support/columns.ts';
-import { naiveDistance, naivePlaces } from '../support/naive-geo.ts';
+import { isWithin, naiveDistance, naivePlaces } from '../support/naive-geo.ts';
+
+const place = fc.record({
+  lat: fc.double({ min: -90, max: 90, noNaN: true }),
+  lon: fc.double({ min: -180, max: 180, noNaN: true }),
+});
+
+test('geo area: a distance includes its edge', () => {
+  fc.assert(
+    fc.property(place, place, fc.double({ min: 0, max: 2.1e7, noNaN: true }), (from, to, metres) => {
+      const distance = distanceFrom(from)(to.lat, to.lon);
+      assert.equal(circle(from, metres).has(to.lat, to.lon), distance <= metres);
+      assert.ok(circle(from, distance).has(to.lat, to.lon));
+    }),
+  );
+});
+
+test('geo area: a box includes its edges and may cross the date line', () => {
+  const pacific = box({ north: 10, south: -10, west: 170, east: -170 });
+  for (const lon of [170, 175, 180, -180, -175, -170]) assert.ok(pacific.has(10, lon), String(lon));
+  for (const lon of [169.9, -169.9, 0]) assert.ok(!pacific.has(0, lon), String(lon));
+  assert.ok(!pacific.has(10.1, 180));
+  const upToTheLine = box({ north: 10, south: 10, west: 100, east: 180 });
+  assert.ok(upToTheLine.has(10, -180));
+  const grid = fc.record({
+    lat: fc.integer({ min: -9, max: 9 }).map((tens) => tens * 10),
+    lon: fc.integer({ min: -18, max: 18 }).map((tens) => tens * 10),
+  });
+  fc.assert(
+    fc.property(grid, grid, grid, (a, b, to) => {
+      const edges = {
+        north: Math.max(a.lat, b.lat),
+        south: Math.min(a.lat, b.lat),
+        west: a.lon,
+        east: b.lon,
+      };
+      assert.equal(box(edges).has(to.lat, to.lon), isWithin(to, 'withinBox', edges));
+    }),
+    { numRuns: runs(1000) },
+  );
+});
 
 function filled(values: readonly Json[], isList: boolean): GeoColumn {
   const column = new GeoColumn(1, isList);

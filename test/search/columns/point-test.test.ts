@@ -43,7 +43,7 @@ test('point test: membership in a set or an interval equals a linear comparison'
         points.some((each) => comparePoints(each, low) === 0),
       );
       assert.equal(
-        set.hasBetween(low, high),
+        set.hasBetween({ low, high }),
         points.some((each) => comparePoints(each, low) >= 0 && comparePoints(each, high) <= 0),
       );
     }),

@@ -31,7 +31,7 @@ test('value dictionary: a value has one code while it is in use, and codes are r
         uses.set(each, before + (isAcquired ? 1 : -1));
       }
       for (const [each, count] of uses) {
-        assert.equal(dictionary.usesOfValue(each), count);
+        assert.equal(dictionary.usesOf(dictionary.codeOf(each)), count);
         const code = dictionary.codeOf(each);
         assert.equal(code < 0 ? null : dictionary.valueOf(code), count === 0 ? null : each);
       }

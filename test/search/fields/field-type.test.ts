@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvariantError } from '../../../src/lib/assert.ts';
-import { isFacetable, isOrdered, isSortable, traitsOf } from '../../../src/search/fields/field-type.ts';
+import {
+  type FieldTable,
+  isFacetable,
+  isOrdered,
+  isSortable,
+  meaningOf,
+  traitsOf,
+} from '../../../src/search/fields/field-type.ts';
 import { allTypes } from '../support/arbitraries.ts';
 
 test('field type: the name of a type determines its shape, how it is compared, and whether it is searched', () => {
@@ -22,4 +29,24 @@ test('field type: scalars and lists have facets and an order; numbers, dates and
 
 test('field type: an unknown type name is a bug', () => {
   assert.throws(() => traitsOf('toString' as 'keyword'), InvariantError);
+});
+
+const table: FieldTable = {
+  fields: new Map([
+    ['name', 'text'],
+    ['_updatedAt', 'keyword'],
+  ]),
+  isOpen: false,
+};
+
+test('field table: a name is a field (built-in ones first), the score, or an error', () => {
+  assert.equal(meaningOf(table, 'name').kind, 'field');
+  const updatedAt = meaningOf(table, '_updatedAt');
+  assert.ok(updatedAt.kind === 'field' && updatedAt.isBuiltIn && updatedAt.type === 'date');
+  assert.equal(meaningOf(table, '_score').kind, 'score');
+  assert.equal(meaningOf(table, 'constructor').kind, 'unknown');
+});
+
+test('field table: in an auto-indexed group no field is an error', () => {
+  assert.equal(meaningOf({ ...table, isOpen: true }, 'constructor').kind, 'absent');
 });

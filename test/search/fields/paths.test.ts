@@ -3,9 +3,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { finish, runSync } from '../../../src/lib/cooperative-yield.ts';
-import { decidesNothing, inferFieldType, isRetyped, retypes } from '../../../src/search/fields/infer.ts';
+import {
+  decidesNothing,
+  inferFieldType,
+  isRetyped,
+  recordShown,
+  retypes,
+  shownFields,
+} from '../../../src/search/fields/infer.ts';
 import { fieldValue, pathValues, sentValue } from '../../../src/search/fields/paths.ts';
-import { recordShown, shownFields } from '../../../src/search/fields/shown-fields.ts';
 
 const pathsOf = (properties: JsonObject) => Object.fromEntries(runSync(pathValues(properties)));
 

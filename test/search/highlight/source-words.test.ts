@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { runSync } from '../../../src/lib/cooperative-yield.ts';
-import { wordSequence } from '../../../src/search/analysis/words.ts';
+import { cutterOf } from '../../../src/search/analysis/words.ts';
 import { sourceWords } from '../../../src/search/highlight/source-words.ts';
 import { runs } from '../../support/runs.ts';
 import { naivePlaces } from '../support/naive-highlight.ts';
@@ -91,7 +91,7 @@ test('source words: a long text has the same words as its index', () => {
   const words = wordsIn(text);
   assert.deepEqual(
     words.map(({ word }) => word),
-    wordSequence(text),
+    cutterOf('').cut(text),
   );
   for (const { word, start, end } of words.slice(-8)) {
     assert.equal(text.slice(start, end).normalize('NFKC').toLowerCase(), word);

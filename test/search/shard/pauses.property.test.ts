@@ -43,7 +43,7 @@ function inTurns(all: readonly Steps<ShardAnswer>[], order: readonly number[], l
 function textOf({ total, rows, facets }: ShardAnswer): string {
   return JSON.stringify([
     total,
-    rows.map(({ place, score, fieldsText }) => [place, score, fieldsText]),
+    rows.map(({ place, score, fieldsBytes }) => [place, score, fieldsBytes.toString()]),
     facets,
   ]);
 }

@@ -6,7 +6,7 @@ import { NumberColumn } from '../../../src/search/columns/number-column.ts';
 import { ScalarCodes } from '../../../src/search/columns/scalar-codes.ts';
 import type { RowPlace } from '../../../src/search/shard-answer.ts';
 import type { Ranking } from '../../../src/search/sort/order.ts';
-import { topDocs } from '../../../src/search/sort/top-docs.ts';
+import { TopHeap, topDocs } from '../../../src/search/sort/top-docs.ts';
 import { filled } from '../support/columns.ts';
 
 // Equal in their first six bytes, which are all that keys contain.
@@ -75,4 +75,19 @@ test('top docs: consecutive pages are the whole order', () => {
 test('top docs: a field that no doc has, and an empty set of docs, are ordered too', () => {
   const list = { docs: new Int32Array(3), keys: new Float64Array(3), count: 0 };
   assert.equal(runSync(topDocs(rankingOf([]), list, 10, null)).length, 0);
+});
+
+test('top heap: the first items in order equal those of a full sort', () => {
+  const keys = fc.array(fc.constantFrom(-1, 0, 1, 2, 3, Number.POSITIVE_INFINITY), { maxLength: 40 });
+  fc.assert(
+    fc.property(keys, fc.nat(45), (offered, capacity) => {
+      const heap = new TopHeap(capacity, (a, b) => a - b);
+      for (const [item, key] of offered.entries()) if (key <= heap.lastKey) heap.offer(item, key);
+      const sorted = offered
+        .map((key, item) => ({ key, item }))
+        .sort((a, b) => (a.key === b.key ? a.item - b.item : a.key - b.key))
+        .map(({ item }) => item);
+      assert.deepEqual([...runSync(heap.drain())], sorted.slice(0, capacity));
+    }),
+  );
 });

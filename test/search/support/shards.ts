@@ -136,12 +136,12 @@ export function assertAsScan(
   const answer = ask(shards, checked(body), facetGroupsMax);
   assert.equal(answer.total, expected.total);
   assert.deepEqual(
-    answer.rows.map(({ place, score, updatedAtMs, fields }) => [
+    answer.rows.map(({ place, score, updatedAtMs, fieldsBytes }) => [
       place.originId,
       place.sourceId,
       score,
       updatedAtMs,
-      fields,
+      JSON.parse(fieldsBytes.toString()),
     ]),
     expected.page.map(({ item, score }) => [
       item.originId,

@@ -186,7 +186,7 @@ class Worker {
     const rows = live?.shard.query(everything).rows ?? [];
     const sorted = mine.sort(([a], [b]) => (a < b ? -1 : 1));
     assert.deepEqual(
-      rows.map(({ place, fields }) => [place.originId, fields]),
+      rows.map(({ place, fieldsBytes }) => [place.originId, JSON.parse(fieldsBytes.toString())]),
       sorted,
     );
     for (const [originId, fields] of sorted) {
