@@ -4,11 +4,11 @@
  */
 
 import { hashKeys } from '../config/documents/canonical.ts';
-import { counted } from '../config/documents/issue-text.ts';
 import { beginDryRun, dryRunJobs, dryRunState } from '../jobs/dry-run/queue.ts';
 import { rebuildJobs } from '../jobs/rebuild-job-queue.ts';
 import { lossesText } from '../jobs/removal-plan.ts';
 import { assert } from '../lib/assert.ts';
+import { counted } from '../lib/message-text.ts';
 import { asTyped } from '../lib/typed-command.mjs';
 import { readActiveDigest } from '../store/configuration/published-configuration.ts';
 import type { Store } from '../store/store.ts';

@@ -4,9 +4,10 @@
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Environment, Source, Tenant } from '../config/configuration.ts';
-import { counted, issueText } from '../config/documents/issue-text.ts';
+import { issueText } from '../config/documents/issue-text.ts';
 import type { StoredEntity } from '../contract/entity.ts';
 import { getOwn, isJsonObject, type Json } from '../contract/json.ts';
+import { counted, reasonOf } from '../lib/message-text.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { readPublished } from '../store/configuration/published-configuration.ts';
 import { readEntities } from '../store/entities/entities.ts';
@@ -153,7 +154,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new CommandStop(`${file} cannot be read: ${error instanceof Error ? error.message : error}`);
+    throw new CommandStop(`${file} cannot be read: ${reasonOf(error)}`);
   }
 }
 

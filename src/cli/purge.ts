@@ -4,9 +4,9 @@
  */
 
 import type { Configuration } from '../config/configuration.ts';
-import { counted } from '../config/documents/issue-text.ts';
 import { type PurgeCounts, type PurgeJobs, purgeJobs, purgeState } from '../jobs/purge-job-queue.ts';
 import { entitiesOf, forEachOutput } from '../jobs/removal-plan.ts';
+import { counted } from '../lib/message-text.ts';
 import type { SourceRef } from '../store/configuration/layouts.ts';
 import { beginPurge, readPurge } from '../store/configuration/purge-state.ts';
 import { processedSources } from '../store/derived/processed.ts';

@@ -1,7 +1,7 @@
 /** `npm run verify`: recomputes everything from the source entities, and compares it with the stored data. */
 
-import { counted } from '../config/documents/issue-text.ts';
 import { rebuildJobs } from '../jobs/rebuild-job-queue.ts';
+import { counted } from '../lib/message-text.ts';
 import { asTyped } from '../lib/typed-command.mjs';
 import { readGenerations } from '../store/configuration/rebuild-generation.ts';
 import { StandstillError } from '../store/partitions/settled.ts';

@@ -1,9 +1,9 @@
 /** `--prune`: deletes entities of the source, or of some of its types, that are not in the file. */
 import { addAbortSignal } from 'node:stream';
-import { counted } from '../../config/documents/issue-text.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import { bulkEntitiesMax, managementPageMax } from '../../contract/limits.ts';
 import { portions } from '../../lib/lists.ts';
+import { counted } from '../../lib/message-text.ts';
 import { CommandStop, requireConsent } from '../terminal/command-line.ts';
 import { type BulkAnswer, BulkClient, PlatformUnavailableError } from './bulk-client.ts';
 import type { PruneOptions } from './import-arguments.ts';

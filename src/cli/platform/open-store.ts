@@ -2,6 +2,7 @@
 import type { Configuration, Tenant } from '../../config/configuration.ts';
 import { loadConfiguration } from '../../config/documents/load.ts';
 import { commandSettings, type Settings } from '../../config/settings/settings.ts';
+import { reasonOf } from '../../lib/message-text.ts';
 import type { PathObserver } from '../../schemas/language/scope.ts';
 import { readPublished } from '../../store/configuration/published-configuration.ts';
 import { NoReplicaError } from '../../store/redis/confirming-master.ts';
@@ -69,7 +70,7 @@ export async function openNow(options: StoreOptions): Promise<Store> {
 
 /** The error for a Redis that does not respond, with a one-line message. */
 function noAnswer(address: RedisAddress, error: unknown): CommandStop {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = reasonOf(error);
   const place = `Redis at ${shownAddress(address)}`;
   if (/\b(?:NOAUTH|WRONGPASS|NOPERM)\b/.test(reason)) {
     return new CommandStop(

@@ -10,7 +10,7 @@ import type { Shape } from '../../contract/shape.ts';
 import { bulkEntityShape, plainEntityV1Shape, simplifiedEntityShape } from '../../contract/shapes-ingest.ts';
 import { runSync } from '../../lib/cooperative-yield.ts';
 import { quoteInexact } from '../../lib/exact-number.ts';
-import { quote } from '../../lib/quote.ts';
+import { quote } from '../../lib/message-text.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import { type ShownField, shownFields } from '../../search/fields/shown-fields.ts';
 import { type EncodedEntity, encodeEntity } from '../../store/entities/entity-record.ts';

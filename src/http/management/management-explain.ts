@@ -16,7 +16,7 @@ import { explainedClaimsMax, listedClaimsMax, urlCodePointsMax } from '../../con
 import { momentText } from '../../contract/publish-times.ts';
 import type { ExplainUrlAnswer, ExplainViewAnswer } from '../../contract/shapes-management.ts';
 import { hasMoreCodePoints } from '../../lib/code-points.ts';
-import { quote } from '../../lib/quote.ts';
+import { quote } from '../../lib/message-text.ts';
 import type { Claim } from '../../store/claims/claim-records.ts';
 import { readClaimFields, readServed } from '../../store/claims/read-claims.ts';
 import { readEntities } from '../../store/entities/entities.ts';

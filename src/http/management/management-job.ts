@@ -1,7 +1,7 @@
 import type { JobAnswer } from '../../contract/shapes-management.ts';
 import { dryRunJobs, dryRunState } from '../../jobs/dry-run/queue.ts';
 import { type RebuildState, rebuildJobs, rebuildState } from '../../jobs/rebuild-job-queue.ts';
-import { quote } from '../../lib/quote.ts';
+import { quote } from '../../lib/message-text.ts';
 import { isRebuildOf } from '../../store/configuration/rebuild-generation.ts';
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';

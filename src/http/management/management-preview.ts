@@ -10,7 +10,7 @@ import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
 import { configurationErrorsListedMax, previewBodyBytesMax } from '../../contract/limits.ts';
 import { type PreviewAnswer, previewBodyShape } from '../../contract/shapes-management.ts';
-import { quote } from '../../lib/quote.ts';
+import { quote } from '../../lib/message-text.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { readTenant } from '../../store/configuration/published-configuration.ts';
 import { readEntities } from '../../store/entities/entities.ts';

@@ -1,5 +1,5 @@
 import type { Json } from '../../contract/json.ts';
-import { excerpt } from '../../lib/quote.ts';
+import { excerpt } from '../../lib/message-text.ts';
 
 const quotedCharactersMax = 100;
 /** Maximum number of reported errors. */
