@@ -45,7 +45,7 @@ import { recordRebuildOf } from '../../store/configuration/rebuild-generation.ts
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
-import { requestedText } from '../routes/route-parts.ts';
+import { requestedText } from '../request-parameters.ts';
 import type { Services } from '../services.ts';
 import { dryRunJobId, rebuildJobId } from './management-job.ts';
 import { bodyJson, CostlyTurns, requestedFlag } from './request-values.ts';

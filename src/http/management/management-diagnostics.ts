@@ -7,7 +7,7 @@ import { diagnosePage } from '../../verify/diagnostics/diagnose-page.ts';
 import { shownDiagnostic } from '../../verify/diagnostics/located-diagnostic.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../call.ts';
-import { requestedPage } from '../routes/route-parts.ts';
+import { requestedPage } from '../request-parameters.ts';
 import type { Services } from '../services.ts';
 import { CostlyTurns } from './request-values.ts';
 

@@ -13,7 +13,7 @@ import { listScheduled, type SchedulePlace } from '../../store/entities/entity-s
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../call.ts';
-import { requestedPage } from '../routes/route-parts.ts';
+import { requestedPage } from '../request-parameters.ts';
 import type { Services } from '../services.ts';
 
 export function managementSchedule({ store }: Services): Handler {

@@ -13,7 +13,7 @@ import { quote } from '../../lib/message-text.ts';
 import { Turns } from '../../lib/turns.ts';
 import type { Call } from '../call.ts';
 import { notJsonText, parseJson } from '../json-body.ts';
-import { requestedText } from '../routes/route-parts.ts';
+import { requestedText } from '../request-parameters.ts';
 
 /**
  * The JSON of a body.
