@@ -1,6 +1,7 @@
 /** `npm run verify`: recomputes everything from the source entities, and compares it with the stored data. */
 
 import { rebuildJobs } from '../jobs/rebuild-job-queue.ts';
+import { closing } from '../lib/closing.ts';
 import { counted } from '../lib/message-text.ts';
 import { asTyped } from '../lib/typed-command.mjs';
 import { readGenerations } from '../store/configuration/rebuild-generation.ts';
@@ -65,12 +66,7 @@ async function waitForRunningRebuild(
 ): Promise<void> {
   const processes = await liveProcesses(store);
   if (!processes.some(({ role }) => role === 'jobs')) return;
-  const queue = rebuildJobs(store);
-  try {
-    await waitForRebuild(store, queue, generation, bar, signal);
-  } finally {
-    await queue.close();
-  }
+  await closing(rebuildJobs(store), (queue) => waitForRebuild(store, queue, generation, bar, signal));
 }
 
 const phaseTexts = {

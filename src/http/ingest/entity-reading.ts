@@ -3,7 +3,7 @@
  * entities"). Pure.
  */
 import type { SourceEntity } from '../../contract/entity.ts';
-import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
+import { getOwn, isJsonObject, type Json, type JsonObject, textIn } from '../../contract/json.ts';
 import { errorsListedMax, jsonDepthMax } from '../../contract/limits.ts';
 import { type PublishTimes, parseMoment } from '../../contract/publish-times.ts';
 import type { Shape } from '../../contract/shape.ts';
@@ -232,17 +232,13 @@ function unstorableField(
 /** Converts a checked candidate into an entity of the store. */
 function entityOf(candidate: Json, names: FormNames, times: PublishTimes | null): SourceEntity {
   const fields: JsonObject = isJsonObject(candidate) ? candidate : {};
-  const text = (name: string) => {
-    const value = getOwn(fields, name);
-    return typeof value === 'string' ? value : null;
-  };
   const redirects = getOwn(fields, 'redirects');
   const properties = getOwn(fields, 'properties');
   return {
-    originId: text(names.originId) ?? '',
-    type: text('type') ?? '',
-    url: text('url'),
-    originParentId: text(names.originParentId),
+    originId: textIn(fields, names.originId) ?? '',
+    type: textIn(fields, 'type') ?? '',
+    url: textIn(fields, 'url'),
+    originParentId: textIn(fields, names.originParentId),
     redirects: Array.isArray(redirects) ? redirects.filter(isString) : [],
     properties: isJsonObject(properties) ? properties : {},
     ...(times === null ? {} : { times }),

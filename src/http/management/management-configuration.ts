@@ -75,19 +75,12 @@ export function putConfiguration({ store, configuration }: Services): Handler {
     const bytes = await call.body.bytes(configurationBodyBytesMax, tooLarge);
     const own = documentsIn(bodyJson(bytes, (reason) => problems.configurationInvalid([reason])));
     const { alias } = call.manager.tenant;
-    const end = await turns.turn(alias);
-    try {
-      const options = {
-        expected,
-        mayRemove,
-        isDryRun,
-        current: configuration.current,
-        countNewKeys: call.countNewKeys,
-      };
-      return jsonAnswer<AppliedAnswer>(200, await replace(store, alias, own, options));
-    } finally {
-      end();
-    }
+    const applied = await turns.run(alias, () => {
+      const { current } = configuration;
+      const options = { expected, mayRemove, isDryRun, current, countNewKeys: call.countNewKeys };
+      return replace(store, alias, own, options);
+    });
+    return jsonAnswer<AppliedAnswer>(200, applied);
   };
 }
 

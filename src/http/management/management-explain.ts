@@ -190,19 +190,11 @@ export function explainViewById({ store, configuration }: Services): Handler {
     const environment =
       tenant.environments.find((one) => one.id === view.environmentId) ??
       throwNothing(`There is no environment ${quote(view.environmentId)}`);
-    const end = await turns.turn(tenant.alias);
-    try {
-      const explained = await explainView(store, {
-        configuration: configuration.current,
-        tenant,
-        environment,
-        view,
-      });
-      return typeof explained === 'string'
-        ? throwNothing(explained)
-        : jsonAnswer<ExplainViewAnswer>(200, explained);
-    } finally {
-      end();
-    }
+    const explained = await turns.run(tenant.alias, () =>
+      explainView(store, { configuration: configuration.current, tenant, environment, view }),
+    );
+    return typeof explained === 'string'
+      ? throwNothing(explained)
+      : jsonAnswer<ExplainViewAnswer>(200, explained);
   };
 }
