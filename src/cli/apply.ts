@@ -4,11 +4,12 @@
  */
 
 import { hashKeys } from '../config/documents/canonical.ts';
-import { counted } from '../config/documents/issue-text.ts';
 import { beginDryRun, dryRunJobs, dryRunState } from '../jobs/dry-run/queue.ts';
 import { rebuildJobs } from '../jobs/rebuild-job-queue.ts';
 import { lossesText } from '../jobs/removal-plan.ts';
 import { assert } from '../lib/assert.ts';
+import { closing } from '../lib/closing.ts';
+import { counted } from '../lib/message-text.ts';
 import { asTyped } from '../lib/typed-command.mjs';
 import { readActiveDigest } from '../store/configuration/published-configuration.ts';
 import type { Store } from '../store/store.ts';
@@ -75,12 +76,9 @@ async function apply(
     return 0;
   }
   console.log(running === 1 ? 'The running process uses it.' : `All ${running} processes use it.`);
-  const queue = rebuildJobs(store);
-  try {
-    await withBar(continuesText, (bar, signal) => waitForRebuild(store, queue, generation, bar, signal));
-  } finally {
-    await queue.close();
-  }
+  await closing(rebuildJobs(store), (queue) =>
+    withBar(continuesText, (bar, signal) => waitForRebuild(store, queue, generation, bar, signal)),
+  );
   console.log('All changes are rebuilt.');
   return 0;
 }
@@ -103,10 +101,9 @@ async function dryRunOf(store: Store, { configDir }: FolderSettings): Promise<Co
 }
 
 async function waitForDryRun(store: Store, token: string): Promise<ConfigurationDiff> {
-  const queue = dryRunJobs(store);
   let diff: ConfigurationDiff | null = null;
-  try {
-    await withBar('Stopped: nothing was changed.', (bar, signal) =>
+  await closing(dryRunJobs(store), (queue) =>
+    withBar('Stopped: nothing was changed.', (bar, signal) =>
       waitForJobs(store, 'dry run', bar, signal, async () => {
         const state = await dryRunState(queue, token, null);
         if (state === null) throw new CommandStop('The dry run is no longer known. Start it again.');
@@ -117,10 +114,8 @@ async function waitForDryRun(store: Store, token: string): Promise<Configuration
         diff = state.diff;
         return diff !== null;
       }),
-    );
-  } finally {
-    await queue.close();
-  }
+    ),
+  );
   assert(diff !== null, 'a dry run that is done has a diff');
   return diff;
 }

@@ -2,8 +2,8 @@
  * `npm run backup -- FILE`: writes the active configuration and all source entities to a file while the platform runs.
  */
 
-import { counted } from '../config/documents/issue-text.ts';
 import { loadConfiguration } from '../config/documents/load.ts';
+import { counted } from '../lib/message-text.ts';
 import { readGenerations, readPublished } from '../store/configuration/published-configuration.ts';
 import type { Store } from '../store/store.ts';
 import { writeBackup } from './backup/write.ts';

@@ -4,10 +4,11 @@
 import { resolve } from 'node:path';
 import type { Configuration, Tenant } from '../config/configuration.ts';
 import { tenantFilePath } from '../config/document-path.ts';
-import { counted, issueText, warningsText } from '../config/documents/issue-text.ts';
+import { issueText, warningsText } from '../config/documents/issue-text.ts';
 import { readConfiguration } from '../config/documents/read-documents.ts';
 import { commandSettings } from '../config/settings/settings.ts';
 import type { ConfigIssue } from '../contract/diagnostic.ts';
+import { counted } from '../lib/message-text.ts';
 import { itemPath } from '../lib/text-position.ts';
 import { AddressGuard } from '../webhooks/allowed-addresses.ts';
 import { handleArguments } from './help.mjs';

@@ -1,7 +1,7 @@
 /** `npm run diagnostics`: lists what is valid but probably a mistake (docs/guide/operating.md "Diagnostics"). */
 
-import { counted } from '../config/documents/issue-text.ts';
 import type { Diagnostic } from '../contract/diagnostic.ts';
+import { counted } from '../lib/message-text.ts';
 import type { Store } from '../store/store.ts';
 import { diagnose } from '../verify/diagnostics/diagnose.ts';
 import {

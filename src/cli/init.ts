@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isTenantName } from '../config/document-path.ts';
+import { reasonOf } from '../lib/message-text.ts';
 import { script } from '../lib/typed-command.mjs';
 import { isClone } from '../typescript/clone-or-package.mjs';
 import { newSite } from './site/new-site.ts';
@@ -66,7 +67,7 @@ function write(folder: string, files: ReadonlyMap<string, string>): void {
       writeFileSync(file, text, { mode: 0o600 });
     }
   } catch (error) {
-    throw new CommandStop(`${folder} cannot be written: ${error instanceof Error ? error.message : error}`);
+    throw new CommandStop(`${folder} cannot be written: ${reasonOf(error)}`);
   }
 }
 

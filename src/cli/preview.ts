@@ -4,9 +4,11 @@
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Environment, Source, Tenant } from '../config/configuration.ts';
-import { counted, issueText } from '../config/documents/issue-text.ts';
+import { issueText } from '../config/documents/issue-text.ts';
 import type { StoredEntity } from '../contract/entity.ts';
-import { getOwn, isJsonObject, type Json } from '../contract/json.ts';
+import { getOwn, isJsonObject, type Json, jsonOf, textIn } from '../contract/json.ts';
+import { closing } from '../lib/closing.ts';
+import { counted, reasonOf } from '../lib/message-text.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { readPublished } from '../store/configuration/published-configuration.ts';
 import { readEntities } from '../store/entities/entities.ts';
@@ -90,14 +92,13 @@ async function previewIn(store: Store, request: Arguments): Promise<Preview> {
   const planned = await schemaOf(store, tenant, request.schema);
   const environment = environmentOf(planned.tenant, request.environment);
   const { source, entity } = await entityOf(store, planned, environment, request);
-  const sandbox = new Sandbox();
   try {
-    return await preview(store, { ...planned, environment, source, entity }, sandbox);
+    return await closing(new Sandbox(), (sandbox) =>
+      preview(store, { ...planned, environment, source, entity }, sandbox),
+    );
   } catch (error) {
     if (error instanceof ScanTooLongError) throw new CommandStop(`Preview failed: ${error.message}.`);
     throw error;
-  } finally {
-    sandbox.close();
   }
 }
 
@@ -153,7 +154,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new CommandStop(`${file} cannot be read: ${error instanceof Error ? error.message : error}`);
+    throw new CommandStop(`${file} cannot be read: ${reasonOf(error)}`);
   }
 }
 
@@ -201,37 +202,25 @@ async function entityOf(
  * @param originId for an entity without one
  */
 function entityOfText(text: string, sourceId: string, originId: string): StoredEntity | null {
-  const value = parsed(text);
-  if (value === undefined || !isJsonObject(value)) return null;
-  const textOf = (name: string) => {
-    const member = getOwn(value, name);
-    return typeof member === 'string' ? member : null;
-  };
-  const type = textOf('type');
+  const value = jsonOf(text);
+  if (!isJsonObject(value)) return null;
+  const type = textIn(value, 'type');
   const properties = getOwn(value, 'properties') ?? {};
   const redirects = getOwn(value, 'redirects');
   if (type === null || !isJsonObject(properties)) return null;
   const stamp = Date.now() * 1000;
   return {
     sourceId,
-    originId: textOf('originId') ?? originId,
+    originId: textIn(value, 'originId') ?? originId,
     type,
-    url: textOf('url'),
-    originParentId: textOf('originParentId'),
+    url: textIn(value, 'url'),
+    originParentId: textIn(value, 'originParentId'),
     redirects: Array.isArray(redirects) ? redirects.filter((one) => typeof one === 'string') : [],
     properties,
     stamp,
     bornStamp: stamp,
     urlStamp: stamp,
   };
-}
-
-function parsed(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 }
 
 await runCommand(main);

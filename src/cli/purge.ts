@@ -4,9 +4,10 @@
  */
 
 import type { Configuration } from '../config/configuration.ts';
-import { counted } from '../config/documents/issue-text.ts';
 import { type PurgeCounts, type PurgeJobs, purgeJobs, purgeState } from '../jobs/purge-job.ts';
 import { entitiesOf, forEachOutput } from '../jobs/removal-plan.ts';
+import { closing } from '../lib/closing.ts';
+import { counted } from '../lib/message-text.ts';
 import { beginPurge, readPurge } from '../store/configuration/purge-state.ts';
 import { processedSources } from '../store/derived/processed.ts';
 import { AutoFields } from '../store/entities/auto-fields.ts';
@@ -87,15 +88,12 @@ function orphanedSourcesText(found: readonly OrphanedSource[], { tenants }: Conf
 }
 
 async function finish(store: Store, token: string): Promise<void> {
-  const queue = purgeJobs(store);
-  try {
+  await closing(purgeJobs(store), async (queue) => {
     await queue.addAll({ token });
     console.log(
       summary(await withBar(continuesText, (bar, signal) => untilPurged(store, queue, token, bar, signal))),
     );
-  } finally {
-    await queue.close();
-  }
+  });
 }
 
 async function untilPurged(

@@ -2,10 +2,10 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Configuration } from '../config/configuration.ts';
-import { counted } from '../config/documents/issue-text.ts';
 import { loadConfiguration } from '../config/documents/load.ts';
 import { readConfiguration } from '../config/documents/read-documents.ts';
 import { commandSettings } from '../config/settings/settings.ts';
+import { counted } from '../lib/message-text.ts';
 import { script } from '../lib/typed-command.mjs';
 import { FencedError } from '../store/redis/redis-errors.ts';
 import type { Store } from '../store/store.ts';

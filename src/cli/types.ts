@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ConfigDocuments } from '../config/configuration.ts';
 import { typesFile } from '../config/delivered-types/types-file.ts';
+import { reasonOf } from '../lib/message-text.ts';
 import { readPublished } from '../store/configuration/published-configuration.ts';
 import { activeConfiguration, oneTenant, withCommandStore } from './platform/open-store.ts';
 import { CommandStop, readArguments, runCommand } from './terminal/command-line.ts';
@@ -27,7 +28,7 @@ function write(file: string, text: string): void {
   try {
     writeFileSync(file, text);
   } catch (error) {
-    throw new CommandStop(`${file} cannot be written: ${error instanceof Error ? error.message : error}`);
+    throw new CommandStop(`${file} cannot be written: ${reasonOf(error)}`);
   }
 }
 

@@ -1,7 +1,8 @@
 /** `npm run verify`: recomputes everything from the source entities, and compares it with the stored data. */
 
-import { counted } from '../config/documents/issue-text.ts';
 import { rebuildJobs } from '../jobs/rebuild-job-queue.ts';
+import { closing } from '../lib/closing.ts';
+import { counted } from '../lib/message-text.ts';
 import { asTyped } from '../lib/typed-command.mjs';
 import { readGenerations } from '../store/configuration/published-configuration.ts';
 import { StandstillError } from '../store/partitions/partition-state.ts';
@@ -65,12 +66,7 @@ async function waitForRunningRebuild(
 ): Promise<void> {
   const processes = await liveProcesses(store);
   if (!processes.some(({ role }) => role === 'jobs')) return;
-  const queue = rebuildJobs(store);
-  try {
-    await waitForRebuild(store, queue, generation, bar, signal);
-  } finally {
-    await queue.close();
-  }
+  await closing(rebuildJobs(store), (queue) => waitForRebuild(store, queue, generation, bar, signal));
 }
 
 const phaseTexts = {

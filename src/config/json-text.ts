@@ -5,7 +5,7 @@
  */
 import { type Json, type JsonObject, setOwn } from '../contract/json.ts';
 import { configDepthMax } from '../contract/limits.ts';
-import { excerpt, quote } from '../lib/quote.ts';
+import { excerpt, quote } from '../lib/message-text.ts';
 import { itemPath, memberPath } from '../lib/text-position.ts';
 
 export interface TextIssue {

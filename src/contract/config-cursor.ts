@@ -1,4 +1,4 @@
-import { quote } from '../lib/quote.ts';
+import { quote } from '../lib/message-text.ts';
 import { adviceForUnknown } from '../lib/suggest.ts';
 import { itemPath, memberPath } from '../lib/text-position.ts';
 import type { ConfigIssue } from './diagnostic.ts';

@@ -3,7 +3,7 @@
  * formats them for each interface.
  */
 
-import { excerpt } from '../lib/quote.ts';
+import { excerpt } from '../lib/message-text.ts';
 import {
   bulkBodyBytesMax,
   bulkEntitiesMax,

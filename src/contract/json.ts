@@ -14,6 +14,21 @@ export function getOwn(object: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
+/** A member of the object that is a string; null for anything else. */
+export function textIn(object: JsonObject, name: string): string | null {
+  const value = getOwn(object, name);
+  return typeof value === 'string' ? value : null;
+}
+
+/** The value of a JSON text; undefined for any other text. */
+export function jsonOf(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Sets an own member of any name; plain assignment to `__proto__` would change the prototype. */
 export function setOwn<V>(object: { [name: string]: V }, name: string, value: V): void {
   if (name === '__proto__') {

@@ -1,9 +1,9 @@
 /** Finds what a new configuration would remove, and how much data it has, so that it can be confirmed first. */
 
 import type { Configuration } from '../config/configuration.ts';
-import { counted } from '../config/documents/issue-text.ts';
 import { type Removal, removalsBetween } from '../config/documents/removals.ts';
 import { sum } from '../lib/lists.ts';
+import { counted } from '../lib/message-text.ts';
 import { asTyped } from '../lib/typed-command.mjs';
 import { scanProcessed } from '../store/derived/processed.ts';
 import type { ProcessedOutput } from '../store/derived/processed-record.ts';

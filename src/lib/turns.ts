@@ -49,6 +49,16 @@ export class Turns {
     });
   }
 
+  /** Does work in a turn. @throws as `turn`; what the work throws */
+  async run<T>(of: unknown, work: () => Promise<T>): Promise<T> {
+    const end = await this.turn(of);
+    try {
+      return await work();
+    } finally {
+      end();
+    }
+  }
+
   #next(): void {
     const { atOnceMax, ofOwnerMax } = this.limits;
     for (const [of, owner] of this.#owners) {

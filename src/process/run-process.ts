@@ -7,6 +7,7 @@ import { supervisedVariable } from '../cli/bootstrap/procfile-entry.mjs';
 import { handleArguments } from '../cli/help.mjs';
 import { type Niceness, nicenessMax } from '../config/settings/setting.ts';
 import { stopMsOf } from '../contract/front-limits.ts';
+import { reasonOf } from '../lib/message-text.ts';
 import { asTyped } from '../lib/typed-command.mjs';
 import { releaseMemoryWhileIdle } from './idle-memory.ts';
 import { collectProcessMetrics, type MetricsOrigin, serveMetrics } from './metrics-server.ts';
@@ -22,7 +23,7 @@ export function runProcess(name: ProcessName, roles: readonly (() => Promise<Run
   const code = handleArguments(name, process.argv.slice(2));
   if (code !== null) process.exit(code);
   main(name, roles).catch((error: unknown) => {
-    console.error(asTyped(`${name}: ${error instanceof Error ? error.message : String(error)}`));
+    console.error(asTyped(`${name}: ${reasonOf(error)}`));
     process.exit(1);
   });
 }

@@ -1,5 +1,6 @@
 /** The thread that keeps a worker alive while its main thread is busy. It has its own connection. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { reasonOf } from '../../lib/message-text.ts';
 import { LeaseEnds } from '../../store/ownership/lease-renewal.ts';
 import { connect, disconnect } from '../../store/redis/redis-connection.ts';
 import { type FromKeeper, type KeeperStart, LocalKeeper, sharedClockMs, type ToKeeper } from './keeper.ts';
@@ -18,8 +19,7 @@ const keeper = new LocalKeeper(
   { leaseMs, ends: new LeaseEnds(ends) },
   {
     lost: (lease) => send({ kind: 'lost', lease }),
-    error: (message, error) =>
-      send({ kind: 'error', message, reason: error instanceof Error ? error.message : String(error) }),
+    error: (message, error) => send({ kind: 'error', message, reason: reasonOf(error) }),
     metrics: () =>
       new Promise((resolve) => {
         metricsWaiting.push(resolve);

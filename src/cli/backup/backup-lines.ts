@@ -4,6 +4,7 @@
  * A backup without `end` is truncated.
  */
 import type { StoredEntity } from '../../contract/entity.ts';
+import { jsonOf } from '../../contract/json.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import type {
   ProcessedClaim,
@@ -120,12 +121,8 @@ export function lineText(line: BackupLine): string {
 
 /** Parses a line; null if it is not a line of a backup. */
 export function parseLine(bytes: Buffer): BackupLine | null {
-  try {
-    const json: unknown = JSON.parse(bytes.toString('utf8'));
-    return isLine(json) ? json : null;
-  } catch {
-    return null;
-  }
+  const json: unknown = jsonOf(bytes.toString('utf8'));
+  return isLine(json) ? json : null;
 }
 
 const kinds: ReadonlySet<unknown> = new Set(['header', 'document', 'entity', 'fields', 'end']);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, statSync } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { counted } from '../../config/documents/issue-text.ts';
+import { counted, reasonOf } from '../../lib/message-text.ts';
 import { type Line, readLines } from '../import/import-lines.ts';
 import { CommandStop } from '../terminal/command-line.ts';
 import {
@@ -131,7 +131,7 @@ function bytesOf(file: string): number {
   try {
     return Math.max(1, statSync(file).size);
   } catch (error) {
-    throw new CommandStop(`${file} cannot be read: ${error instanceof Error ? error.message : error}.`);
+    throw new CommandStop(`${file} cannot be read: ${reasonOf(error)}.`);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Configuration } from '../../config/configuration.ts';
-import { counted } from '../../config/documents/issue-text.ts';
 import { groupBy } from '../../lib/lists.ts';
+import { counted } from '../../lib/message-text.ts';
 import { declareComplete } from '../../store/configuration/layouts.ts';
 import { publishConfiguration, recordEnqueued } from '../../store/configuration/published-configuration.ts';
 import { AutoFields } from '../../store/entities/auto-fields.ts';

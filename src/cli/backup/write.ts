@@ -5,6 +5,7 @@ import { createGzip } from 'node:zlib';
 import type { Configuration } from '../../config/configuration.ts';
 import { withoutSecrets } from '../../config/tenant/kept-secrets.ts';
 import { sum } from '../../lib/lists.ts';
+import { codeOf, reasonOf } from '../../lib/message-text.ts';
 import type { PublishedConfiguration } from '../../store/configuration/published-configuration.ts';
 import { scanAutoFieldTypes } from '../../store/entities/auto-fields.ts';
 import { countEntities } from '../../store/entities/entities.ts';
@@ -57,9 +58,8 @@ export async function writeBackup(
     return counted.entities;
   } catch (error) {
     rmSync(part, { force: true });
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    if (!/^E[A-Z]+$/.test(code)) throw error;
-    throw new CommandStop(`${file} cannot be written: ${error instanceof Error ? error.message : error}`);
+    if (!/^E[A-Z]+$/.test(codeOf(error) ?? '')) throw error;
+    throw new CommandStop(`${file} cannot be written: ${reasonOf(error)}`);
   }
 }
 

@@ -1,12 +1,13 @@
 /** Activates the configuration of a folder in a store, with confirmation if data would be lost. */
 
 import { documentsDigest } from '../../config/documents/canonical.ts';
-import { counted, issueText, warningsText } from '../../config/documents/issue-text.ts';
+import { issueText, warningsText } from '../../config/documents/issue-text.ts';
 import { loadConfiguration } from '../../config/documents/load.ts';
 import { type ReadOutcome, readConfiguration } from '../../config/documents/read-documents.ts';
 import { withRuntimeLookups } from '../../config/documents/tenant-folder.ts';
 import type { Settings } from '../../config/settings/settings.ts';
 import { type Loss, lossesBetween, lossesLine, lossesText } from '../../jobs/removal-plan.ts';
+import { counted } from '../../lib/message-text.ts';
 import {
   type ActiveDigest,
   type ConfigurationOrigin,

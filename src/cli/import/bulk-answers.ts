@@ -1,4 +1,4 @@
-import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
+import { getOwn, isJsonObject, type Json, type JsonObject, jsonOf, textIn } from '../../contract/json.ts';
 import { CommandStop } from '../terminal/command-line.ts';
 import type { BulkAnswer } from './bulk-client.ts';
 import { type EntityRecord, type Failure, refused } from './records.ts';
@@ -22,17 +22,19 @@ const bodyErrorStatuses = new Set([400, 413, 422, 500]);
  * @throws CommandStop if every request would fail, for example because of a wrong key or address
  */
 export function readBulkAnswer(answer: BulkAnswer, records: readonly EntityRecord[]): BatchOutcome | Refusal {
-  const body = parseObject(answer.body);
+  const json = jsonOf(answer.body);
+  const body = isJsonObject(json) ? json : {};
   if (answer.status === 401) throw new CommandStop('Unknown API key (401). Check --key.');
   if (answer.status === 403) {
     throw new CommandStop('This key cannot ingest (403). Set --key to the API key of a source.');
   }
-  const errors = body === null ? undefined : getOwn(body, 'errors');
-  const isPerEntity = body !== null && Object.hasOwn(body, 'changedSourceEntities');
+  const errors = getOwn(body, 'errors');
+  const isPerEntity = Object.hasOwn(body, 'changedSourceEntities');
   if (isPerEntity && isJsonObject(errors) && (answer.status === 200 || answer.status === 422)) {
     return readOutcome(body, errors, records);
   }
-  if (bodyErrorStatuses.has(answer.status)) return { refusal: refusalText(answer, body) };
+  if (bodyErrorStatuses.has(answer.status))
+    return { refusal: textIn(body, 'message') ?? `The platform rejected it with status ${answer.status}` };
   throw new CommandStop(
     `The platform responded with ${answer.status}. Check that --url is the address of a Millrace platform.`,
   );
@@ -52,20 +54,6 @@ function readOutcome(body: JsonObject, errors: JsonObject, records: readonly Ent
     else failures.push(refused(record, ['The response of the platform does not contain this entity']));
   });
   return { ...counts, failures };
-}
-
-function refusalText({ status }: BulkAnswer, body: JsonObject | null): string {
-  const message = body === null ? undefined : getOwn(body, 'message');
-  return typeof message === 'string' ? message : `The platform rejected it with status ${status}`;
-}
-
-function parseObject(text: string): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : null;
-  } catch {
-    return null;
-  }
 }
 
 function textSet(value: Json | undefined): ReadonlySet<Json> {

@@ -3,6 +3,7 @@ import https from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { reasonOf } from '../../lib/message-text.ts';
 import type { Trust } from '../platform/own-front.ts';
 
 const compress = promisify(gzip);
@@ -133,7 +134,7 @@ export class BulkClient {
       return {
         answer: null,
         retryAfterMs: 0,
-        reason: error instanceof Error ? error.message : String(error),
+        reason: reasonOf(error),
       };
     }
     if (!busyStatuses.has(answer.status) && answer.status !== 500) return { answer, retryAfterMs: null };

@@ -1,7 +1,7 @@
 /** Reads a CSV file (RFC 4180) whose first row names the columns. */
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
-import { counted } from '../../config/documents/issue-text.ts';
+import { counted } from '../../lib/message-text.ts';
 import { CommandStop } from '../terminal/command-line.ts';
 import { Columns, type RowOptions } from './csv-columns.ts';
 import { withoutByteOrderMarks } from './import-lines.ts';

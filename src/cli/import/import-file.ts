@@ -1,4 +1,4 @@
-import { counted } from '../../config/documents/issue-text.ts';
+import { counted } from '../../lib/message-text.ts';
 import type { Trust } from '../platform/own-front.ts';
 import { CommandStop } from '../terminal/command-line.ts';
 import { PlatformUnavailableError } from './bulk-client.ts';

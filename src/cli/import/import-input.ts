@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { pipeline, type Readable, Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { reasonOf } from '../../lib/message-text.ts';
 import { CommandStop } from '../terminal/command-line.ts';
 
 /** The bytes to import, and how many have been read. */
@@ -29,7 +30,7 @@ async function fileBytes(file: string): Promise<number> {
     return found.size;
   } catch (error) {
     if (error instanceof CommandStop) throw error;
-    throw new CommandStop(`${file} cannot be read: ${error instanceof Error ? error.message : error}`);
+    throw new CommandStop(`${file} cannot be read: ${reasonOf(error)}`);
   }
 }
 

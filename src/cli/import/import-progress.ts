@@ -1,5 +1,5 @@
 import cliProgress from 'cli-progress';
-import { counted } from '../../config/documents/issue-text.ts';
+import { counted } from '../../lib/message-text.ts';
 import type { ImportInput } from './import-input.ts';
 import type { ImportCounts } from './importer.ts';
 

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { bulkEntitiesMax } from '../../contract/limits.ts';
+import { reasonOf } from '../../lib/message-text.ts';
 import type { Trust } from '../platform/own-front.ts';
 import { CommandStop } from '../terminal/command-line.ts';
 import { type BatchOutcome, readBulkAnswer } from './bulk-answers.ts';
@@ -185,7 +186,7 @@ export class FailureFile {
       this.#descriptor ??= openSync(this.file, 'w');
       writeSync(this.#descriptor, text);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = reasonOf(error);
       throw new CommandStop(`The file with the failed lines cannot be written: ${reason}`);
     }
   }

@@ -1,9 +1,9 @@
 /** `--prune`: deletes entities of the source, or of some of its types, that are not in the file. */
 import { addAbortSignal } from 'node:stream';
-import { counted } from '../../config/documents/issue-text.ts';
-import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
+import { isJsonObject, type Json, jsonOf, textIn } from '../../contract/json.ts';
 import { bulkEntitiesMax, managementPageMax } from '../../contract/limits.ts';
 import { portions } from '../../lib/lists.ts';
+import { counted } from '../../lib/message-text.ts';
 import { CommandStop, requireConsent } from '../terminal/command-line.ts';
 import { type BulkAnswer, BulkClient, PlatformUnavailableError } from './bulk-client.ts';
 import type { PruneOptions } from './import-arguments.ts';
@@ -157,17 +157,9 @@ async function prune(client: BulkClient, originIds: readonly string[]): Promise<
 function readAnswer({ status, body }: BulkAnswer, task: string): Readonly<Record<string, Json | undefined>> {
   const json = jsonOf(body);
   if (status === 200 && isJsonObject(json)) return json;
-  const message = isJsonObject(json) ? getOwn(json, 'message') : undefined;
-  const reason = typeof message === 'string' ? message : `The platform responded with ${status}`;
+  const message = isJsonObject(json) ? textIn(json, 'message') : null;
+  const reason = message ?? `The platform responded with ${status}`;
   throw new CommandStop(`Cannot ${task}: ${reason}`);
-}
-
-function jsonOf(text: string): Json {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return null;
-  }
 }
 
 function textsIn(value: Json | undefined): string[] {

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
+import { isJsonObject, jsonOf, textIn } from '../../contract/json.ts';
 import { entityBytesMax } from '../../contract/limits.ts';
 import { findJsonErrorInBytes, type JsonSyntaxError } from '../../lib/json-syntax-error.ts';
 
@@ -46,7 +46,7 @@ const shownCharacters = 1000;
 export function readRecord(text: RecordText): EntityRecord | Failure {
   const { line, bytes } = text;
   if (text.isTooLong) return unreadable(line, bytes, `The entity is larger than ${lineBytesMax} bytes`);
-  const entity = parsed(bytes);
+  const entity = isUtf8(bytes) ? jsonOf(bytes.toString('utf8')) : undefined;
   if (entity === undefined) return unreadable(line, bytes, notJsonText(text));
   if (!isJsonObject(entity)) {
     return {
@@ -56,8 +56,7 @@ export function readRecord(text: RecordText): EntityRecord | Failure {
       entity: bytes.toString('utf8'),
     };
   }
-  const originId = getOwn(entity, 'originId');
-  return { line, bytes, originId: typeof originId === 'string' ? originId : null };
+  return { line, bytes, originId: textIn(entity, 'originId') };
 }
 
 /** Wraps a reader, and adds the originIds that it reads to a set. */
@@ -84,15 +83,6 @@ export function refused(record: EntityRecord, errors: readonly string[]): Failur
 export function unreadable(line: number, bytes: Buffer, error: string): Failure {
   const shown = bytes.subarray(0, shownCharacters * 4).toString('utf8');
   return { line, originId: null, errors: [error], entity: JSON.stringify(shown.slice(0, shownCharacters)) };
-}
-
-function parsed(bytes: Buffer): Json | undefined {
-  if (!isUtf8(bytes)) return undefined;
-  try {
-    return JSON.parse(bytes.toString('utf8')) as Json;
-  } catch {
-    return undefined;
-  }
 }
 
 function notJsonText({ bytes, line, column }: RecordText): string {

@@ -1,7 +1,7 @@
 /** Waits, for commands, until all processes run a configuration and its jobs are done. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { counted } from '../../config/documents/issue-text.ts';
 import { type RebuildJobs, rebuildState } from '../../jobs/rebuild-job-queue.ts';
+import { counted } from '../../lib/message-text.ts';
 import { script } from '../../lib/typed-command.mjs';
 import type { ProcessBeat } from '../../store/processes/process-messages.ts';
 import { liveProcesses } from '../../store/processes/registry.ts';

@@ -4,6 +4,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { ConnectionOptions } from 'node:tls';
 import type { Settings } from '../../config/settings/settings.ts';
+import { reasonOf } from '../../lib/message-text.ts';
 import { CommandStop } from '../terminal/command-line.ts';
 
 /** The base URL at which programs on this machine reach the fronts of these settings. */
@@ -40,9 +41,7 @@ function readCertificate(certFile: string): { pem: Buffer; fingerprint: string }
     const pem = readFileSync(certFile);
     return { pem, fingerprint: new X509Certificate(pem).fingerprint256 };
   } catch (error) {
-    throw new CommandStop(
-      `TLS_CERT: the certificate cannot be read (${error instanceof Error ? error.message : error})`,
-    );
+    throw new CommandStop(`TLS_CERT: the certificate cannot be read (${reasonOf(error)})`);
   }
 }
 

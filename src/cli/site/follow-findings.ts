@@ -1,8 +1,8 @@
 /** Reports findings while `dev` runs: failed builds, and entity types without a schema. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Configuration } from '../../config/configuration.ts';
-import { counted } from '../../config/documents/issue-text.ts';
 import { parseEntityId } from '../../contract/ids.ts';
+import { counted } from '../../lib/message-text.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { readActiveDigest } from '../../store/configuration/published-configuration.ts';
 import type { RedisAddress } from '../../store/redis/redis-connection.ts';

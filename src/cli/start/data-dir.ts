@@ -4,6 +4,7 @@ import { mkdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { codeOf, reasonOf } from '../../lib/message-text.ts';
 import { CommandStop } from '../terminal/command-line.ts';
 
 /**
@@ -17,7 +18,7 @@ export function makeFolder(folder: string, mode = 0o700): void {
     makeMissing(folder, mode);
   } catch (error) {
     throw new CommandStop(
-      `DATA_DIR cannot be created: ${error instanceof Error ? error.message : error}. Choose a folder that this user can write to.`,
+      `DATA_DIR cannot be created: ${reasonOf(error)}. Choose a folder that this user can write to.`,
     );
   }
 }
@@ -51,15 +52,11 @@ export async function lockDataDir(dataDir: string): Promise<Server> {
     // Another process was faster.
     if (codeOf(error) === 'EADDRINUSE') throw inUse(dataDir);
     throw new CommandStop(
-      `Cannot write to DATA_DIR=${dataDir} (${codeOf(error)}). ` +
+      `Cannot write to DATA_DIR=${dataDir} (${codeOf(error) ?? error}). ` +
         'Give this user write permission, or choose another folder: DATA_DIR=.data2 npm start',
     );
   }
   return server;
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }
 
 function inUse(dataDir: string): CommandStop {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { atlasEntities, hasAtlasPackages, lastEntity } from '../../../config/atlas-entities.ts';
-import { counted } from '../../config/documents/issue-text.ts';
+import { counted } from '../../lib/message-text.ts';
 import { importFile } from '../import/import-file.ts';
 import { askFront, type Trust } from '../platform/own-front.ts';
 import { makeFolder } from './data-dir.ts';

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { codeOf, reasonOf } from '../../lib/message-text.ts';
 import { CommandStop } from '../terminal/command-line.ts';
 
 /** Returns a free port of this host. */
@@ -15,7 +16,7 @@ export async function requireFreePort(host: string, port: number): Promise<void>
   try {
     await listenOnce(host, port);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = codeOf(error);
     if (code === 'EADDRINUSE') {
       throw new CommandStop(
         `Port ${port} on ${host} is in use by another program. Stop it, or choose another port: PORT=${port + 1} npm start`,
@@ -27,7 +28,7 @@ export async function requireFreePort(host: string, port: number): Promise<void>
       );
     }
     throw new CommandStop(
-      `Cannot listen on HOST=${host}: ${error instanceof Error ? error.message : error}. ` +
+      `Cannot listen on HOST=${host}: ${reasonOf(error)}. ` +
         'Choose an address of this machine: HOST=127.0.0.1 npm start',
     );
   }

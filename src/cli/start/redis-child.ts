@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { reasonOf } from '../../lib/message-text.ts';
 import { type RedisLogin, redisHost, urlOf } from '../platform/private-redis-login.ts';
 import { CommandStop } from '../terminal/command-line.ts';
 import { freePort } from './ports.ts';
@@ -84,7 +85,7 @@ export function writeSecret(file: string, text: string): void {
     writeFileSync(file, text, { mode: 0o600 });
   } catch (error) {
     throw new CommandStop(
-      `DATA_DIR cannot be written: ${error instanceof Error ? error.message : error}. Give this user write permission, or choose another folder.`,
+      `DATA_DIR cannot be written: ${reasonOf(error)}. Give this user write permission, or choose another folder.`,
     );
   }
 }

@@ -1,5 +1,5 @@
-import { counted } from '../../config/documents/issue-text.ts';
 import type { Settings } from '../../config/settings/settings.ts';
+import { counted } from '../../lib/message-text.ts';
 import type { StartKind } from '../bootstrap/memory-fit.mjs';
 import { demoKeys } from './demo.ts';
 

@@ -14,7 +14,7 @@ import {
   compilePreviewCpuMs,
 } from '../../contract/limits.ts';
 import { groupBy } from '../../lib/lists.ts';
-import { quote } from '../../lib/quote.ts';
+import { quote } from '../../lib/message-text.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { type ProgramKind, programName } from '../../schemas/build/code-call.ts';
 import { type CodeProgram, sourcePosition } from '../../schemas/code/program.ts';

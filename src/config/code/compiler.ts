@@ -40,14 +40,14 @@ export class Compiler {
    * @throws ProblemError if too many files of a tenant wait
    */
   async compile(request: CompileRequest): Promise<CompiledFile & { cpuMs: number }> {
-    const endTurn = await this.#turns.turn(request.tenant);
-    if (this.#idle !== null) clearTimeout(this.#idle);
-    try {
-      return await this.#inTurn(request);
-    } finally {
-      this.#idle = setTimeout(() => this.#process?.end(), this.idleMs).unref();
-      endTurn();
-    }
+    return await this.#turns.run(request.tenant, async () => {
+      if (this.#idle !== null) clearTimeout(this.#idle);
+      try {
+        return await this.#inTurn(request);
+      } finally {
+        this.#idle = setTimeout(() => this.#process?.end(), this.idleMs).unref();
+      }
+    });
   }
 
   async #inTurn({

@@ -5,7 +5,7 @@ import { join, sep } from 'node:path';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
 import { isAlias } from '../../contract/ids.ts';
 import { configFileBytesMax, schemaFolderDepthMax } from '../../contract/limits.ts';
-import { quote } from '../../lib/quote.ts';
+import { codeOf, quote } from '../../lib/message-text.ts';
 import { nearestName } from '../../lib/suggest.ts';
 import { holdsSecrets, ModuleRefused } from '../code/compiler-protocol.ts';
 import type { ConfigDocuments } from '../configuration.ts';
@@ -181,7 +181,7 @@ class Reading {
   }
 
   #unreadable(path: string, error: unknown): void {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    const code = codeOf(error) ?? 'unknown';
     if (code === 'ENOENT') {
       const found = existsSync(this.#configDir) ? `has no ${path}` : 'does not exist';
       this.#issue(

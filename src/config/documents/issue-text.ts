@@ -25,11 +25,6 @@ export function warningsText(warnings: readonly ConfigIssue[]): string {
   return issueText(warnings.map((warning) => ({ ...warning, message: `warning: ${warning.message}` })));
 }
 
-/** `1 error`, `2,000 errors` */
-export function counted(count: number, singular: string, plural = `${singular}s`): string {
-  return `${count.toLocaleString('en-US')} ${count === 1 ? singular : plural}`;
-}
-
 /** An error in a tenant's configuration on one line, with the path relative to the tenant's folder. */
 export function issueLine({ file, path, message, advice }: ConfigIssue, tenant: string): string {
   const folder = `tenants/${tenant}/`;

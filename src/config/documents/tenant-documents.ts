@@ -1,6 +1,6 @@
 import { Cursor, type Findings } from '../../contract/config-cursor.ts';
 import type { Steps } from '../../lib/cooperative-yield.ts';
-import { quote } from '../../lib/quote.ts';
+import { quote } from '../../lib/message-text.ts';
 import type { CodeProgram } from '../../schemas/code/program.ts';
 import type { ConfigDocuments } from '../configuration.ts';
 import {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { apiKeyCharactersMax, headerPrefixCharactersMax, headerPrefixesMax } from '../../contract/limits.ts';
-import { excerpt } from '../../lib/quote.ts';
+import { excerpt } from '../../lib/message-text.ts';
 import { hashedForm } from '../tenant/api-keys.ts';
 import { canonicalHost, portMax } from '../urls/url.ts';
 

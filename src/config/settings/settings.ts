@@ -10,6 +10,7 @@ import { createSecureContext } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import type { FrontLimits } from '../../contract/front-limits.ts';
+import { codeOf, reasonOf } from '../../lib/message-text.ts';
 import type { HostAndPort, Setting } from './setting.ts';
 import { type SettingValues, settingsTable } from './table.ts';
 
@@ -194,7 +195,7 @@ export function environmentWithFile(env: NodeJS.ProcessEnv, workingDir: string):
   try {
     text = readFileSync(join(workingDir, '.env'), 'utf8');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    const code = codeOf(error) ?? 'unknown';
     if (code === 'ENOENT') return { ...env };
     throw new SettingsError(`.env cannot be read (${code}): make it a readable file, or remove it`);
   }
@@ -248,8 +249,4 @@ function readPem(name: string, file: string): Buffer {
   } catch (error) {
     throw new SettingsError(`${name}: the file cannot be read (${reasonOf(error)})`);
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

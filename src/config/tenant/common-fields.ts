@@ -4,7 +4,7 @@ import type { Cursor } from '../../contract/config-cursor.ts';
 import type { WholeNumberShape } from '../../contract/document-shape.ts';
 import { isAlias } from '../../contract/ids.ts';
 import { apiKeyCharactersMax, configNameCharactersMax } from '../../contract/limits.ts';
-import { quote } from '../../lib/quote.ts';
+import { quote } from '../../lib/message-text.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
 import { isId } from '../document-path.ts';
 import { type ConfiguredKey, hashedForm } from './api-keys.ts';

@@ -4,7 +4,7 @@ import {
   configNameCharactersMax,
   originsPerClientMax,
 } from '../../contract/limits.ts';
-import { quote } from '../../lib/quote.ts';
+import { quote } from '../../lib/message-text.ts';
 import type { CacheTagHeader, Domain, Environment, Scope } from '../configuration.ts';
 import { AllowedOrigins, originPattern } from '../urls/origins.ts';
 import { canonicalHost } from '../urls/url.ts';

@@ -3,7 +3,7 @@
  * source groups that it may query.
  */
 import type { Cursor } from '../../contract/config-cursor.ts';
-import { quote } from '../../lib/quote.ts';
+import { quote } from '../../lib/message-text.ts';
 import { compilePattern } from '../../search/columns/pattern.ts';
 
 type Matches = (text: string) => boolean;

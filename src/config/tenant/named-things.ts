@@ -5,7 +5,7 @@
 
 import { Cursor, type Findings } from '../../contract/config-cursor.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
-import { quote } from '../../lib/quote.ts';
+import { quote } from '../../lib/message-text.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
 import type { CodeProgram } from '../../schemas/code/program.ts';
 import type { SchemaFolder } from '../document-path.ts';

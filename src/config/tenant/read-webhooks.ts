@@ -6,7 +6,7 @@ import {
   webhooksPerTenantMax,
   webhookUrlCharactersMax,
 } from '../../contract/limits.ts';
-import { quote } from '../../lib/quote.ts';
+import { quote } from '../../lib/message-text.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
 import type { Environment, Webhook, WebhookFormat } from '../configuration.ts';
 import { EntriesByName, readAlias, readNamed, readWholeNumber } from './common-fields.ts';

@@ -1,7 +1,7 @@
 /** Reads `tenant.json` (docs/reference/configuration.md "tenant.json"): reports all issues, and returns the valid parts. */
 
 import type { Cursor } from '../../contract/config-cursor.ts';
-import { quote } from '../../lib/quote.ts';
+import { quote } from '../../lib/message-text.ts';
 import type { Domain, Environment, ManagementScope, Source, SourceGroup } from '../configuration.ts';
 import type { UrlForm } from '../urls/url.ts';
 import type { ConfiguredKey } from './api-keys.ts';

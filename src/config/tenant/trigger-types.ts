@@ -6,7 +6,7 @@
 import { Cursor, type Findings } from '../../contract/config-cursor.ts';
 import { typeComparisonsMax } from '../../contract/limits.ts';
 import { groupBy } from '../../lib/lists.ts';
-import { quote } from '../../lib/quote.ts';
+import { quote } from '../../lib/message-text.ts';
 import { nearestName } from '../../lib/suggest.ts';
 import type { CodeProgram } from '../../schemas/code/program.ts';
 

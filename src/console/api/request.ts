@@ -17,6 +17,10 @@ export class RequestError extends Error {
   }
 }
 
+export function requestErrorOf(error: unknown): RequestError {
+  return error instanceof RequestError ? error : new RequestError(0, String(error));
+}
+
 export interface RequestOptions {
   readonly method?: 'GET' | 'POST' | 'PUT';
   readonly body?: unknown;

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { Preview } from './answers.ts';
-import { RequestError, request } from './request.ts';
+import { type RequestError, request, requestErrorOf } from './request.ts';
 
 export interface Got<T> {
   /** The latest response; null before the first one, and after the path changes. */
@@ -52,9 +52,12 @@ async function once<T>(
     if (!signal.aborted) update(() => ({ path, data, error: null }));
   } catch (error) {
     if (signal.aborted) return;
-    const requestError = error instanceof RequestError ? error : new RequestError(0, String(error));
     // Keep the previous data, so that operators see the last state.
-    update((former) => ({ path, data: former.path === path ? former.data : null, error: requestError }));
+    update((former) => ({
+      path,
+      data: former.path === path ? former.data : null,
+      error: requestErrorOf(error),
+    }));
   }
 }
 
@@ -81,9 +84,7 @@ export function usePreview(body: object | null): Previewed {
         request<Preview>('/preview', { method: 'POST', body: JSON.parse(text), signal: stop.signal }).then(
           (preview) => setPreviewed({ preview, error: null }),
           (error: unknown) => {
-            if (stop.signal.aborted) return;
-            const requestError = error instanceof RequestError ? error : new RequestError(0, String(error));
-            setPreviewed({ preview: null, error: requestError });
+            if (!stop.signal.aborted) setPreviewed({ preview: null, error: requestErrorOf(error) });
           },
         );
       },

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Webhook } from '../api/answers.ts';
-import { RequestError, request } from '../api/request.ts';
+import { request, requestErrorOf } from '../api/request.ts';
 import { useGet } from '../api/use-get.ts';
 import { millisecondsText, numberText, Time } from '../parts/format.tsx';
 import { Empty, ErrorBox, Loading, type Meaning, State } from '../parts/notices.tsx';
@@ -96,7 +96,7 @@ function Actions({ webhook, reload }: { readonly webhook: Webhook; readonly relo
     try {
       setMessage({ text: await what(), isError: false });
     } catch (error) {
-      setMessage({ text: error instanceof RequestError ? error.message : String(error), isError: true });
+      setMessage({ text: requestErrorOf(error).message, isError: true });
     }
     reload();
   };

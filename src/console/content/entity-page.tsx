@@ -9,6 +9,7 @@ import { Empty, ErrorBox, Loading } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import { Table } from '../parts/table.tsx';
 import { groupsIn, useTenant } from '../parts/tenant-context.ts';
+import { IndexLinks } from '../parts/view-links.tsx';
 import { WhatIf } from '../what-if/what-if.tsx';
 import { PublishState } from './publish-state.tsx';
 
@@ -113,26 +114,18 @@ function Facts({ sourceGroup, data }: { readonly sourceGroup: string; readonly d
 }
 
 function Made({ data }: { readonly data: Entity }) {
-  if (data.made.length === 0 && data.state !== 'published') {
-    return (
-      <section>
-        <h2>Built from it</h2>
-        <Empty>
-          {data.state === 'waiting'
-            ? 'Nothing yet: the entity is waiting to be published.'
-            : 'Nothing: the entity is no longer published.'}
-        </Empty>
-      </section>
-    );
-  }
   if (data.made.length === 0) {
     return (
       <section>
         <h2>Built from it</h2>
-        <Empty>
-          No views and no index items. No schema has a trigger for <code>{data.entity.type}</code> here: see{' '}
-          <a href={pageHref('schemas')}>Schemas</a>.
-        </Empty>
+        {data.state === 'waiting' && <Empty>Nothing yet: the entity is waiting to be published.</Empty>}
+        {data.state === 'over' && <Empty>Nothing: the entity is no longer published.</Empty>}
+        {data.state === 'published' && (
+          <Empty>
+            No views and no index items. No schema has a trigger for <code>{data.entity.type}</code> here: see{' '}
+            <a href={pageHref('schemas')}>Schemas</a>.
+          </Empty>
+        )}
       </section>
     );
   }
@@ -160,13 +153,7 @@ function Made({ data }: { readonly data: Entity }) {
           )}
           {items.length > 0 && (
             <p>
-              In the indexes{' '}
-              {items.map(({ index }, at) => (
-                <span key={index}>
-                  {at > 0 && ', '}
-                  <a href={pageHref('query', { index })}>{index}</a>
-                </span>
-              ))}
+              In the indexes <IndexLinks names={items.map(({ index }) => index)} />
             </p>
           )}
         </section>

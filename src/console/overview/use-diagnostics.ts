@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Diagnostic } from '../api/answers.ts';
-import { RequestError, request, withParameters } from '../api/request.ts';
+import { type RequestError, request, requestErrorOf, withParameters } from '../api/request.ts';
 
 /** The progress and findings of a scan of all entities. */
 export interface Scan {
@@ -63,8 +63,7 @@ async function scan(from: Scan, signal: AbortSignal, show: (look: Scan) => void)
     show(look);
   } catch (error) {
     if (signal.aborted) return;
-    const requestError = error instanceof RequestError ? error : new RequestError(0, String(error));
-    show({ ...look, state: 'stopped', error: requestError });
+    show({ ...look, state: 'stopped', error: requestErrorOf(error) });
   }
 }
 

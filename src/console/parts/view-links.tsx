@@ -1,7 +1,7 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Ids } from '../api/answers.ts';
-import { viewHref, viewParts } from './addresses.ts';
+import { pageHref, viewHref, viewParts } from './addresses.ts';
 import { numberText } from './format.tsx';
 
 interface ViewLinksProps {
@@ -42,6 +42,20 @@ export function ViewLink({ id }: { readonly id: string }) {
     <a class="view-link" href={viewHref(id)} title={id}>
       <ViewName id={id} />
     </a>
+  );
+}
+
+/** Links to indexes, separated by commas. */
+export function IndexLinks({ names }: { readonly names: readonly string[] }) {
+  return (
+    <>
+      {names.map((index, at) => (
+        <span key={index}>
+          {at > 0 && ', '}
+          <a href={pageHref('query', { index })}>{index}</a>
+        </span>
+      ))}
+    </>
   );
 }
 

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { QueryResult } from '../api/answers.ts';
-import { RequestError, request, withParameters } from '../api/request.ts';
+import { type RequestError, request, requestErrorOf, withParameters } from '../api/request.ts';
 import { facetQuestion, facetsMax, type QueryObject } from './query-state.ts';
 import { type Target, targetMembers } from './targets.ts';
 
@@ -29,9 +29,7 @@ export function useQuery(environment: string, target: Target | null, query: Quer
     }).then(
       (result) => setOutcome({ result, error: null, milliseconds: performance.now() - began }),
       (error: unknown) => {
-        if (stop.signal.aborted) return;
-        const requestError = error instanceof RequestError ? error : new RequestError(0, String(error));
-        setOutcome({ ...nothing, error: requestError });
+        if (!stop.signal.aborted) setOutcome({ ...nothing, error: requestErrorOf(error) });
       },
     );
     return () => stop.abort();

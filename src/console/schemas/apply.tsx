@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Configuration } from '../api/answers.ts';
-import { RequestError, request, withParameters } from '../api/request.ts';
+import { type RequestError, request, requestErrorOf, withParameters } from '../api/request.ts';
 import { counted, numberText } from '../parts/format.tsx';
 import { ErrorBox } from '../parts/notices.tsx';
 import type { SchemaDocument } from './documents.ts';
@@ -59,10 +59,7 @@ export function Apply({ schema, configuration, text, edited, onApplied, onReset 
         onApplied();
       }
     } catch (error) {
-      setMessage({
-        kind: 'error',
-        error: error instanceof RequestError ? error : new RequestError(0, String(error)),
-      });
+      setMessage({ kind: 'error', error: requestErrorOf(error) });
     }
     setIsBusy(false);
   };

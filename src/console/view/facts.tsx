@@ -1,9 +1,9 @@
 import type { Claim, ViewExplained } from '../api/answers.ts';
-import { entityParts, pageHref, schemaHref, urlHref } from '../parts/addresses.ts';
+import { entityParts, schemaHref, urlHref } from '../parts/addresses.ts';
 import { bytesText, Moment, Time } from '../parts/format.tsx';
 import { State } from '../parts/notices.tsx';
 import { entityHrefOf, useTenant } from '../parts/tenant-context.ts';
-import { ViewLink } from '../parts/view-links.tsx';
+import { IndexLinks, ViewLink } from '../parts/view-links.tsx';
 
 const causeTexts: Readonly<Record<string, string>> = {
   ingest: 'its own entity was saved',
@@ -85,12 +85,7 @@ export function Facts({ explained }: { readonly explained: ViewExplained }) {
         <div>
           <dt>Index items</dt>
           <dd>
-            {indexItems.map((index, at) => (
-              <span key={index}>
-                {at > 0 && ', '}
-                <a href={pageHref('query', { index })}>{index}</a>
-              </span>
-            ))}
+            <IndexLinks names={indexItems} />
           </dd>
         </div>
       )}

@@ -31,33 +31,15 @@ export interface GraphData {
 
 type Neighbours = Pick<ViewExplained, 'id' | 'shows' | 'shownBy' | 'lookedUpBy'>;
 
-/** The graph from the explanation of the view alone. */
-export function firstStep(view: Neighbours): GraphData {
-  const graph = new Growing(view.id);
-  graph.grow(view, 1);
-  graph.grow(view, -1);
-  return graph.data();
-}
-
-/** Ids of the drawn nodes that are one step away. */
-export function neighbours(view: Neighbours): string[] {
-  return firstStep(view)
-    .nodes.filter(({ column }) => column !== 0)
-    .map(({ id }) => id);
-}
-
-/**
- * The graph from the explanations of the view and its neighbours.
- * @param of the explanation of a neighbour; null if unknown
- */
-export function grown(view: Neighbours, of: (id: string) => Neighbours | null): GraphData {
+/** @param known explanations of neighbours, by id; without them, the graph ends one step away */
+export function graphOf(view: Neighbours, known: ReadonlyMap<string, Neighbours> = new Map()): GraphData {
   const graph = new Growing(view.id);
   graph.grow(view, 1);
   graph.grow(view, -1);
   for (const side of [1, -1] as const) {
     for (const id of graph.column(side).slice(0, expandedMax)) {
-      const neighbour = of(id);
-      if (neighbour !== null) graph.grow(neighbour, side);
+      const neighbour = known.get(id);
+      if (neighbour !== undefined) graph.grow(neighbour, side);
     }
   }
   return graph.data();

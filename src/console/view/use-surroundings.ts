@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { titleOf } from '../../contract/view-title.ts';
 import type { ViewExplained } from '../api/answers.ts';
 import { request, withParameters } from '../api/request.ts';
-import { firstStep, type GraphData, grown, neighbours } from './graph-data.ts';
+import { type GraphData, graphOf } from './graph-data.ts';
 
 export interface Surroundings {
   /** The other views of the same entity; null while loading. */
@@ -62,9 +62,11 @@ async function load(
   };
   const siblings = await ask(siblingIds);
   change(() => ({ siblings }));
-  const first = neighbours(explained);
+  const first = graphOf(explained)
+    .nodes.map(({ id }) => id)
+    .filter((id) => id !== explained.id);
   const known = new Map((await ask(first)).map((one) => [one.id, one]));
-  const graph = grown(explained, (id) => known.get(id) ?? null);
+  const graph = graphOf(explained, known);
   change(() => ({ graph }));
   const near = new Set([...first, ...siblingIds, explained.id]);
   const named = [
@@ -86,7 +88,7 @@ function begin(explained: ViewExplained): Surroundings {
   return {
     siblings: null,
     isLearning: true,
-    graph: firstStep(explained),
+    graph: graphOf(explained),
     titles: withTitle(new Map(), explained),
   };
 }

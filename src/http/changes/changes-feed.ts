@@ -10,9 +10,9 @@ import type { SerializedPage } from '../../feed/serialized-page.ts';
 import type { EnvironmentScope } from '../../store/scopes.ts';
 import { type Answer, acceptsEvents, eventsAnswer, jsonType } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
-import { requestedVersion, waitForVersion } from '../delivery/min-version.ts';
 import { requestedEnvironment } from '../management/request-values.ts';
-import { parameterValues, scopeOf } from '../routes/route-parts.ts';
+import { requestedText, waitForRequestedVersion } from '../request-parameters.ts';
+import { scopeOf } from '../routes/route-parts.ts';
 import type { Services } from '../services.ts';
 import { followEvents } from './event-follower.ts';
 
@@ -24,32 +24,25 @@ interface ChangesRequest {
 
 /** @throws ProblemError 422 for an invalid parameter, 410 for an offset that this environment did not issue */
 function changesRequest(call: Call, feed: Feed): ChangesRequest {
-  const valuesOf = parameterValues(call.query);
-  const one = (name: string, allowed: string): string => {
-    const values = valuesOf(name);
-    if (values.length > 1) throw new ProblemError(problems.parameterInvalid(name, allowed));
-    return values[0] ?? '';
-  };
-  const live = one('live', liveAllowed);
-  if (!['', 'long-poll', 'sse'].includes(live)) {
-    throw new ProblemError(problems.parameterInvalid('live', liveAllowed));
-  }
-  const expand = one('expand', expandAllowed);
-  if (!['', 'shown'].includes(expand))
-    throw new ProblemError(problems.parameterInvalid('expand', expandAllowed));
-  const since = one('since', sinceAllowed);
+  const live = oneOf(call, 'live', ['long-poll', 'sse']);
+  const expand = oneOf(call, 'expand', ['shown']);
+  const since = requestedText(call, 'since') ?? '';
   const asked = call.header('last-event-id') || since;
-  const asksForEvents = live === 'sse' || (live === '' && acceptsEvents(call.header('accept')));
+  const asksForEvents = live === 'sse' || (live === null && acceptsEvents(call.header('accept')));
   return {
     mode: asksForEvents ? 'sse' : live === 'long-poll' ? 'long-poll' : 'once',
-    expand: expand === 'shown' ? 'shown' : 'nothing',
+    expand: expand ?? 'nothing',
     since: sinceOf(asked, feed),
   };
 }
 
-const liveAllowed = 'must be long-poll or sse, and given only once';
-const expandAllowed = 'must be shown, and given only once';
-const sinceAllowed = 'must be an offset or now, and given only once';
+/** A query parameter with one of these values, or null. */
+function oneOf<Choice extends string>(call: Call, name: string, choices: readonly Choice[]): Choice | null {
+  const text = requestedText(call, name);
+  const choice = choices.find((one) => one === text);
+  if (text === null || choice !== undefined) return choice ?? null;
+  throw new ProblemError(problems.parameterInvalid(name, `must be ${choices.join(' or ')}`));
+}
 
 function sinceOf(asked: string, feed: Feed): Since {
   if (asked === '') return 'beginning';
@@ -78,8 +71,7 @@ function feedOf(services: Services, scopeOfCall: (call: Call) => EnvironmentScop
     const { mode, expand, since } = changesRequest(call, services.feeds.of(scope).feed);
     const live = services.feeds.of(scope, expand);
     const { current } = services.configuration;
-    const version = requestedVersion(call, 422);
-    if (version !== null) await waitForVersion(services, scope.tenant, version);
+    await waitForRequestedVersion(services, call, scope.tenant);
     try {
       if (mode === 'sse') return await followedAnswer(services.feeds, live, since);
       const from = typeof since === 'string' ? await live.start(since) : since;

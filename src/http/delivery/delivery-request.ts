@@ -10,8 +10,8 @@ import {
 } from '../../contract/limits.ts';
 import { deliveryBodyShape } from '../../contract/shapes-read.ts';
 import { hasMoreCodePoints } from '../../lib/code-points.ts';
+import { QueryParameters } from '../request-parameters.ts';
 import { validate } from '../routing/validate.ts';
-import { queryParameters } from '../uws/text-decoding.ts';
 
 export interface DeliveryRequest {
   /** Null if no URL is requested. */
@@ -25,14 +25,12 @@ export interface DeliveryRequest {
 
 /** The request of a GET. @throws ProblemError 422 */
 export function requestOfQuery(query: string): DeliveryRequest {
-  const parameters = parametersOf(query);
-  const valuesOf = (name: string) =>
-    parameters.filter(([known, value]) => known === name && value !== '').map(([, value]) => value);
-  const urls = valuesOf('url');
+  const parameters = new QueryParameters(query);
+  const urls = parameters.all('url');
   const request: DeliveryRequest = {
     url: urls[0] ?? null,
-    ids: valuesOf('id'),
-    handles: valuesOf('handle'),
+    ids: parameters.all('id'),
+    handles: parameters.all('handle'),
     includeDuplicateViews: duplicatesFlag(parameters),
     depth: depthOf(parameters),
   };
@@ -49,7 +47,7 @@ export function requestOfBody(query: string, body: Json): DeliveryRequest {
     url: null,
     ids: textsOf(body, 'ids'),
     handles: textsOf(body, 'handles'),
-    includeDuplicateViews: duplicatesFlag(parametersOf(query)),
+    includeDuplicateViews: duplicatesFlag(new QueryParameters(query)),
     depth: depthIn(body),
   };
   if (request.ids.length + request.handles.length > deliveryKeysMax) {
@@ -62,27 +60,20 @@ export function requestOfBody(query: string, body: Json): DeliveryRequest {
   return request;
 }
 
-function parametersOf(query: string): [string, string][] {
-  const parameters = queryParameters(query);
-  if (parameters === null) throw new ProblemError(problems.queryStringInvalid);
-  return parameters;
-}
-
 function textsOf(body: Json, name: string): string[] {
   const list = isJsonObject(body) ? getOwn(body, name) : undefined;
   return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : [];
 }
 
-function duplicatesFlag(parameters: readonly (readonly [string, string])[]): boolean {
-  const written = parameters.findLast(([name]) => name === 'includeDuplicateViews')?.[1].toLowerCase() ?? '';
-  if (written === 'true') return true;
-  if (written === 'false' || written === '') return false;
+function duplicatesFlag(parameters: QueryParameters): boolean {
+  const written = parameters.one('includeDuplicateViews')?.toLowerCase() ?? 'false';
+  if (written === 'true' || written === 'false') return written === 'true';
   throw new ProblemError(problems.duplicatesFlagInvalid);
 }
 
-function depthOf(parameters: readonly (readonly [string, string])[]): number | null {
-  const written = parameters.findLast(([name]) => name === 'depth')?.[1] ?? '';
-  if (written === '') return null;
+function depthOf(parameters: QueryParameters): number | null {
+  const written = parameters.one('depth');
+  if (written === null) return null;
   const depth = Number(written);
   if (!/^[0-9]+$/.test(written) || depth > deliveryDepthMax) throw new ProblemError(problems.depthInvalid);
   return depth;

@@ -10,7 +10,7 @@ import type { Call, Handler } from '../call.ts';
 import { notJsonText, parseJson, unstorable } from '../json-body.ts';
 import { type FieldError, validate } from '../routing/validate.ts';
 import type { Services } from '../services.ts';
-import { queryParameters } from '../uws/text-decoding.ts';
+import { queryParameters } from '../uws/request-headers.ts';
 import { BulkOutcomes } from './bulk.ts';
 import { pathOriginId, recordTraceOf, type Written, writeHandler } from './write-handler.ts';
 import type { WriteKind } from './writes-under-way.ts';

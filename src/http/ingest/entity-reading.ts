@@ -3,14 +3,14 @@
  * entities"). Pure, except that only entities that are published at this moment show fields.
  */
 import type { SourceEntity } from '../../contract/entity.ts';
-import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
+import { getOwn, isJsonObject, type Json, type JsonObject, textIn } from '../../contract/json.ts';
 import { errorsListedMax, jsonDepthMax } from '../../contract/limits.ts';
 import { type PublishTimes, parseMoment, stateAt } from '../../contract/publish-times.ts';
 import type { Shape } from '../../contract/shape.ts';
 import { bulkEntityShape, plainEntityV1Shape, simplifiedEntityShape } from '../../contract/shapes-ingest.ts';
 import { runSync } from '../../lib/cooperative-yield.ts';
 import { quoteInexact } from '../../lib/exact-number.ts';
-import { quote } from '../../lib/quote.ts';
+import { quote } from '../../lib/message-text.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import { type ShownField, shownFields } from '../../search/fields/infer.ts';
 import { type EncodedEntity, encodeEntity } from '../../store/entities/entity-record.ts';
@@ -234,17 +234,13 @@ function unstorableField(
 /** Converts a checked candidate into an entity of the store. */
 function entityOf(candidate: Json, names: FormNames, times: PublishTimes | null): SourceEntity {
   const fields: JsonObject = isJsonObject(candidate) ? candidate : {};
-  const text = (name: string) => {
-    const value = getOwn(fields, name);
-    return typeof value === 'string' ? value : null;
-  };
   const redirects = getOwn(fields, 'redirects');
   const properties = getOwn(fields, 'properties');
   return {
-    originId: text(names.originId) ?? '',
-    type: text('type') ?? '',
-    url: text('url'),
-    originParentId: text(names.originParentId),
+    originId: textIn(fields, names.originId) ?? '',
+    type: textIn(fields, 'type') ?? '',
+    url: textIn(fields, 'url'),
+    originParentId: textIn(fields, names.originParentId),
     redirects: Array.isArray(redirects) ? redirects.filter(isString) : [],
     properties: isJsonObject(properties) ? properties : {},
     ...(times === null ? {} : { times }),

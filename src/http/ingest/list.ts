@@ -2,8 +2,7 @@
 import { listOriginIds } from '../../store/entities/directory.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../call.ts';
-import { requestedVersion, waitForVersion } from '../delivery/min-version.ts';
-import { requestedPage, requestedText } from '../routes/route-parts.ts';
+import { requestedPage, requestedText, waitForRequestedVersion } from '../request-parameters.ts';
 import type { Services } from '../services.ts';
 
 export function listEntities(services: Services): Handler {
@@ -11,8 +10,7 @@ export function listEntities(services: Services): Handler {
     const { tenant, source } = call.source;
     const { first, after } = requestedPage(call);
     const type = requestedText(call, 'type');
-    const version = requestedVersion(call, 422);
-    if (version !== null) await waitForVersion(services, tenant.alias, version);
+    await waitForRequestedVersion(services, call, tenant.alias);
     const place = { tenant: tenant.alias, sourceId: source.id };
     const originIds = await listOriginIds(services.store, place, { type, after, limit: first + 1 });
     const page = originIds.slice(0, first);

@@ -4,7 +4,7 @@
  */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { entityBytesMax, inlineBodyBytesMax } from '../../contract/limits.ts';
-import { quote } from '../../lib/quote.ts';
+import { quote } from '../../lib/message-text.ts';
 import { type AcceptOutcome, type AcceptRequest, acceptEntities } from '../../store/entities/accept.ts';
 import type { EncodedEntity } from '../../store/entities/entity-record.ts';
 import type { Store } from '../../store/store.ts';

@@ -8,7 +8,7 @@ import { errorsListedMax, jsonDepthMax, typedPlaceCharactersMax } from '../../co
 import { propertyName } from '../../contract/shapes-ingest.ts';
 import { isInexact, quoteInexact } from '../../lib/exact-number.ts';
 import { parseJsonNumber, roundNumber, roundText } from '../../lib/json-number.ts';
-import { excerpt } from '../../lib/quote.ts';
+import { excerpt } from '../../lib/message-text.ts';
 import { itemPath, memberPath } from '../../lib/text-position.ts';
 import type { FieldError } from '../routing/validate.ts';
 

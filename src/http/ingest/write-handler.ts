@@ -8,7 +8,7 @@ import type { Answer, HeaderField } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
 import { validTraceparent } from '../request-record.ts';
 import type { Services } from '../services.ts';
-import { percentDecoded } from '../uws/text-decoding.ts';
+import { percentDecoded } from '../uws/request-headers.ts';
 
 /** Stores a valid `traceparent`, so that webhooks can continue the trace. A failure is ignored. */
 export async function recordTraceOf(

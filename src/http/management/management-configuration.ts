@@ -45,7 +45,7 @@ import {
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
-import { requestedText } from '../routes/route-parts.ts';
+import { requestedText } from '../request-parameters.ts';
 import type { Services } from '../services.ts';
 import { dryRunJobId, rebuildJobId } from './management-job.ts';
 import { bodyJson, CostlyTurns, requestedFlag } from './request-values.ts';
@@ -75,19 +75,12 @@ export function putConfiguration({ store, configuration }: Services): Handler {
     const bytes = await call.body.bytes(configurationBodyBytesMax, tooLarge);
     const own = documentsIn(bodyJson(bytes, (reason) => problems.configurationInvalid([reason])));
     const { alias } = call.manager.tenant;
-    const end = await turns.turn(alias);
-    try {
-      const options = {
-        expected,
-        mayRemove,
-        isDryRun,
-        current: configuration.current,
-        countNewKeys: call.countNewKeys,
-      };
-      return jsonAnswer<AppliedAnswer>(200, await replace(store, alias, own, options));
-    } finally {
-      end();
-    }
+    const applied = await turns.run(alias, () => {
+      const { current } = configuration;
+      const options = { expected, mayRemove, isDryRun, current, countNewKeys: call.countNewKeys };
+      return replace(store, alias, own, options);
+    });
+    return jsonAnswer<AppliedAnswer>(200, applied);
   };
 }
 

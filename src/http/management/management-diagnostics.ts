@@ -7,7 +7,7 @@ import { diagnosePage } from '../../verify/diagnostics/diagnose-page.ts';
 import { shownDiagnostic } from '../../verify/diagnostics/located-diagnostic.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../call.ts';
-import { requestedPage } from '../routes/route-parts.ts';
+import { requestedPage } from '../request-parameters.ts';
 import type { Services } from '../services.ts';
 import { CostlyTurns } from './request-values.ts';
 
@@ -17,17 +17,13 @@ export function managementDiagnostics({ store, configuration }: Services): Handl
     const { first, after } = requestedPage(call);
     const place = after === null ? null : placeOf(after);
     const { tenant } = call.manager;
-    const end = await turns.turn(tenant.alias);
-    try {
-      const current = configuration.current;
-      const page = await diagnosePage({ store, configuration: current, tenant, after: place, first });
-      return jsonAnswer<DiagnosticsAnswer>(200, {
-        diagnostics: page.diagnostics.map(shownDiagnostic),
-        next: page.next === null ? null : textOf(page.next),
-      });
-    } finally {
-      end();
-    }
+    const page = await turns.run(tenant.alias, () =>
+      diagnosePage({ store, configuration: configuration.current, tenant, after: place, first }),
+    );
+    return jsonAnswer<DiagnosticsAnswer>(200, {
+      diagnostics: page.diagnostics.map(shownDiagnostic),
+      next: page.next === null ? null : textOf(page.next),
+    });
   };
 }
 

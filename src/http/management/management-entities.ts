@@ -11,7 +11,7 @@ import { readOwners } from '../../store/ownership/owners.ts';
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
-import { requestedPage, requestedText } from '../routes/route-parts.ts';
+import { requestedPage, requestedText } from '../request-parameters.ts';
 import type { Services } from '../services.ts';
 import { detailsOf } from './entity-details.ts';
 import { requestedEnvironment, requestedFlag, requiredText, sourceOf } from './request-values.ts';

@@ -5,7 +5,7 @@ import { type StoredEntity, stampText } from '../../contract/entity.ts';
 import { formatEntityId, formatViewId } from '../../contract/ids.ts';
 import { momentText, stateAt } from '../../contract/publish-times.ts';
 import type { EntityAnswer } from '../../contract/shapes-management.ts';
-import { quote } from '../../lib/quote.ts';
+import { quote } from '../../lib/message-text.ts';
 import { readProcessed } from '../../store/derived/processed.ts';
 import type { ProcessedOutput } from '../../store/derived/processed-record.ts';
 import { readEntitiesIn } from '../../store/entities/entities.ts';

@@ -16,7 +16,7 @@ import { explainedClaimsMax, listedClaimsMax, urlCodePointsMax } from '../../con
 import { momentText } from '../../contract/publish-times.ts';
 import type { ExplainUrlAnswer, ExplainViewAnswer } from '../../contract/shapes-management.ts';
 import { hasMoreCodePoints } from '../../lib/code-points.ts';
-import { quote } from '../../lib/quote.ts';
+import { quote } from '../../lib/message-text.ts';
 import type { Claim } from '../../store/claims/claim-records.ts';
 import { readClaimFields, readServed } from '../../store/claims/claims.ts';
 import { readEntities } from '../../store/entities/entities.ts';
@@ -190,19 +190,11 @@ export function explainViewById({ store, configuration }: Services): Handler {
     const environment =
       tenant.environments.find((one) => one.id === view.environmentId) ??
       throwNothing(`There is no environment ${quote(view.environmentId)}`);
-    const end = await turns.turn(tenant.alias);
-    try {
-      const explained = await explainView(store, {
-        configuration: configuration.current,
-        tenant,
-        environment,
-        view,
-      });
-      return typeof explained === 'string'
-        ? throwNothing(explained)
-        : jsonAnswer<ExplainViewAnswer>(200, explained);
-    } finally {
-      end();
-    }
+    const explained = await turns.run(tenant.alias, () =>
+      explainView(store, { configuration: configuration.current, tenant, environment, view }),
+    );
+    return typeof explained === 'string'
+      ? throwNothing(explained)
+      : jsonAnswer<ExplainViewAnswer>(200, explained);
   };
 }

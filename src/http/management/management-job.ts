@@ -1,7 +1,8 @@
 import type { JobAnswer } from '../../contract/shapes-management.ts';
 import { dryRunJobs, dryRunState } from '../../jobs/dry-run/queue.ts';
 import { type RebuildState, rebuildJobs, rebuildState } from '../../jobs/rebuild-job-queue.ts';
-import { quote } from '../../lib/quote.ts';
+import { closing } from '../../lib/closing.ts';
+import { quote } from '../../lib/message-text.ts';
 import { isRebuildOf } from '../../store/configuration/published-configuration.ts';
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
@@ -11,39 +12,27 @@ import { pathText, throwNothing } from './request-values.ts';
 
 /** The ids of jobs in the management interface. */
 const rebuildPattern = /^rebuild-([1-9]\d{0,14})$/;
+const dryRunPattern = /^dry-run-([0-9a-f]{32})$/;
 
 /** Id of the rebuild for a configuration generation. */
 export function rebuildJobId(generation: number): string {
   return `rebuild-${generation}`;
 }
 
-const dryRunPattern = /^dry-run-([0-9a-f]{32})$/;
-
 /** Id of a dry run. */
 export function dryRunJobId(token: string): string {
   return `dry-run-${token}`;
-}
-
-/** The token in the id of a dry run; null for any other string. */
-export function dryRunTokenOf(id: string): string | null {
-  return dryRunPattern.exec(id)?.[1] ?? null;
-}
-
-/** The generation in the id of a rebuild; null for any other string. */
-export function generationOf(id: string): number | null {
-  const digits = rebuildPattern.exec(id)?.[1];
-  return digits === undefined ? null : Number(digits);
 }
 
 /** `GET /management/v1/jobs/{id}`: progress of a job (docs/reference/management.md "Jobs"). */
 export function managementJob({ store }: Services): Handler {
   return async (call) => {
     const id = pathText(call, 0, 'id');
-    const token = dryRunTokenOf(id);
     const { alias } = call.manager.tenant;
-    if (token !== null) return jsonAnswer<JobAnswer>(200, await dryRunAnswer(store, alias, token, id));
-    const generation = generationOf(id);
-    if (generation === null || !(await isRebuildOf(store, alias, generation))) {
+    const token = dryRunPattern.exec(id)?.[1];
+    if (token !== undefined) return jsonAnswer<JobAnswer>(200, await dryRunAnswer(store, alias, token, id));
+    const generation = Number(rebuildPattern.exec(id)?.[1] ?? 0);
+    if (generation === 0 || !(await isRebuildOf(store, alias, generation))) {
       throwNothing(`There is no job ${quote(id)}`);
     }
     return jsonAnswer<JobAnswer>(200, await rebuildAnswer(store, alias, generation));
@@ -51,25 +40,15 @@ export function managementJob({ store }: Services): Handler {
 }
 
 async function rebuildAnswer(store: Store, tenant: string, generation: number): Promise<JobAnswer> {
-  const queue = rebuildJobs(store);
-  try {
-    const state = await rebuildState(store, queue, generation, tenant);
-    return { state: stateName(state), done: state.scanned, total: state.total };
-  } finally {
-    await queue.close();
-  }
+  const state = await closing(rebuildJobs(store), (queue) => rebuildState(store, queue, generation, tenant));
+  return { state: stateName(state), done: state.scanned, total: state.total };
 }
 
 async function dryRunAnswer(store: Store, tenant: string, token: string, id: string): Promise<JobAnswer> {
-  const queue = dryRunJobs(store);
-  try {
-    const found = (await dryRunState(queue, token, tenant)) ?? throwNothing(`There is no job ${quote(id)}`);
-    const { state, done, total, diff, failure } = found;
-    const result = { ...(diff === null ? {} : { diff }), ...(failure === null ? {} : { failure }) };
-    return { state: state === 'done' ? 'completed' : state, done, total, ...result };
-  } finally {
-    await queue.close();
-  }
+  const found = await closing(dryRunJobs(store), (queue) => dryRunState(queue, token, tenant));
+  const { state, done, total, diff, failure } = found ?? throwNothing(`There is no job ${quote(id)}`);
+  const result = { ...(diff === null ? {} : { diff }), ...(failure === null ? {} : { failure }) };
+  return { state: state === 'done' ? 'completed' : state, done, total, ...result };
 }
 
 function stateName({ isDone, isEnqueued, startedAtMs, failures }: RebuildState): JobAnswer['state'] {

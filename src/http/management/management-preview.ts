@@ -7,10 +7,11 @@ import type { Environment, Source, Tenant } from '../../config/configuration.ts'
 import { issueLine } from '../../config/documents/issue-text.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
-import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
+import { getOwn, isJsonObject, type Json, type JsonObject, textIn } from '../../contract/json.ts';
 import { configurationErrorsListedMax, previewBodyBytesMax } from '../../contract/limits.ts';
 import { type PreviewAnswer, previewBodyShape } from '../../contract/shapes-management.ts';
-import { quote } from '../../lib/quote.ts';
+import { closing } from '../../lib/closing.ts';
+import { quote } from '../../lib/message-text.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { readTenant } from '../../store/configuration/published-configuration.ts';
 import { readEntities } from '../../store/entities/entities.ts';
@@ -45,30 +46,24 @@ export function managementPreview({ store }: Services): Handler {
   return async (call) => {
     const bytes = await call.body.bytes(previewBodyBytesMax, tooLarge);
     const body = bodyOf(bodyJson(bytes, (reason) => problems.previewInvalid([reason])));
-    const end = await turns.turn(call.manager.tenant.alias);
-    try {
-      return jsonAnswer<PreviewAnswer>(200, await previewed(store, call, body));
-    } finally {
-      end();
-    }
+    const answer = await turns.run(call.manager.tenant.alias, () => previewed(store, call, body));
+    return jsonAnswer<PreviewAnswer>(200, answer);
   };
 }
 
 async function previewed(store: Store, call: Call, body: JsonObject): Promise<PreviewAnswer> {
   const { tenant } = call.manager;
-  const environment = environmentNamed(tenant, textOf(body, 'environment'));
-  const source = sourceOf(tenant, groupNamed(tenant, textOf(body, 'sourceGroup')), environment);
+  const environment = environmentNamed(tenant, textIn(body, 'environment'));
+  const source = sourceOf(tenant, groupNamed(tenant, textIn(body, 'sourceGroup')), environment);
   const asked = await schemaOf(store, tenant, getOwn(body, 'schema') ?? null);
   const entity = await entityOf(store, tenant, source, body);
-  const sandbox = new Sandbox();
+  const previewed = { ...asked, ...scopeIn(asked.tenant, environment, source), entity };
   try {
-    return await preview(store, { ...asked, ...scopeIn(asked.tenant, environment, source), entity }, sandbox);
+    return await closing(new Sandbox(), (sandbox) => preview(store, previewed, sandbox));
   } catch (error) {
     if (error instanceof ScanTooLongError)
       throw new ProblemError(problems.previewInvalid([capitalized(error.message)]));
     throw error;
-  } finally {
-    sandbox.close();
   }
 }
 
@@ -105,12 +100,12 @@ async function schemaOf(store: Store, tenant: Tenant, schema: Json): Promise<Pre
 /** The shape of the body is already checked. */
 function schemaText(schema: Json): SchemaText {
   const object = isJsonObject(schema) ? schema : {};
-  const alias = textOf(object, 'alias');
-  const language = textOf(object, 'language');
+  const alias = textIn(object, 'alias');
+  const language = textIn(object, 'language');
   return {
-    kind: textOf(object, 'kind') === 'index' ? 'index' : 'full',
+    kind: textIn(object, 'kind') === 'index' ? 'index' : 'full',
     language: language === 'js' || language === 'ts' ? language : 'json',
-    text: textOf(object, 'text') ?? '',
+    text: textIn(object, 'text') ?? '',
     ...(alias === null ? {} : { alias }),
   };
 }
@@ -122,7 +117,7 @@ async function entityOf(
   body: JsonObject,
 ): Promise<StoredEntity> {
   const given = getOwn(body, 'entity') ?? null;
-  const originId = textOf(body, 'originId');
+  const originId = textIn(body, 'originId');
   if (isJsonObject(given)) return unsavedEntity(sourceId, { originId: originId ?? 'preview', ...given });
   const [entity] = originId === null ? [] : await readEntities(store, tenant.alias, [{ sourceId, originId }]);
   return entity ?? throwNothing(`The source group ${sourceGroup} has no entity ${quote(originId ?? '')}`);
@@ -143,15 +138,10 @@ function bodyOf(body: Json): JsonObject {
     throw new ProblemError(problems.previewInvalid(['The body must be an object in JSON']));
   }
   const errors = validate(previewBodyShape, body, configurationErrorsListedMax).map(({ text }) => text);
-  const hasEntity = (getOwn(body, 'entity') ?? null) !== null || textOf(body, 'originId') !== null;
+  const hasEntity = (getOwn(body, 'entity') ?? null) !== null || textIn(body, 'originId') !== null;
   if (!hasEntity) errors.push('entity or originId is required');
   if (errors.length > 0) throw new ProblemError(problems.previewInvalid(errors));
   return body;
-}
-
-function textOf(object: JsonObject, name: string): string | null {
-  const value = getOwn(object, name);
-  return typeof value === 'string' ? value : null;
 }
 
 function capitalized(text: string): string {

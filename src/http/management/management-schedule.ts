@@ -6,6 +6,7 @@
 import type { Source, Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
+import { jsonOf } from '../../contract/json.ts';
 import { momentText } from '../../contract/publish-times.ts';
 import type { ScheduleAnswer } from '../../contract/shapes-management.ts';
 import { readEntities } from '../../store/entities/entities.ts';
@@ -13,7 +14,7 @@ import { listScheduled, type SchedulePlace } from '../../store/entities/entity-s
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../call.ts';
-import { requestedPage } from '../routes/route-parts.ts';
+import { requestedPage } from '../request-parameters.ts';
 import type { Services } from '../services.ts';
 
 export function managementSchedule({ store }: Services): Handler {
@@ -70,20 +71,12 @@ function cursorOf({ atMs, sourceId, originId }: SchedulePlace): string {
 
 /** @throws ProblemError `parameterInvalid` */
 function placeOf(cursor: string): SchedulePlace {
-  const [atMs, sourceId, originId] = partsOf(cursor);
+  const parts = jsonOf(Buffer.from(cursor, 'base64url').toString());
+  const [atMs, sourceId, originId] = Array.isArray(parts) ? parts : [];
   if (typeof atMs === 'number' && typeof sourceId === 'string' && typeof originId === 'string') {
     return { atMs, sourceId, originId };
   }
   throw new ProblemError(
     problems.parameterInvalid('after', 'must be the next of a previous page, or absent'),
   );
-}
-
-function partsOf(cursor: string): readonly unknown[] {
-  try {
-    const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    return Array.isArray(parts) ? parts : [];
-  } catch {
-    return [];
-  }
 }

@@ -4,6 +4,7 @@ import type { Tenant } from '../../config/configuration.ts';
 import { platformVersion } from '../../config/settings/platform-version.ts';
 import type { StatusAnswer } from '../../contract/shapes-management.ts';
 import { rebuildJobs, rebuildState } from '../../jobs/rebuild-job-queue.ts';
+import { closing } from '../../lib/closing.ts';
 import { sum } from '../../lib/lists.ts';
 import { readGenerations } from '../../store/configuration/published-configuration.ts';
 import { countItems, listItemIndexes, type ScopedIndex } from '../../store/derived/items.ts';
@@ -61,16 +62,13 @@ async function partitionsOf(store: Store): Promise<StatusAnswer['partitions']> {
 
 /** The rebuild for the active configuration while it runs, with its progress for the tenant. */
 async function rebuildsOf(store: Store, { alias }: Tenant): Promise<StatusAnswer['rebuilds']> {
-  const queue = rebuildJobs(store);
-  try {
-    const { active } = await readGenerations(store);
-    const { isDone, scanned, total, startedAtMs } = await rebuildState(store, queue, active, alias);
-    if (isDone) return [];
-    const what = `configuration ${active}`;
-    return [{ what, done: scanned, total, etaSeconds: etaSeconds(scanned, total, startedAtMs) }];
-  } finally {
-    await queue.close();
-  }
+  const { active } = await readGenerations(store);
+  const { isDone, scanned, total, startedAtMs } = await closing(rebuildJobs(store), (queue) =>
+    rebuildState(store, queue, active, alias),
+  );
+  if (isDone) return [];
+  const what = `configuration ${active}`;
+  return [{ what, done: scanned, total, etaSeconds: etaSeconds(scanned, total, startedAtMs) }];
 }
 
 /** Estimated seconds left at the rate so far; null while the rate is unknown. */

@@ -8,7 +8,7 @@ import type { WebhookAnswer, WebhooksAnswer, WebhookTestAnswer } from '../../con
 import type { Feed } from '../../feed/feed.ts';
 import { OffsetGoneError } from '../../feed/log-page.ts';
 import { isOffset, type Position } from '../../feed/offset.ts';
-import { quote } from '../../lib/quote.ts';
+import { quote } from '../../lib/message-text.ts';
 import {
   changeWebhookState,
   readWebhookStates,

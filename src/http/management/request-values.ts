@@ -9,11 +9,11 @@ import type {
 import { type Problem, ProblemError, problems } from '../../contract/errors.ts';
 import type { Json } from '../../contract/json.ts';
 import { costlyCallsWaitingMax } from '../../contract/limits.ts';
-import { quote } from '../../lib/quote.ts';
+import { quote } from '../../lib/message-text.ts';
 import { Turns } from '../../lib/turns.ts';
 import type { Call } from '../call.ts';
 import { notJsonText, parseJson } from '../json-body.ts';
-import { requestedText } from '../routes/route-parts.ts';
+import { requestedText } from '../request-parameters.ts';
 
 /**
  * The JSON of a body.

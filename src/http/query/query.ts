@@ -19,11 +19,11 @@ import { type Answer, jsonType } from '../answer.ts';
 import type { AnswerKey, ComputedAnswer } from '../cache/answer-cache.ts';
 import { FinishedAnswer } from '../cache/finished-answer.ts';
 import type { Call, Handler } from '../call.ts';
-import { requestedVersion } from '../delivery/min-version.ts';
 import { notJsonText, parseJson, unstorable } from '../json-body.ts';
+import { requestedVersion } from '../request-parameters.ts';
 import type { Services } from '../services.ts';
 import { headLines, headOf } from '../uws/reply.ts';
-import { percentDecoded } from '../uws/text-decoding.ts';
+import { percentDecoded } from '../uws/request-headers.ts';
 import { type TextWithViews, textWithViews } from './rows-with-views.ts';
 
 /** A query with a longer body is unlikely to be repeated. */

@@ -1,17 +1,13 @@
 /**
- * Shared by the listings: parameters, routes, cursors and continuation tokens (docs/reference/http.md "Listing routes").
+ * Shared by the listings: routes, cursors and continuation tokens (docs/reference/http.md "Listing routes").
  * A token is a URL with a MAC, so only tokens issued for the same list are accepted.
  */
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { ClientPrincipal } from '../../config/configuration.ts';
-import { ProblemError, problems } from '../../contract/errors.ts';
-import { managementPageDefault, managementPageMax } from '../../contract/limits.ts';
 import type { RouteEntry, RouteScope } from '../../store/claims/routes.ts';
 import type { EnvironmentScope } from '../../store/scopes.ts';
-import type { Call } from '../call.ts';
 import type { Services } from '../services.ts';
-import { queryParameters } from '../uws/text-decoding.ts';
 
 const sealBytes = 9;
 
@@ -25,30 +21,6 @@ export function routesOf(
   principal: ClientPrincipal,
 ): RouteScope {
   return { ...scopeOf(principal), urlForms: configuration.layouts.urlFormsOf(principal.tenant.alias).read };
-}
-
-/** Returns the non-empty values of a query parameter. @throws ProblemError `queryStringInvalid` */
-export function parameterValues(query: string): (name: string) => readonly string[] {
-  const parameters = queryParameters(query);
-  if (parameters === null) throw new ProblemError(problems.queryStringInvalid);
-  return (name) =>
-    parameters.filter(([known, value]) => known === name && value !== '').map(([, value]) => value);
-}
-
-/** The last value of a query parameter; null when it is absent or empty. @throws ProblemError `queryStringInvalid` */
-export function requestedText(call: Call, name: string): string | null {
-  return parameterValues(call.query)(name).at(-1) ?? null;
-}
-
-/** The requested page of a list: `first` and `after`. @throws ProblemError `parameterInvalid` */
-export function requestedPage(call: Call): { readonly first: number; readonly after: string | null } {
-  const text = requestedText(call, 'first') ?? String(managementPageDefault);
-  const first = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (first < 1 || first > managementPageMax) {
-    const rule = `must be a whole number from 1 to ${managementPageMax}`;
-    throw new ProblemError(problems.parameterInvalid('first', rule));
-  }
-  return { first, after: requestedText(call, 'after') };
 }
 
 /** A route in the format of the response. */

@@ -10,9 +10,9 @@ import {
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../call.ts';
-import { requestedVersion, waitForVersion } from '../delivery/min-version.ts';
+import { QueryParameters, waitForRequestedVersion } from '../request-parameters.ts';
 import type { Services } from '../services.ts';
-import { parameterValues, routeResult, routesOf, sealUrl, unsealUrl } from './route-parts.ts';
+import { routeResult, routesOf, sealUrl, unsealUrl } from './route-parts.ts';
 
 type Direction = RoutePageRequest['direction'];
 
@@ -32,8 +32,7 @@ export function listRoutesV1(services: Services): Handler {
     const list = `routes/v1:${scope.tenant}:${scope.environmentId}`;
     const { store } = services;
     const request = pageRequest(call.query, (token) => unsealUrl(store.secret, list, token));
-    const version = requestedVersion(call, 422);
-    if (version !== null) await waitForVersion(services, scope.tenant, version);
+    await waitForRequestedVersion(services, call, scope.tenant);
     const page = await readPage(store, scope, request);
     const cursor = (url: string | undefined) => (url === undefined ? null : sealUrl(store.secret, list, url));
     return jsonAnswer(200, {
@@ -54,21 +53,21 @@ const wholeNumber = /^\d+$/;
 
 /** @throws ProblemError 422 */
 function pageRequest(query: string, unseal: (token: string) => string | null): PageRequest {
-  const valuesOf = parameterValues(query);
-  const [first, last] = [valuesOf('first'), valuesOf('last')];
-  const written = first[0] ?? last[0] ?? '';
+  const parameters = new QueryParameters(query);
+  const [first, last] = [parameters.one('first'), parameters.one('last')];
+  const written = first ?? last ?? '';
   const limit = wholeNumber.test(written) ? Number(written) : 0;
   const isValid = limit >= routesPageMin && limit <= routesPageMax;
-  if (first.length + last.length !== 1 || !isValid) throw new ProblemError(problems.pageSizeInvalid);
+  if ((first === null) === (last === null) || !isValid) throw new ProblemError(problems.pageSizeInvalid);
   const cursorOf = (name: string): string | null => {
-    const [token] = valuesOf(name);
-    const url = token === undefined ? null : unseal(token);
-    if (token !== undefined && url === null) throw new ProblemError(problems.cursorInvalid(name));
+    const token = parameters.one(name);
+    const url = token === null ? null : unseal(token);
+    if (token !== null && url === null) throw new ProblemError(problems.cursorInvalid(name));
     return url;
   };
   const [after, before] = [cursorOf('after'), cursorOf('before')];
   if (after !== null && before !== null) throw new ProblemError(problems.severalCursors);
-  return { direction: first.length === 1 ? 'ascending' : 'descending', limit, after, before };
+  return { direction: first === null ? 'descending' : 'ascending', limit, after, before };
 }
 
 interface ListingPage {

@@ -2,7 +2,7 @@
 import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
 import type { Shape, ShapeType } from '../../contract/shape.ts';
 import { hasMoreCodePoints } from '../../lib/code-points.ts';
-import { excerpt } from '../../lib/quote.ts';
+import { excerpt } from '../../lib/message-text.ts';
 
 export interface FieldError {
   /** The top-level member with the error; '' for the value as a whole. */

@@ -12,7 +12,7 @@ import {
   compressedBytesMax,
   Decompression,
 } from './decompression.ts';
-import { headerText } from './text-decoding.ts';
+import { headerText } from './request-headers.ts';
 
 /** Smaller pieces are buffered until they reach this size. */
 const gatheredBytes = 4 * 1024;

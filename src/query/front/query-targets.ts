@@ -1,7 +1,7 @@
 /** Resolves the target of a query: checks access, and finds the index and its current fields. */
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
-import { quote } from '../../lib/quote.ts';
+import { quote } from '../../lib/message-text.ts';
 import type { QueryRules } from '../../search/check/query.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';

@@ -8,6 +8,7 @@ import { lstat, mkdir, readdir, stat, unlink } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { hostname, networkInterfaces, tmpdir } from 'node:os';
 import path from 'node:path';
+import { codeOf } from '../../lib/message-text.ts';
 
 export interface ListenAddress {
   readonly host: string;
@@ -76,7 +77,7 @@ async function isDead(file: string): Promise<boolean> {
     await once(socket, 'connect');
     return false;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
+    return codeOf(error) === 'ECONNREFUSED';
   } finally {
     socket.destroy();
   }

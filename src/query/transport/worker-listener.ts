@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type ListenOptions, type Server, type Socket } from 'node:net';
 import { queryHandshakeMs, queryHandshakesMax } from '../../contract/limits.ts';
+import { codeOf } from '../../lib/message-text.ts';
 import type { QueryAddresses } from '../../store/processes/process-messages.ts';
 import { FramedSocket } from './framed-socket.ts';
 import { handshakeFrameBytesMax, transportKey, WorkerHandshake } from './handshake.ts';
@@ -77,9 +78,8 @@ export class WorkerListener {
       return { host: announced?.host ?? announcedHost(host), port: announced?.port ?? ownPort };
     } catch (error) {
       await this.close();
-      const code = error instanceof Error && 'code' in error ? error.code : error;
       throw new Error(
-        `cannot listen on ${host}:${port} for queries (${code}): change WORKER_HOST or WORKER_PORT`,
+        `cannot listen on ${host}:${port} for queries (${codeOf(error) ?? error}): change WORKER_HOST or WORKER_PORT`,
         { cause: error },
       );
     }

@@ -1,5 +1,5 @@
 /** The processor time of a query by phase, and the error message for a query that takes too much. */
-import { excerpt } from '../../lib/quote.ts';
+import { excerpt } from '../../lib/message-text.ts';
 import type { Detail, Phase } from '../../search/phase.ts';
 
 const valueShownMax = 60;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
-import { quote } from '../../lib/quote.ts';
+import { quote } from '../../lib/message-text.ts';
 import type { LookupRequest } from '../build/code-call.ts';
 import { isEntityField } from '../build/entity-value.ts';
 import { type FilterNode, QueryValues } from '../filter/node.ts';

@@ -2,7 +2,7 @@ import type { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import { isLongerThan } from '../../contract/large-json/stringify-in-parts.ts';
 import { destinationOptionsCharactersMax } from '../../contract/limits.ts';
-import { quote } from '../../lib/quote.ts';
+import { quote } from '../../lib/message-text.ts';
 import { compileField } from '../language/expression.ts';
 import type { Evaluate, Frame, Scope } from '../language/scope.ts';
 import type { ResolvedDestination } from '../schema.ts';

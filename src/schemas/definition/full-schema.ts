@@ -1,6 +1,6 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { chain } from '../../lib/cooperative-yield.ts';
-import { quote } from '../../lib/quote.ts';
+import { quote } from '../../lib/message-text.ts';
 import { BodyWriter } from '../build/view-body.ts';
 import { Needs, ownPlace } from '../language/definition.ts';
 import { rootFrame, type Scope } from '../language/scope.ts';

@@ -3,7 +3,7 @@ import { described, mapOf, nonEmptyString, objectOf, oneOf } from '../../contrac
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import { keptCharactersMax } from '../../contract/limits.ts';
 import { reservedFields } from '../../contract/query-names.ts';
-import { quote } from '../../lib/quote.ts';
+import { quote } from '../../lib/message-text.ts';
 import { adviceForUnknown, nearestName } from '../../lib/suggest.ts';
 import { languages, synonymsShape } from './index-texts.ts';
 

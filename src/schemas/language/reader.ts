@@ -1,6 +1,6 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { jsonNumberSyntax } from '../../lib/json-number.ts';
-import { excerpt } from '../../lib/quote.ts';
+import { excerpt } from '../../lib/message-text.ts';
 
 /**
  * Maximum nesting of parentheses, lambdas and filters: far more than is written by hand, and far less than the stack allows.

@@ -2,7 +2,7 @@ import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Json } from '../../contract/json.ts';
 import { partialDepthMax } from '../../contract/limits.ts';
 import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
-import { quote } from '../../lib/quote.ts';
+import { quote } from '../../lib/message-text.ts';
 import type { BodyWriter } from '../build/view-body.ts';
 import {
   CompiledPartial,

@@ -1,5 +1,5 @@
 import type { Json } from '../../contract/json.ts';
-import { excerpt } from '../../lib/quote.ts';
+import { excerpt } from '../../lib/message-text.ts';
 import { type FieldMeaning, type FieldTable, meaningOf } from '../fields/field-type.ts';
 
 const quotedCharactersMax = 100;

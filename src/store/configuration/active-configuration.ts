@@ -3,6 +3,7 @@ import type { Configuration } from '../../config/configuration.ts';
 import { isLoaded, type LoadOutcome, loadingStored, type TenantTexts } from '../../config/documents/load.ts';
 import { sliceMs } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
+import { reasonOf } from '../../lib/message-text.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import { keys, platformTag } from '../keys.ts';
 import { StoreUnavailableError } from '../redis/redis-errors.ts';
@@ -133,7 +134,7 @@ export class ActiveConfiguration {
       await this.#load();
       this.#lastError = null;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = reasonOf(error);
       if (!(error instanceof StoreUnavailableError) && reason !== this.#lastError) {
         this.#lastError = reason;
         for (const listener of this.#errorListeners) listener(reason);

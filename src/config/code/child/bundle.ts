@@ -7,7 +7,7 @@ import { type Program, parse } from 'acorn';
 import type { Message, OnLoadResult, Plugin } from 'esbuild-wasm';
 import esbuild from 'esbuild-wasm/lib/browser.js';
 import type { ConfigIssue } from '../../../contract/diagnostic.ts';
-import { quote } from '../../../lib/quote.ts';
+import { quote } from '../../../lib/message-text.ts';
 import { lineStartsOf } from '../../../lib/text-position.ts';
 import { sourcePosition } from '../../../schemas/code/program.ts';
 import { moduleCandidates } from '../../document-path.ts';

@@ -9,6 +9,7 @@ import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { snapshotKeptDays } from '../../../contract/limits.ts';
+import { codeOf } from '../../../lib/message-text.ts';
 import { liveProcesses } from '../../../store/processes/registry.ts';
 import type { Store } from '../../../store/store.ts';
 import { unfinished } from './snapshot-file.ts';
@@ -208,7 +209,7 @@ function nothingIfAbsent(error: unknown): string[] {
 }
 
 function isAbsent(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+  return codeOf(error) === 'ENOENT';
 }
 
 function shortDigest(text: string | Buffer): string {
@@ -233,6 +234,6 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return codeOf(error) === 'EPERM';
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { headerText, percentDecoded, queryParameters } from '../../../src/http/uws/text-decoding.ts';
+import { headerText, percentDecoded, queryParameters } from '../../../src/http/uws/request-headers.ts';
 import { runs } from '../../support/runs.ts';
 
 test('text decoding: a query string is parsed like by URLSearchParams', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { excerpt, quote } from '../../src/lib/quote.ts';
+import { excerpt, quote } from '../../src/lib/message-text.ts';
 
 test('quote: a long text is truncated, but not within a character', () => {
   const smiles = '😀'.repeat(40);
