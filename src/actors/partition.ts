@@ -290,8 +290,7 @@ export class PartitionActor {
   /** Drops the schedule entries of turns that failed because of a bug, so that they are not retried forever. */
   #dropUnsound(works: readonly EntityWork[], { turns, changes }: BatchResult): void {
     const sound = new Set(turns.map(nameOfWork));
-    for (const work of works) {
-      if (sound.has(nameOfWork(work))) continue;
+    for (const work of works.filter((one) => !sound.has(nameOfWork(one)))) {
       for (const moment of work.moments ?? []) changes.wait(work, moment, false);
     }
   }
