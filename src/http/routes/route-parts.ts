@@ -35,9 +35,14 @@ export function parameterValues(query: string): (name: string) => readonly strin
     parameters.filter(([known, value]) => known === name && value !== '').map(([, value]) => value);
 }
 
-/** The last value of a query parameter; null when it is absent or empty. @throws ProblemError `queryStringInvalid` */
-export function requestedText(call: Call, name: string): string | null {
-  return parameterValues(call.query)(name).at(-1) ?? null;
+/**
+ * The value of a query parameter; null when it is absent or empty.
+ * @throws ProblemError `queryStringInvalid`; `parameterInvalid` if it is sent with different values
+ */
+export function requestedText(call: Pick<Call, 'query'>, name: string): string | null {
+  const [value = null, ...others] = new Set(parameterValues(call.query)(name));
+  if (others.length === 0) return value;
+  throw new ProblemError(problems.parameterInvalid(name, 'was sent with different values. Send it once'));
 }
 
 /** The requested page of a list: `first` and `after`. @throws ProblemError `parameterInvalid` */

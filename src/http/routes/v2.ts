@@ -18,7 +18,7 @@ import { type Answer, jsonAnswer, xmlType } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
 import { requestedVersion, waitForVersion } from '../delivery/min-version.ts';
 import type { Services } from '../services.ts';
-import { parameterValues, routeResult, routesOf, sealUrl, unsealUrl } from './route-parts.ts';
+import { requestedText, routeResult, routesOf, sealUrl, unsealUrl } from './route-parts.ts';
 
 const urlsPerRead = 2000;
 const namespace = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"';
@@ -30,11 +30,10 @@ export function listRoutesV2(services: Services): Handler {
     const list = `routes/v2:${scope.tenant}:${scope.environmentId}`;
     const { store } = services;
     const token = requestedToken(call);
-    const valuesOf = parameterValues(call.query);
-    const [format = 'json'] = valuesOf('format');
+    const format = requestedText(call, 'format') ?? 'json';
     if (format !== 'json' && format !== 'sitemap') throw new ProblemError(problems.routesFormatInvalid);
     if (format === 'sitemap') {
-      const site = siteOf(valuesOf('base')[0], call.client.domains, call.header('host'));
+      const site = siteOf(requestedText(call, 'base'), call.client.domains, call.header('host'));
       const asked = requestedVersion(call, 422);
       if (asked !== null) await waitForVersion(services, scope.tenant, asked);
       return await new Sitemap(store, scope, site).answer(token);
@@ -58,7 +57,7 @@ export function listRoutesV2(services: Services): Handler {
 
 function requestedToken(call: Call): string {
   const header = call.header('x-continuation-token');
-  return header === '' ? (parameterValues(call.query)('continuationToken')[0] ?? '') : header;
+  return header === '' ? (requestedText(call, 'continuationToken') ?? '') : header;
 }
 
 /** A range of URLs in the list of routes, `after` excluded and `until` included; null for an open end. */
@@ -85,17 +84,17 @@ export interface Site {
 }
 
 /**
- * @param asked the parameter `base`; undefined for the first hostname in the client's domains
+ * @param asked the parameter `base`; null for the first hostname in the client's domains
  * @param host of the request, used if no domain has a hostname
  * @throws ProblemError `sitemapBaseInvalid`
  */
-export function siteOf(asked: string | undefined, domains: readonly Domain[], host: string): Site {
+export function siteOf(asked: string | null, domains: readonly Domain[], host: string): Site {
   const named = domains.flatMap(({ hostnames }) => hostnames).find((hostname) => hostname !== '*');
   const base = asked ?? `https://${named ?? host}`;
   const url = normalizeUrl(base);
   const isOrigin = url !== null && url.host !== null && url.path === '/' && URL.canParse(base);
   if (!isOrigin) throw new ProblemError(problems.sitemapBaseInvalid);
-  return { origin: new URL(base).origin, excludesOtherHosts: asked !== undefined };
+  return { origin: new URL(base).origin, excludesOtherHosts: asked !== null };
 }
 
 export class Sitemap {

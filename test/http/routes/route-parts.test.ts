@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { sealUrl, unsealUrl } from '../../../src/http/routes/route-parts.ts';
+import { requestedText, sealUrl, unsealUrl } from '../../../src/http/routes/route-parts.ts';
 import { runs } from '../../support/runs.ts';
 
 test('route parts: a cursor is valid only with its secret, for its list, and unchanged', () => {
@@ -19,4 +19,14 @@ test('route parts: a cursor is valid only with its secret, for its list, and unc
     }),
     { numRuns: runs(200) },
   );
+});
+
+test('route parts: a query parameter has one value, or is an error', () => {
+  const dryRun = (query: string) => requestedText({ query }, 'dryRun');
+  assert.equal(dryRun(''), null);
+  assert.equal(dryRun('dryRun='), null);
+  assert.equal(dryRun('dryRun=true&removals=false'), 'true');
+  assert.equal(dryRun('dryRun=true&dryRun=true&dryRun='), 'true');
+  assert.throws(() => dryRun('dryRun=true&dryRun=false'), /dryRun was sent with different values/);
+  assert.throws(() => dryRun('dryRun=true&dry%52un=false'), /dryRun was sent with different values/);
 });
