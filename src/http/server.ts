@@ -68,7 +68,9 @@ export class HttpServer {
     this.#services = services;
     this.#log = log;
     this.#admission = new Admission(services, limits);
-    this.#crossOrigin = new CrossOrigin(services, (headers) => this.#admission.clientOf(headers));
+    this.#crossOrigin = new CrossOrigin(services, (kind, headers) =>
+      this.#admission.principalOf(kind, headers),
+    );
     this.#intake = new BodyIntake(services.limits);
     this.#unsent = new UnsentAnswers(services.limits.unsentAnswersBytes, metrics);
     this.#exchanges = new Exchanges(this.#unsent, new EventStreams(metrics));
@@ -242,7 +244,9 @@ export class HttpServer {
   /** Handles a request: checks its framing and its key, calls the handler, and sends the response now or later. */
   #answer(route: ServedRoute, res: HttpResponse, req: HttpRequest): void {
     const headers = new RequestHeaders(req);
-    const addedLines = route.allowsCrossOrigin ? this.#crossOrigin.linesFor(headers) : route.addedLines;
+    const addedLines = route.allowsCrossOrigin
+      ? this.#crossOrigin.linesFor(headers, route.definition.access.kind)
+      : route.addedLines;
     const record = this.#recordOf(headers, route.recorded, addedLines);
     const takesBody = route.definition.body !== undefined;
     const { repeated } = headers;

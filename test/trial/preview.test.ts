@@ -253,6 +253,31 @@ test('preview: code is run, and its console output is returned', async () => {
   );
 });
 
+test('preview: a schema without properties gives no view, URL or handle, and no diagnostic', async () => {
+  const code = `export default {
+  triggers(context) { context.triggers('cms', ['page']); },
+  routes(entity, context) { context.url('/x'); context.handle('x'); },
+  actions(entity, context) { console.log('acts', entity.originId); },
+};`;
+  const { status, json } = await preview({
+    schema: { kind: 'full', language: 'js', text: code },
+    originId: 'p1',
+    sourceGroup: 'cms',
+    environment: 'production',
+  });
+  assert.equal(status, 200);
+  const { milliseconds: _, ...rest } = json;
+  assert.deepEqual(rest, {
+    view: null,
+    urls: [],
+    handles: [],
+    lookups: [],
+    missing: [],
+    diagnostics: [],
+    console: ['acts p1'],
+  });
+});
+
 test('preview: an unknown schema, entity or group is a 404, an invalid one a 422 with document and path', async () => {
   assert.equal((await preview({ schema: 'nobody', originId: 'p1' })).status, 404);
   assert.equal((await preview({ schema: 'index:page', originId: 'p1' })).status, 404);

@@ -2,7 +2,12 @@
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import { queriesPerRequestMax } from '../../contract/limits.ts';
+import { labelMemberNames, queryBodyShape } from '../../contract/shapes-query.ts';
 import type { QueryRequest, QueryTarget } from '../../query/query-service.ts';
+import { misspelledMembers } from '../../search/check/members.ts';
+
+/** The members of a query besides its target and name: the query itself is checked later. */
+const queryMembers = [...labelMemberNames, ...Object.keys(queryBodyShape.properties)];
 
 /**
  * The query of a body that names its target by `index`, or else by `sourceGroupAlias` and `sourceEntityType`.
@@ -64,7 +69,10 @@ function namedQuery(body: Json, { names, targetOf }: TargetMembers): NamedQuery 
     if (query === body && (member !== 'name' || value !== null)) errors.push(`${member} must be a string`);
     return null;
   };
-  const labels = Object.fromEntries([...names, 'name'].map((member) => [member, text(member)]));
+  const own = [...names, 'name'];
+  const labels = Object.fromEntries(own.map((member) => [member, text(member)]));
+  for (const [member, error] of misspelledMembers(query, own, queryMembers))
+    errors.push(`${member}: ${error}`);
   const target = targetOf(names.map((member) => labels[member] ?? ''));
   return { request: { target, body, errors }, labels };
 }

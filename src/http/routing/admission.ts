@@ -1,10 +1,10 @@
 /** Admits or rejects requests, by keys, scopes and rate limits. */
 import type { HttpResponse } from 'uWebSockets.js';
-import type { ClientPrincipal, Principal } from '../../config/configuration.ts';
+import type { Principal } from '../../config/configuration.ts';
 import { type Problem, ProblemError, problems } from '../../contract/errors.ts';
 import type { Services } from '../services.ts';
 import type { HeaderReader } from '../uws/request-headers.ts';
-import { type Access, authorize, authorizeMetrics, bearerToken, clientOf } from './access.ts';
+import { type Access, authorize, authorizeMetrics, bearerToken, principalOf } from './access.ts';
 import { NewKeyLimit, OpenRateLimit, RateLimit } from './rate-limit.ts';
 
 export interface RateLimits {
@@ -39,7 +39,7 @@ export class Admission {
     if (access.kind !== 'metrics' && !configuration.loaded) {
       throw new ProblemError(this.countKeyless(res) ?? problems.unavailable);
     }
-    const apiKey = keyOf(access, headers);
+    const apiKey = keyOf(access.kind, headers);
     try {
       if (access.kind === 'metrics') {
         authorizeMetrics(metricsKeyHash, headers.of('authorization'), apiKey);
@@ -57,10 +57,10 @@ export class Admission {
     }
   }
 
-  /** The environment client of a request's key, whatever its scopes; null for any other key and for none. */
-  clientOf(headers: HeaderReader): ClientPrincipal | null {
+  /** The principal of a request's key, whatever the endpoint and its scopes; null without a known key. */
+  principalOf(kind: Access['kind'], headers: HeaderReader): Principal | null {
     const { configuration } = this.services;
-    return configuration.loaded ? clientOf(headers.of('x-api-key'), configuration.current) : null;
+    return configuration.loaded ? principalOf(keyOf(kind, headers), configuration.current) : null;
   }
 
   /** Counts a request with a known key. @returns the problem if it must be refused; otherwise null */
@@ -86,8 +86,8 @@ export class Admission {
 }
 
 /** The key of a request. MCP clients can often send only the header `Authorization`. */
-function keyOf(access: Access, headers: HeaderReader): string {
+function keyOf(kind: Access['kind'], headers: HeaderReader): string {
   const apiKey = headers.of('x-api-key');
-  if (access.kind !== 'reader' || apiKey !== '') return apiKey;
+  if (kind !== 'reader' || apiKey !== '') return apiKey;
   return bearerToken(headers.of('authorization')) ?? '';
 }

@@ -1,9 +1,9 @@
 /**
  * CORS for web pages on other origins (docs/reference/http.md "Web pages on other origins"; the Fetch standard). Only
- * endpoints of environment keys support it: source and management keys do not belong in web pages, and the console has the
- * same origin as the front.
+ * environment keys support it: source and management keys do not belong in web pages, and the console has the same origin as
+ * the front.
  */
-import type { ClientPrincipal, Configuration } from '../../config/configuration.ts';
+import type { Configuration, Principal } from '../../config/configuration.ts';
 import { originCharactersMax, preflightSeconds } from '../../contract/limits.ts';
 import type { Answer, HeaderField } from '../answer.ts';
 import type { HeaderDefinition, RouteDefinition } from '../route-definition.ts';
@@ -17,12 +17,12 @@ import { pathsOf, routeTable } from './route-table.ts';
 export function allowsCrossOrigin({ kind }: Access): boolean {
   switch (kind) {
     case 'client':
+    case 'reader':
       return true;
     case 'open':
     case 'metrics':
     case 'source':
     case 'management':
-    case 'reader':
       return false;
   }
 }
@@ -49,10 +49,10 @@ export class CrossOrigin {
   /** Whether a client of that configuration restricts its origins. */
   #clientMatters = false;
 
-  /** @param clientOf finds the client of the key in a request */
+  /** @param principalOf finds the principal of the key in a request */
   constructor(
     private readonly services: Pick<Services, 'configuration' | 'headerPrefixes'>,
-    private readonly clientOf: (headers: HeaderReader) => ClientPrincipal | null,
+    private readonly principalOf: (kind: Access['kind'], headers: HeaderReader) => Principal | null,
   ) {
     this.#exposed = ['Access-Control-Expose-Headers', exposedNames(services.headerPrefixes).join(', ')];
     this.#ofEveryOrigin = headLines([everyOrigin, this.#exposed, variesByKey]);
@@ -61,14 +61,17 @@ export class CrossOrigin {
   /**
    * Header lines for any response. For a client that allows every origin they do not depend on `Origin`, so a shared cache
    * can serve the same response to every page. For a client that restricts its origins they vary by it.
+   * @param kind of the endpoint; a path without one counts as an endpoint of environment clients
    */
-  linesFor(headers: HeaderReader): string {
+  linesFor(headers: HeaderReader, kind: Access['kind'] = 'client'): string {
     const origin = headers.of('origin');
     const { configuration } = this.services;
     if (configuration.loaded && configuration.current !== this.#configuration)
       this.#note(configuration.current);
-    const client = this.#clientMatters ? this.clientOf(headers) : null;
-    const allowed = client?.origins ?? null;
+    const isReader = kind === 'reader';
+    const principal = this.#clientMatters || isReader ? this.principalOf(kind, headers) : null;
+    if (isReader && principal?.kind === 'management') return varyByKeyLines;
+    const allowed = principal?.kind === 'client' ? principal.origins : null;
     if (allowed === null) return this.#ofEveryOrigin;
     const isAllowed = origin.length <= originCharactersMax && allowed.allows(origin);
     if (!isAllowed) return onlyVaries;
@@ -110,9 +113,12 @@ export function preflightAnswer(path: string, headerPrefixes: readonly string[])
 /** Many clients send a `Content-Type` with GET too. */
 const alwaysAllowed = ['X-Api-Key', 'Content-Type', 'X-Request-Id', 'traceparent'];
 
-function headersRead({ headers, body }: RouteDefinition, prefixes: readonly string[]): string[] {
-  const names = headers.flatMap((header) => namesOf(header, prefixes));
-  return body === undefined ? names : ['Content-Encoding', ...names];
+function headersRead({ headers, body, access }: RouteDefinition, prefixes: readonly string[]): string[] {
+  return [
+    ...(body === undefined ? [] : ['Content-Encoding']),
+    ...(access.kind === 'reader' ? ['Authorization'] : []),
+    ...headers.flatMap((header) => namesOf(header, prefixes)),
+  ];
 }
 
 /** Common header names for `cacheTags`. Pages on other origins cannot read a header with another name. */

@@ -79,11 +79,11 @@ async function execute(programs: Programs, call: SentCall, run: Run): Promise<Co
   const module = programs.start(task === 'actions' ? 'full' : task, alias);
   const { routes, properties, actions } = module;
   if (task === 'full' && routes !== undefined) await invoke(module, routes, [input, routesContext(run)]);
-  const value =
-    task === 'actions' || (task === 'full' && properties === undefined)
-      ? emptyValue
-      : await settledValue(invoke(module, properties, [input, propertiesContext(run)]), run);
-  if (task !== 'partial' && task !== 'actions' && !value.texts[0]?.startsWith('{')) {
+  const isWithoutValue = task === 'actions' || (task === 'full' && properties === undefined);
+  const value = isWithoutValue
+    ? emptyValue
+    : await settledValue(invoke(module, properties, [input, propertiesContext(run)]), run);
+  if (task !== 'partial' && !isWithoutValue && !value.texts[0]?.startsWith('{')) {
     throw new TypeError('properties must return an object');
   }
   if ((task === 'full' || task === 'actions') && actions !== undefined) {

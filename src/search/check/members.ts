@@ -72,8 +72,11 @@ export function readerOf<const S extends ObjectShape>(
   };
 
   const rejectUnknown = (object: JsonObject, place: string, errors: QueryErrors): void => {
-    if (unknownMembers === 'near') rejectNearMembers(object, known, elsewhere, place, errors);
-    else if (unknownMembers === 'rejected') rejectUnknownMembers(object, known, place, errors);
+    if (unknownMembers === 'near') {
+      for (const [name, error] of misspelledMembers(object, known, elsewhere)) {
+        errors.add(placeOf(place, name), error);
+      }
+    } else if (unknownMembers === 'rejected') rejectUnknownMembers(object, known, place, errors);
   };
 
   return (value, place, errors) => {
@@ -120,20 +123,19 @@ function placeOf(place: string, name: string): string {
   return place === '' ? name : `${place}.${name}`;
 }
 
-function rejectNearMembers(
+/** The unknown members that look like a misspelling of a known one, and the error for each. */
+export function* misspelledMembers(
   object: JsonObject,
   known: readonly string[],
   elsewhere: readonly string[],
-  place: string,
-  errors: QueryErrors,
-): void {
+): Iterable<readonly [name: string, error: string]> {
   let compared = 0;
   for (const name of Object.keys(object)) {
     if (known.includes(name) || elsewhere.includes(name) || getOwn(object, name) === null) continue;
     compared += 1;
     if (compared > comparedMax) return;
     const meant = nearMember(name, known, nearEditsMax);
-    if (meant !== null) errors.add(placeOf(place, name), `unknown member; did you mean \`${meant}\`?`);
+    if (meant !== null) yield [name, `unknown member; did you mean \`${meant}\`?`];
   }
 }
 

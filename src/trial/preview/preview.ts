@@ -171,11 +171,12 @@ const nothing: Made = { view: null, urls: [], handles: [], missing: [] };
 async function madeOf(store: Store, output: Output): Promise<Made> {
   const { turn, builder, result, failure } = output;
   if (result.kind !== 'view' || failure !== null || turn.entity === null) return nothing;
+  if (builder.kind === 'view' && !builder.schema.makesView) return nothing;
   const { environmentId } = builder;
   const claims = claimsOf(turn.entity, result.claims, formerClaims(turn, builder), turn.urlForm);
   const { body } = result.view;
   return {
-    view: builder.kind === 'view' && !builder.schema.makesView ? null : viewJson(body, environmentId),
+    view: viewJson(body, environmentId),
     urls: claims.filter(({ field }) => isUrlField(field)).map(({ display }) => display),
     handles: claims.filter(({ field }) => !isUrlField(field)).map(({ display }) => display),
     missing: await missingOf(store, output, body.references),

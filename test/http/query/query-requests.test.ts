@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ProblemError } from '../../../src/contract/errors.ts';
-import { targetedRequest } from '../../../src/http/query/query-requests.ts';
+import type { JsonObject } from '../../../src/contract/json.ts';
+import {
+  indexTargets,
+  namedQueries,
+  sourceGroupTargets,
+  targetedRequest,
+} from '../../../src/http/query/query-requests.ts';
 
 test('query requests: a query without a target gets an error with both ways to name one', () => {
   assert.throws(
@@ -22,4 +28,23 @@ test('query requests: a query without a target gets an error with both ways to n
     kind: 'index',
     alias: 'a',
   });
+});
+
+test('query requests: a misspelled target or name is an error, any other unknown member is ignored', () => {
+  const errorsOf = (query: JsonObject, members = indexTargets) => {
+    const [named] = namedQueries([query], members);
+    return named?.request.errors;
+  };
+  assert.deepEqual(errorsOf({ index: 'a', nam: 'x' }), ['nam: unknown member; did you mean `name`?']);
+  assert.deepEqual(errorsOf({ index: 'a', NAME: 'x' }), ['NAME: unknown member; did you mean `name`?']);
+  assert.deepEqual(errorsOf({ indx: 'a' }), [
+    'index must be a string',
+    'indx: unknown member; did you mean `index`?',
+  ]);
+  const ofGroup = { sourceGroupAlias: 'cms', sourceEntityType: 'page' };
+  assert.deepEqual(errorsOf({ ...ofGroup, sourceEntitytype: 'x' }, sourceGroupTargets), [
+    'sourceEntitytype: unknown member; did you mean `sourceEntityType`?',
+  ]);
+  const query = { search: null, filters: {}, fields: [], aliases: [], distinct: 'a', tracking: 1, nam: null };
+  assert.deepEqual(errorsOf({ index: 'a', name: 'x', ...ofGroup, ...query }), []);
 });

@@ -44,7 +44,7 @@ function ask(method: string, path: string, origin: string, options: CallOptions 
 
 test('cross origin: a preflight of every path with an environment key is 204 for anyone; other paths have none', async () => {
   for (const path of paths) {
-    const readers = routesAt(path).filter(({ access }) => access.kind === 'client');
+    const readers = routesAt(path).filter(({ access }) => ['client', 'reader'].includes(access.kind));
     for (const origin of [page, stranger, 'null']) {
       const headers = {
         'Access-Control-Request-Method': 'POST',
@@ -66,6 +66,7 @@ test('cross origin: a preflight of every path with an environment key is 204 for
       assert.deepEqual(listOf(answered.get('access-control-allow-methods')), methods.sort());
       const read = readers.flatMap((route) => [
         ...(route.body === undefined ? [] : ['Content-Encoding']),
+        ...(route.access.kind === 'reader' ? ['Authorization'] : []),
         ...route.headers.flatMap(({ name, prefixed }) =>
           prefixed ? [`X-Acme-${name}`, `X-Service-${name}`] : [name],
         ),
@@ -184,6 +185,25 @@ test('cross origin: other pages get the same answer without permission to read i
   }
   const refused = await ask('GET', '/v2?url=/a', stranger, { key: routesKey });
   assert.deepEqual([refused.status, refused.headers.get('access-control-allow-origin')], [403, null]);
+});
+
+test('cross origin: tools for language models are for pages with an environment key, not with a management key', async () => {
+  const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+  const bearer = (key: string) => ({ Authorization: `Bearer ${key}` });
+  for (const [headers, origin, status, allowed] of [
+    [{ 'X-Api-Key': apiKeys.client }, stranger, 200, '*'],
+    [bearer(apiKeys.client), stranger, 200, '*'],
+    [{ 'X-Api-Key': narrowKey }, page, 200, page],
+    [bearer(narrowKey), page, 200, page],
+    [bearer(narrowKey), stranger, 200, null],
+    [{}, stranger, 401, '*'],
+    [{ 'X-Api-Key': apiKeys.manager }, page, 200, null],
+    [bearer(apiKeys.manager), page, 200, null],
+  ] as const) {
+    const answer = await ask('POST', '/mcp', origin, { body, headers });
+    assert.equal(answer.status, status, JSON.stringify(headers));
+    assert.equal(answer.headers.get('access-control-allow-origin'), allowed, JSON.stringify(headers));
+  }
 });
 
 test('cross origin: a cached answer contains nothing of another request', async () => {

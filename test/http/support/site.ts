@@ -15,11 +15,12 @@ export const apiKeys = {
   routes: 'client-routes',
   query: 'client-query',
   sourceQuery: 'client-source',
+  manager: 'manager-one',
   otherSource: 'source-two',
   otherClient: 'client-two',
 } as const;
 
-function tenant(keys: { source: string; clients: readonly object[] }): string {
+function tenant(keys: { source: string; clients: readonly object[]; managers?: readonly object[] }): string {
   return JSON.stringify({
     environments: [{ id: environmentId, alias: 'production' }],
     sourceGroups: [
@@ -34,6 +35,7 @@ function tenant(keys: { source: string; clients: readonly object[] }): string {
       { alias: 'shop', hostnames: ['shop.example.com', 'shop.example.org'] },
     ],
     environmentClients: keys.clients,
+    managementClients: keys.managers ?? [],
   });
 }
 
@@ -63,6 +65,7 @@ export function testConfiguration(moreClients: readonly JsonObject[] = []): Conf
             client('source', apiKeys.sourceQuery, ['source']),
             ...moreClients.map((more) => ({ environment: 'production', ...more })),
           ],
+          managers: [{ name: 'manager', apiKeys: [apiKeys.manager] }],
         }),
       ],
       [

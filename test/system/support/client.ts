@@ -160,7 +160,7 @@ export class Client {
     const response = getObject(operation, 'responses', String(status));
     if (response === null) throw new Error(`the status is not documented: ${about}`);
     const content = getObject(response, 'content');
-    if (content === null || method === 'HEAD') return;
+    if (content === null) return;
     const type = typeOf(answer.headers['content-type'] ?? '');
     const listed = Object.keys(content).find((name) => typeOf(name) === type);
     if (listed === undefined) throw new Error(`the content type ${type} is not documented: ${about}`);

@@ -183,6 +183,9 @@ function descriptionOf({ access, problems }: RouteDefinition): object {
   if (access.kind === 'client') {
     return { description: `Needs the scope \`${access.scope}\`. Pages on other origins can call it (CORS).` };
   }
+  if (access.kind === 'reader') {
+    return { description: 'Pages on other origins can call it with an environment key (CORS).' };
+  }
   if (access.kind === 'management') return { description: `Needs the scope \`${access.scope}\`.` };
   return problems === 'ingest' || problems === 'bulkIngest'
     ? { description: 'An internal error (500) has a plain text body.' }
