@@ -220,7 +220,8 @@ const deliveryProblems = named({
     problem(
       422,
       `The response would contain more than ${count(deliveryReferencesMax)} references, most of them ` +
-        `in the property \`${property}\` of the schema \`${alias}\`. Request fewer views, or send a depth`,
+        `in the property \`${property}\` of the schema \`${alias}\`. Request fewer views, or set a \`depth\` ` +
+        '(for queries: that of the environment client)',
     ),
   answerTooLarge: problem(
     422,

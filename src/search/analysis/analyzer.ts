@@ -57,7 +57,7 @@ export class Analyzer {
     this.cutter = cutterOf(keep);
     this.isHtml = format === 'html';
     this.#stopWords = new Set(language === null ? [] : stopWordsOf(language).map((word) => this.word(word)));
-    const stem = language === null ? null : stemmerOf(language);
+    const stem = language === null ? null : stemmerOf(language, folding);
     this.stem = stem && ((word) => (this.isStopWord(word) ? null : stem(word)));
     this.synonyms = synonyms.length === 0 ? null : new SynonymTable(synonyms, (text) => this.terms(text));
   }

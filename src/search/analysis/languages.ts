@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import type { Stemmer } from 'snowball-stemmers';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
-import type { Language } from '../../schemas/definition/index-texts.ts';
+import type { Folding, Language } from '../../schemas/definition/index-texts.ts';
 
 /** Articles, pronouns, prepositions, conjunctions and auxiliaries, which say nothing about the subject of a text. */
 const lists: Readonly<Record<Language, string>> = {
@@ -45,13 +45,46 @@ const stemsKept = 20_000;
 /** Returns the stem of a lower-cased word, or null if the word is too long. */
 export type Stem = (word: string) => string | null;
 
+/**
+ * Accents that folding takes from the suffixes by which a stemmer recognizes a word, so that singular and plural keep one stem:
+ * _educación_ and _educaciones_.
+ */
+const lostAccents: { readonly [L in Language]?: readonly (readonly [RegExp, string])[] } = {
+  es: [[/acion$/, 'ación']],
+  fr: [
+    [/ee(s?)$/, 'ée$1'],
+    [/iere(s?)$/, 'ière$1'],
+  ],
+  pt: [
+    [/acao$/, 'ação'],
+    [/acoes$/, 'ações'],
+  ],
+};
+
+const umlauts: Readonly<Record<string, string>> = { ae: 'ä', oe: 'ö', ue: 'ü' };
+
+/** Umlauts that are written out, by the rules of Snowball's German2: not in _quelle_, _neue_ and _bauen_. */
+function withUmlauts(word: string): string {
+  return word.replace(/qu|ae|oe|(?<![aeiouy])ue/g, (letters) => umlauts[letters] ?? letters);
+}
+
+/** A folded word with the letters that the stemmer of the language needs. */
+function unfolded(word: string, language: Language, folding: Folding): string {
+  if (folding === false) return word;
+  if (language === 'de') return folding === true ? word : withUmlauts(word);
+  return (lostAccents[language] ?? []).reduce(
+    (text, [suffix, accented]) => text.replace(suffix, accented),
+    word,
+  );
+}
+
 const known = new Map<Language, Stem>();
 
-/** The Snowball stemmer of a language, with a cache of recent stems. */
-export function stemmerOf(language: Language): Stem {
+/** The Snowball stemmer of a language, with a cache of recent stems. @param folding of the words that it gets */
+export function stemmerOf(language: Language, folding: Folding = false): Stem {
   const made = known.get(language) ?? makeStem(language);
   known.set(language, made);
-  return made;
+  return folding === false ? made : (word) => made(unfolded(word, language, folding));
 }
 
 function makeStem(language: Language): Stem {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { languages } from '../../../src/schemas/definition/index-texts.ts';
+import { type Folding, type Language, languages } from '../../../src/schemas/definition/index-texts.ts';
+import { Analyzer } from '../../../src/search/analysis/analyzer.ts';
 import { foldAccents } from '../../../src/search/analysis/fold.ts';
 import { stemmerOf, stopWordsOf } from '../../../src/search/analysis/languages.ts';
 import { PhraseFinder, SynonymTable } from '../../../src/search/analysis/phrase-terms.ts';
@@ -46,6 +47,31 @@ test('stems: words of a language have stems, words that are too long have none',
     assert.equal(new Set(words.map(stemmerOf(language))).size, 1, language);
   assert.equal(stemmerOf('en')('running'), 'run');
   assert.equal(stemmerOf('en')('a'.repeat(100_000)), null);
+});
+
+test('stems: words have the same stem in a field that folds accents as in one that does not', () => {
+  const same: [Language, Folding, string][] = [
+    ['de', false, 'haus häuser häusern'],
+    ['de', true, 'haus häuser häusern'],
+    ['de', 'de', 'haus häuser haeuser häusern'],
+    ['de', 'de', 'garten gärten gaerten'],
+    ['de', 'de', 'schön schöner schoene'],
+    ['de', 'de', 'buch bücher buecher'],
+    ['es', true, 'educación educacion educaciones'],
+    ['pt', true, 'informação informacao informações'],
+    ['fr', true, 'chanté chantée chantees chanter'],
+    ['fr', true, 'premier première premieres'],
+  ];
+  for (const [language, folding, words] of same) {
+    const analyzer = new Analyzer({ language, foldAccents: folding });
+    const stems = words.split(' ').map((word) => analyzer.stem?.(analyzer.word(word)));
+    assert.equal(new Set(stems).size, 1, `${language} ${folding}: ${stems}`);
+  }
+  const written = new Analyzer({ language: 'de', foldAccents: 'de' });
+  const plain = new Analyzer({ language: 'de', foldAccents: false });
+  for (const word of ['quelle', 'neue', 'bauen', 'frauen', 'treue']) {
+    assert.equal(written.stem?.(word), plain.stem?.(word), word);
+  }
 });
 
 test('stop words: each language has a list without duplicates, in lower case', () => {

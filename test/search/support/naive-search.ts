@@ -324,6 +324,22 @@ function runsOf(words: readonly string[]): string[][] {
   });
 }
 
+/** A folded word as its stemmer gets it: with umlauts for written-out ones, and with the accents of French suffixes. */
+function naiveUnfolded(word: string, { language, foldAccents }: TextRules): string {
+  if (foldAccents === false) return word;
+  if (language === 'fr') return word.replace(/ee(?=s?$)/, 'ée').replace(/iere(?=s?$)/, 'ière');
+  if (language !== 'de' || foldAccents === true) return word;
+  let text = '';
+  for (let at = 0; at < word.length; at += 1) {
+    const letter = word.charAt(at);
+    const umlaut = word[at + 1] === 'e' ? { a: 'ä', o: 'ö', u: 'ü' }[letter] : undefined;
+    const keepsU = letter === 'u' && /[qaeiouy]/.test(word[at - 1] ?? '');
+    text += umlaut === undefined || keepsU ? letter : umlaut;
+    if (umlaut !== undefined && !keepsU) at += 1;
+  }
+  return text;
+}
+
 const languageNames: Readonly<Record<string, string>> = { en: 'english', de: 'german', fr: 'french' };
 
 export function naiveQueryWords(
@@ -335,7 +351,8 @@ export function naiveQueryWords(
   const fold = (word: string) => (foldAccents ? naiveFold(word, foldAccents) : word);
   const stops = new Set(language === null ? [] : stopWordsOf(language).map(fold));
   const stemmer = language === null ? null : snowball.newStemmer(languageNames[language] ?? '');
-  const stem = (word: string) => (stemmer === null || stops.has(word) ? null : stemmer.stem(word));
+  const stem = (word: string) =>
+    stemmer === null || stops.has(word) ? null : stemmer.stem(naiveUnfolded(word, rules));
   const sequence = naiveWords(value);
   const all = sequence.map(fold);
   const last = all.at(-1);
