@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
@@ -275,6 +275,16 @@ test('import: the first failed line is reported with its errors, even if it is a
     stderr.endsWith(`are in ${file}.failed.ndjson\nThe first is line 1: type is wrong; and again\n`),
     stderr,
   );
+});
+
+test('import: a file for failed lines that cannot be written is reported in one line', async (context) => {
+  const platform = await server(context);
+  const file = await ndjson(context, entities(3));
+  await mkdir(`${file}.failed.ndjson`);
+  const { code, stderr } = await runCommand('import', [file, '--key', key, '--url', platform.url]);
+  assert.equal(code, 1);
+  assert.match(stderr, /^A file cannot be read or written: .*entities\.ndjson\.failed\.ndjson.*\n$/);
+  assert.equal(platform.accepted.length, 0);
 });
 
 test('import: a file that is gzip only by name is reported as such', async (context) => {
