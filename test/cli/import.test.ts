@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { appendFileSync, existsSync } from 'node:fs';
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
@@ -285,6 +285,38 @@ test('import: a file for failed lines that cannot be written is reported in one 
   assert.equal(code, 1);
   assert.match(stderr, /^A file cannot be read or written: .*entities\.ndjson\.failed\.ndjson.*\n$/);
   assert.equal(platform.accepted.length, 0);
+});
+
+test('import --prune: nothing is deleted by a file without entities', async (context) => {
+  const platform = await server(context);
+  for (const [name, lines] of [
+    ['entities.ndjson', []],
+    ['entities.json', ['[]']],
+    ['entities.csv', []],
+    ['entities.csv', ['originId,type,title']],
+  ] as const) {
+    const file = await ndjson(context, lines, name);
+    for (const words of [['--yes'], []]) {
+      const { code, stderr } = await runCommand('import', [
+        ...[file, '--key', key, '--url', platform.url, '--prune'],
+        ...words,
+      ]);
+      assert.equal(code, 1, stderr);
+      assert.match(stderr, /contains no entities, so nothing was deleted\. To delete all/);
+    }
+  }
+});
+
+test('import --prune: nothing is deleted if the file changes during the import', async (context) => {
+  const platform = await server(context);
+  const file = await ndjson(context, entities(100));
+  const growing = setInterval(() => appendFileSync(file, `${entity('late')}\n`), 20);
+  context.after(() => clearInterval(growing));
+  const { code, stderr } = await runCommand('import', [
+    ...[file, '--key', key, '--url', platform.url, '--prune', '--yes'],
+  ]);
+  assert.equal(code, 1, stderr);
+  assert.match(stderr, /changed during the import, so nothing was deleted\. Run this again/);
 });
 
 test('import: a file that is gzip only by name is reported as such', async (context) => {
