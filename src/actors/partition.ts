@@ -154,6 +154,7 @@ export class PartitionActor {
     try {
       if (!(await fenceOlderOwners(store, this.lease)))
         throw new FencedError('a newer owner is there already');
+      await this.#reader.begin();
       await this.#pending.load();
       await this.#schedule.load();
       this.#showScheduled();

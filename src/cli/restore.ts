@@ -1,5 +1,6 @@
 /** `npm run restore -- FILE`: restores a backup into an empty store. The processes rebuild everything else from it. */
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Configuration } from '../config/configuration.ts';
 import { loadConfiguration } from '../config/documents/load.ts';
@@ -31,10 +32,9 @@ async function main(): Promise<number> {
       `${file} has a configuration of another version of Millrace. Restore it with that version.`,
     );
   }
-  if (configOut !== undefined) requireNoFolder(configOut);
-  await withCommandStore((store) => restore(store, file, backup, loaded.configuration), settings);
-  // Written last, because a restore that was refused or interrupted is run again with the same arguments.
-  if (configOut !== undefined) writeDocuments(configOut, backup.documents);
+  const work = () =>
+    withCommandStore((store) => restore(store, file, backup, loaded.configuration), settings);
+  await (configOut === undefined ? work() : withFolder(configOut, backup.documents, work));
   // Without CONFIG_DIR, npm start keeps the restored configuration.
   if (!settings.isConfigDirGiven) return 0;
   const folder = await readConfiguration(settings.configDir);
@@ -69,12 +69,39 @@ function requireNoFolder(folder: string): void {
   );
 }
 
-/** Writes the documents into a new folder. Loading the configuration has checked their paths. */
+/**
+ * Writes the documents into a new folder. It gets its name only after the work, because a restore that was refused or
+ * interrupted is run again with the same arguments. Loading the configuration has checked the paths of the documents.
+ * @throws CommandStop before the work, if the folder exists or cannot be written
+ */
+async function withFolder(
+  folder: string,
+  documents: CheckedBackup['documents'],
+  work: () => Promise<void>,
+): Promise<void> {
+  requireNoFolder(folder);
+  const part = `${path.resolve(folder)}.${randomBytes(4).toString('hex')}.part`;
+  try {
+    writeDocuments(part, documents);
+    await work();
+    renameSync(part, folder);
+  } finally {
+    if (existsSync(part)) rmSync(part, { recursive: true, force: true });
+  }
+}
+
 function writeDocuments(folder: string, documents: CheckedBackup['documents']): void {
-  for (const [name, text] of documents) {
-    const file = path.join(folder, name);
-    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-    writeFileSync(file, text, { mode: 0o600 });
+  try {
+    for (const [name, text] of documents) {
+      const file = path.join(folder, name);
+      mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+      writeFileSync(file, text, { mode: 0o600 });
+    }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : error;
+    throw new CommandStop(
+      `--config-out cannot be written: ${reason}. Nothing was restored; choose another folder.`,
+    );
   }
 }
 

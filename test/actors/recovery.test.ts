@@ -1,6 +1,7 @@
 /** Faults of a store and its workers, and what must be true afterwards. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { processBatch } from '../../src/actors/batch/batch.ts';
 import { NamedFields } from '../../src/actors/batch/batch-changes.ts';
 import { Intents } from '../../src/actors/batch/batch-intents.ts';
@@ -113,6 +114,34 @@ test('recovery: workers wait for a killed Redis, and continue without help', asy
   await redis.startServer();
   await site.ingest(page(1, 'uno'), page(2, 'two'));
   await site.check();
+});
+
+test('recovery: after a restart of a Redis that may forget writes, each partition is loaded once', async (context) => {
+  const site = await Site.open(context, 8);
+  await site.store.client.config('SET', 'appendfsync', 'everysec');
+  const { worker, sink } = await site.fleet.add();
+  await site.ingest(page(0, 'home'), page(1, 'one'));
+  await site.check();
+  await until('all partitions are loaded', () => worker.covered().size === 8);
+  // Loads one partition after the other, like a worker with many items.
+  const open = sink.open.bind(sink);
+  let loads = 0;
+  let former = Promise.resolve();
+  sink.open = (...lease) => {
+    former = former.then(async () => {
+      await setTimeout(50);
+      await open(...lease);
+      loads += 1;
+    });
+    return former;
+  };
+  await redis.killServer();
+  await until('the worker has noticed', () => worker.covered().size === 0);
+  await redis.startServer();
+  await site.ingest(page(1, 'uno'), page(2, 'two'));
+  await site.check();
+  await until('all partitions are loaded again', () => worker.covered().size === 8);
+  assert.equal(loads, 8);
 });
 
 test('recovery: writes accepted before Redis was full are processed, also by a worker that takes over then', async (context) => {

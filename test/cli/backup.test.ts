@@ -316,12 +316,19 @@ test('backup: a restore keeps the stamps of entities, resumes after an interrupt
   }
   const tag = target.partitions.tag(target.partitions.ofEntity(sourceId, 'a'));
   assert.equal(await target.client.xlen(keys.stream(tag)), 1, 'a repeated call announces nothing');
-  assert.notEqual(await holdForRestore(target, 'another backup'), 'held');
+  assert.equal(await holdForRestore(target, 'another backup'), 'otherRestore');
   const changed = encodeEntity(entityOf('a', 'page', { title: 'newer' }));
   await acceptEntities(target, { tenant, sourceId, force: false, entities: [changed] });
 
+  // Rejected before the restore is finished, because a finished one cannot be repeated.
+  assertRefused(
+    await runCommand('restore', [file, '--config-out', path.join(file, 'config')], { env }),
+    /^--config-out cannot be written: ENOTDIR.*\. Nothing was restored; choose another folder\.$/,
+  );
+
   const finished = await runCommand('restore', [file, '--config-out', configOut], { env });
   assert.equal(finished.code, 0, finished.stderr);
+  assert.deepEqual((await readdir(path.dirname(file))).sort(), ['config', 'small.gz']);
   for (const name of ['', ...(await readdir(configOut, { recursive: true }))]) {
     const facts = await stat(path.join(configOut, name));
     assert.equal(facts.mode & 0o777, facts.isDirectory() ? 0o700 : 0o600, name);

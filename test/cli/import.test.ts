@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { appendFileSync, existsSync } from 'node:fs';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
@@ -275,6 +275,48 @@ test('import: the first failed line is reported with its errors, even if it is a
     stderr.endsWith(`are in ${file}.failed.ndjson\nThe first is line 1: type is wrong; and again\n`),
     stderr,
   );
+});
+
+test('import: a file for failed lines that cannot be written is reported in one line', async (context) => {
+  const platform = await server(context);
+  const file = await ndjson(context, entities(3));
+  await mkdir(`${file}.failed.ndjson`);
+  const { code, stderr } = await runCommand('import', [file, '--key', key, '--url', platform.url]);
+  assert.equal(code, 1);
+  assert.match(stderr, /^A file cannot be read or written: .*entities\.ndjson\.failed\.ndjson.*\n$/);
+  assert.equal(platform.accepted.length, 0);
+});
+
+test('import --prune: nothing is deleted by a file without entities', async (context) => {
+  const platform = await server(context);
+  for (const [name, lines] of [
+    ['entities.ndjson', []],
+    ['entities.json', ['[]']],
+    ['entities.csv', []],
+    ['entities.csv', ['originId,type,title']],
+  ] as const) {
+    const file = await ndjson(context, lines, name);
+    for (const words of [['--yes'], []]) {
+      const { code, stderr } = await runCommand('import', [
+        ...[file, '--key', key, '--url', platform.url, '--prune'],
+        ...words,
+      ]);
+      assert.equal(code, 1, stderr);
+      assert.match(stderr, /contains no entities, so nothing was deleted\. To delete all/);
+    }
+  }
+});
+
+test('import --prune: nothing is deleted if the file changes during the import', async (context) => {
+  const platform = await server(context);
+  const file = await ndjson(context, entities(100));
+  const growing = setInterval(() => appendFileSync(file, `${entity('late')}\n`), 20);
+  context.after(() => clearInterval(growing));
+  const { code, stderr } = await runCommand('import', [
+    ...[file, '--key', key, '--url', platform.url, '--prune', '--yes'],
+  ]);
+  assert.equal(code, 1, stderr);
+  assert.match(stderr, /changed during the import, so nothing was deleted\. Run this again/);
 });
 
 test('import: a file that is gzip only by name is reported as such', async (context) => {

@@ -1,4 +1,5 @@
 /** `--prune`: deletes entities of the source, or of some of its types, that are not in the file. */
+import { stat } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
 import { isJsonObject, type Json, jsonOf, textIn } from '../../contract/json.ts';
 import { bulkEntitiesMax, managementPageMax } from '../../contract/limits.ts';
@@ -22,7 +23,8 @@ import { collectingIds, isFailure } from './records.ts';
 const shownMax = 10;
 
 /**
- * Imports a file, then deletes entities that are not in it. If a line fails or the import ends early, nothing is deleted.
+ * Imports a file, then deletes entities that are not in it. If a line fails, the import ends early, or the file is empty or
+ * changes meanwhile, nothing is deleted.
  * Without `--yes` it counts them and asks for confirmation before the import, and deletes only those.
  * @throws CommandStop if it was not confirmed, or a request fails; the reason of the signal
  */
@@ -42,12 +44,19 @@ export async function importAndPrune(
     onSilence: (line) => console.error(line),
   });
   try {
+    const before = await stampOf(file);
     const confirmed = pruning.isSure ? null : await confirmedIds(client, options, pruning, signal);
     const seenIds = new Set<string>();
     const summary = await importFile({ ...options, seenIds }, signal);
     if (summary.failed > 0 || summary.stoppedBy !== null) {
       console.error('Nothing was deleted, because the import has failures.');
       return summary;
+    }
+    if (seenIds.size === 0) throw emptyFile(file);
+    if ((await stampOf(file)) !== before) {
+      throw new CommandStop(
+        `${file} changed during the import, so nothing was deleted. Run this again when it is complete.`,
+      );
     }
     const originIds = confirmed ?? (await idsToPrune(client, seenIds, pruning.types, summary.version));
     if (confirmed === null && originIds.length > 0) console.log(planText(file, originIds, pruning));
@@ -60,6 +69,22 @@ export async function importAndPrune(
   }
 }
 
+/** A string that changes when the file is written; the same for standard input. */
+async function stampOf(file: string): Promise<string> {
+  if (file === '-') return '';
+  // Opening the file reports its errors.
+  const found = await stat(file).catch(() => null);
+  return `${found?.mtimeMs} ${found?.size} ${found?.ino}`;
+}
+
+/** An export that failed leaves an empty file, and pruning by it would delete the whole source. */
+function emptyFile(file: string): CommandStop {
+  return new CommandStop(
+    `${file === '-' ? 'Standard input' : file} contains no entities, so nothing was deleted. ` +
+      'To delete all entities of a source, use DELETE /ingest/v2.',
+  );
+}
+
 /** The entities to delete, after confirmation. @throws CommandStop without confirmation */
 async function confirmedIds(
   client: BulkClient,
@@ -68,6 +93,7 @@ async function confirmedIds(
   signal: AbortSignal,
 ): Promise<string[]> {
   const kept = await readIds(options, signal);
+  if (kept.size === 0) throw emptyFile(options.file);
   const originIds = await idsToPrune(client, kept, pruning.types, null);
   if (originIds.length === 0) return [];
   console.log(planText(options.file, originIds, pruning));

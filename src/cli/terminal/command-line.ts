@@ -18,21 +18,36 @@ export class CommandStop extends Error {
 
 /**
  * Runs a command, whose result is the exit code. A `CommandStop` prints one line to standard error and has its own exit code;
- * an invalid setting has exit code 1.
+ * an invalid setting, or a file that cannot be used, has exit code 1.
  */
 export async function runCommand(command: () => Promise<number>): Promise<void> {
   stopWithoutOutput();
   try {
     process.exitCode = await command();
   } catch (error) {
-    if (!(error instanceof CommandStop || error instanceof SettingsError)) throw error;
-    console.error(asTyped(error.message));
+    const message = messageFor(error);
+    if (message === null) throw error;
+    console.error(asTyped(message));
     process.exitCode = error instanceof CommandStop ? error.exitCode : 1;
   }
   await Promise.all([process.stdout, process.stderr].map(written));
   // The Redis client keeps the timers of commands that were lost with their connection.
   process.exit();
 }
+
+/** Null for an error that only a bug can cause. */
+function messageFor(error: unknown): string | null {
+  if (error instanceof CommandStop || error instanceof SettingsError) return error.message;
+  const isOfFile = error instanceof Error && 'code' in error && fileErrors.has(error.code);
+  return isOfFile ? `A file cannot be read or written: ${error.message}` : null;
+}
+
+/** Codes of Node.js for files and folders that cannot be used, and full disks. */
+const fileErrors: ReadonlySet<unknown> = new Set([
+  ...['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EISDIR', 'EEXIST', 'ENOTEMPTY', 'ELOOP'],
+  ...['ENAMETOOLONG', 'ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', 'EMFILE', 'ENFILE', 'EBUSY', 'ETXTBSY'],
+  'ERR_FS_EISDIR',
+]);
 
 /** Waits until everything is written, or cannot be. */
 async function written(stream: NodeJS.WriteStream): Promise<void> {

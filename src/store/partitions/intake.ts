@@ -39,6 +39,11 @@ export class IntakeReader {
     this.#reader = new StreamReader(source, keys.stream(tag), checkpoint);
   }
 
+  /** See `StreamReader.begin`. */
+  async begin(): Promise<void> {
+    await this.#reader.begin();
+  }
+
   /** See `StreamReader.next`. */
   async next(count: number, blockMs: number): Promise<IntakeEntry[]> {
     return (await this.#reader.next(count, blockMs)).map(decodeIntake);

@@ -32,6 +32,10 @@ export function storeError(error: unknown): Error {
   if (!(error instanceof Error)) return new StoreUnavailableError(String(error));
   if (error.message.startsWith('FENCED')) return new FencedError(error.message);
   if (error.message.startsWith('OOM')) return new StoreFullError(`Redis: ${error.message}`);
+  const [cause] =
+    'previousErrors' in error && Array.isArray(error.previousErrors) ? error.previousErrors : [];
+  // Redis discards a transaction because it has rejected one of its commands.
+  if (cause instanceof Error) return storeError(cause);
   if (isProgrammingError(error)) return error;
   // Its message mentions a library option, which users cannot set.
   if (error.name === 'MaxRetriesPerRequestError') {

@@ -28,6 +28,15 @@ export class StreamReader {
   }
 
   /**
+   * Reads without taking anything, because the first read after a restart of Redis ends streams from before it. An owner must
+   * notice that before it loads its items.
+   * @throws StoreUnavailableError
+   */
+  async begin(): Promise<void> {
+    await this.#read(1, 1);
+  }
+
+  /**
    * The next entries, at most `count`; empty if none arrived within `blockMs` or the reader was closed.
    * @throws StreamGapError, StoreUnavailableError
    */

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvariantError } from '../../../src/lib/assert.ts';
-import { StoreUnavailableError, storeError } from '../../../src/store/redis/redis-errors.ts';
+import { putDryRun } from '../../../src/store/dry-runs/dry-run.ts';
+import { StoreFullError, StoreUnavailableError, storeError } from '../../../src/store/redis/redis-errors.ts';
+import { TestRedis } from '../../support/redis.ts';
 
 test('Redis errors: a migrating slot is not an internal error, in the wording of any Redis', () => {
   for (const message of [
@@ -19,6 +21,13 @@ test('Redis errors: a Redis without room for another connection is unavailable, 
   ]) {
     assert.ok(storeError(new Error(message)) instanceof StoreUnavailableError, message);
   }
+});
+
+test('Redis errors: a transaction that a full Redis discards is reported as a full Redis', async () => {
+  const redis = await TestRedis.start();
+  const store = await redis.openEmptyStore(1);
+  await store.client.config('SET', 'maxmemory', '1');
+  await assert.rejects(putDryRun(store, 'token', new Map()), StoreFullError);
 });
 
 test('Redis errors: an internal error is never reported as an unavailable Redis', () => {

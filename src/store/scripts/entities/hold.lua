@@ -11,7 +11,7 @@ if ARGV[1] == 'release' then
   return 1
 end
 if holder == ARGV[2] then return 1 end
-if redis.call('HEXISTS', KEYS[2], 'stream') == 1 then return 0 end
 if holder then return 2 end
+if redis.call('HEXISTS', KEYS[2], 'stream') == 1 then return 0 end
 redis.call('SET', KEYS[1], ARGV[2])
 return 1
