@@ -165,7 +165,7 @@ class Worker {
 
   async stop(): Promise<void> {
     this.shards.keepAll();
-    for (const partition of [...this.shards.held.keys()]) this.shards.close(partition);
+    for (const [partition] of [...this.shards.held]) this.shards.close(partition);
     await this.snapshots.close(this.shards, performance.now() + 10_000);
     this.host.running.delete(this.id);
   }
@@ -179,7 +179,8 @@ class Worker {
   /** It answers like a scan of the items of its partitions. */
   assertAnswers(): void {
     const { live, host } = this;
-    const mine = [...host.model].filter(([originId]) => this.shards.held.has(host.partitionOf(originId)));
+    const isMine = (originId: string) => this.shards.held.get(host.partitionOf(originId)) !== undefined;
+    const mine = [...host.model].filter(([originId]) => isMine(originId));
     assert.equal(live?.canAnswer ?? true, true);
     assert.equal(live?.shard.size ?? 0, mine.length);
     const everything = { ...checked({ sort: [{ field: '_originId' }] }), pageSize: 10_000 };
