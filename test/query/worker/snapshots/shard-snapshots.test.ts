@@ -25,8 +25,8 @@ import { sourceField } from '../../../../src/store/derived/processed.ts';
 import { AutoFields } from '../../../../src/store/entities/auto-fields.ts';
 import { indexName, keys } from '../../../../src/store/keys.ts';
 import type { Store } from '../../../../src/store/store.ts';
+import { queryOf } from '../../../search/support/checks.ts';
 import { searchIn } from '../../../search/support/searches.ts';
-import { checked } from '../../../search/support/shards.ts';
 import { TestRedis } from '../../../support/redis.ts';
 import { until } from '../../../support/until.ts';
 import { configurationOf, environment, type IndexFields, sourceId, tenantOf } from '../../support/site.ts';
@@ -183,7 +183,7 @@ class Worker {
     const mine = [...host.model].filter(([originId]) => isMine(originId));
     assert.equal(live?.canAnswer ?? true, true);
     assert.equal(live?.shard.size ?? 0, mine.length);
-    const everything = { ...checked({ sort: [{ field: '_originId' }] }), pageSize: 10_000 };
+    const everything = { ...queryOf({ sort: [{ field: '_originId' }] }), pageSize: 10_000 };
     const rows = live?.shard.query(everything).rows ?? [];
     const sorted = mine.sort(([a], [b]) => (a < b ? -1 : 1));
     assert.deepEqual(
