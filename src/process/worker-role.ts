@@ -28,7 +28,7 @@ export async function startWorker(): Promise<RunningRole> {
     namesItems: hasCopies,
     leaseMs: settings.leaseMs,
     changesRetentionMs: settings.changesRetentionMs,
-    waitingFor: () => copies?.waitingFor ?? owned.waitingFor,
+    waitingFor: () => copies?.waitingFor ?? owned.held.waitingFor,
     queryAddresses: () => responder.addresses,
     shardCopies: () => copies?.beat ?? null,
     openKeeper: (host, terms, events) => new ThreadedKeeper(host, terms, events),

@@ -1,5 +1,6 @@
-import { runSync, type Steps } from '../lib/cooperative-yield.ts';
-import { codeFullSchema, codeIndexSchema, codePartial, TenantCode } from './code/code-schema.ts';
+import type { Steps } from '../lib/cooperative-yield.ts';
+import { TenantCode } from './code/code-run.ts';
+import { codeFullSchema, codeIndexSchema, codePartial } from './code/code-schema.ts';
 import type { CodeProgram } from './code/program.ts';
 import { type PartialDraft, reachablePartials, schemaDigest } from './definition/definition-digest.ts';
 import { compileFullSchema, compilePartialSchema } from './definition/full-schema.ts';
@@ -9,19 +10,11 @@ import { type PathObserver, Scope } from './language/scope.ts';
 import type { CompiledSchemas, SchemaSources } from './schema.ts';
 
 /**
- * Compiles the schema files of one tenant. All errors are reported through their cursors; the first one does not hide the
- * others. If there are errors, the result is unusable.
+ * Compiles the schema files of one tenant, in steps of one file. All errors are reported through their cursors; the first one
+ * does not hide the others. If there are errors, the result is unusable.
  * @param observer receives the values of paths in expressions; null costs nothing
  */
-export function compileSchemas(
-  sources: SchemaSources,
-  observer: PathObserver | null = null,
-): CompiledSchemas {
-  return runSync(compilingSchemas(sources, observer));
-}
-
-/** As `compileSchemas`, in steps of one file. */
-export function* compilingSchemas(
+export function* compileSchemas(
   sources: SchemaSources,
   observer: PathObserver | null = null,
 ): Steps<CompiledSchemas> {

@@ -7,7 +7,7 @@ import { Cursor, type Findings } from '../../contract/config-cursor.ts';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
 import { assert } from '../../lib/assert.ts';
 import { runSync, type Steps } from '../../lib/cooperative-yield.ts';
-import { compilingSchemas } from '../../schemas/compile.ts';
+import { compileSchemas } from '../../schemas/compile.ts';
 import { checkIndexProperties } from '../../schemas/definition/index-fields.ts';
 import type { PathObserver } from '../../schemas/language/scope.ts';
 import { layoutOf } from '../../schemas/lookup-layout.ts';
@@ -229,7 +229,7 @@ function* loadTenant(
     code: programs,
   };
   // Layouts need valid plans; after an error the tenant is discarded anyway.
-  const compiled = yield* compilingSchemas(sources, observer);
+  const compiled = yield* compileSchemas(sources, observer);
   const tenant = tenantOf(alias, read, compiled, layoutOf, runtimeLookups);
   yield;
   warnOfUnused(read);

@@ -5,6 +5,7 @@ import type { EncodedItem, StoredItem } from '../../store/derived/item-record.ts
 import { decodeItems, type ScopedIndex, scanItems } from '../../store/derived/items.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import type { Store } from '../../store/store.ts';
+import type { HeldPartition } from './held-partitions.ts';
 import type { Fill, LiveShard } from './live-shard.ts';
 
 /** Applies the pending changes of shards: for one slice immediately, the rest in the background. */
@@ -52,13 +53,6 @@ export class CatchUp {
   }
 }
 
-export interface LoadOptions {
-  /** False once the partition is closed, which ends the load. */
-  isHeld(): boolean;
-  /** Called with the number of items of each loaded portion. */
-  onItems?(count: number): void;
-}
-
 /** Loads the items of a partition from Redis into a shard. */
 export class ShardLoader {
   constructor(
@@ -67,12 +61,17 @@ export class ShardLoader {
     private readonly catchUp: CatchUp,
   ) {}
 
-  /** Loads the items. An item that changes meanwhile is not overwritten. @throws StoreUnavailableError */
+  /**
+   * Loads the items, unless the partition is closed meanwhile. An item that changes meanwhile is not overwritten.
+   * @param onItems called with the number of items of each loaded portion
+   * @throws StoreUnavailableError
+   */
   async load(
     live: LiveShard,
     { scope, index }: ScopedIndex,
     partition: number,
-    { isHeld, onItems = () => {} }: LoadOptions,
+    held: HeldPartition,
+    onItems: (count: number) => void = () => {},
   ): Promise<void> {
     const fill = live.begin(partition);
     try {
@@ -80,13 +79,13 @@ export class ShardLoader {
       let coming = portions.next();
       for (;;) {
         const { done, value } = await coming;
-        if (done || !isHeld()) return;
+        if (done || held.isClosed) return;
         // The next portion is fetched while this one is indexed, so two are in memory at a time.
         coming = portions.next();
         coming.catch(() => {});
         const items = await decodeItems(await this.#unconfirmed(live, fill, value));
         await this.learnFields(live, items);
-        await this.#putAll(live, fill, items, isHeld);
+        await this.#putAll(live, fill, items, held);
         onItems(value.length);
       }
     } finally {
@@ -115,11 +114,11 @@ export class ShardLoader {
     live: LiveShard,
     fill: Fill,
     items: readonly StoredItem[],
-    isHeld: () => boolean,
+    held: HeldPartition,
   ): Promise<void> {
     let sliceEndsMs = performance.now() + shardSliceMs;
     for (const item of items) {
-      if (!isHeld()) return;
+      if (held.isClosed) return;
       live.found(fill, item);
       if (live.advance(sliceEndsMs) && performance.now() < sliceEndsMs) continue;
       await setImmediate();

@@ -22,6 +22,7 @@ import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 import type { Store } from '../../store/store.ts';
 import { definitionOf, type IndexDefinition, sameDefinition } from '../known-index-fields.ts';
+import { type HeldPartition, HeldPartitions } from './held-partitions.ts';
 import { LiveShard } from './live-shard.ts';
 import { CatchUp, ShardLoader } from './shard-loader.ts';
 
@@ -31,38 +32,8 @@ const nextLoadMs = 100;
 /** Partitions of a snapshot that another worker owns are opened at most this long after the others, or never. */
 const releaseMs = 1_500;
 
-interface HeldPartition {
-  readonly epoch: number;
-  commits: number;
-  /** Number of the last commit that may be partly in the shards. */
-  shows: number;
-  loaded: boolean;
-  /** Resolves when the partition is closed. */
-  readonly closed: Promise<void>;
-  close(): void;
-}
-
-function heldPartition(epoch: number, commits: number): HeldPartition {
-  let close = () => {};
-  const closed = new Promise<void>((resolve) => {
-    close = resolve;
-  });
-  return { epoch, commits, shows: commits, loaded: false, closed, close };
-}
-
-interface LoadProgress {
-  done: number;
-  total: number;
-}
-
-export interface PartitionLoad {
-  readonly partition: number;
-  /** Items loaded so far, and items to load as counted when the load began. */
-  readonly done: number;
-  readonly total: number;
-}
-
 export class ShardSet implements ItemSink {
+  readonly held = new HeldPartitions();
   /** Shards by `itemIndexField`. */
   readonly #shards = new Map<string, LiveShard>();
   /** Shards that replace those in `#shards` once they are filled. */
@@ -70,8 +41,6 @@ export class ShardSet implements ItemSink {
   /** Shards from snapshots, before their first partition is opened. */
   readonly #restored = new Map<string, LiveShard>();
   readonly #restoredPartitions = new Set<number>();
-  readonly #held = new Map<number, HeldPartition>();
-  readonly #loads = new Map<number, LoadProgress>();
   readonly #listeners: (() => void)[] = [];
   readonly #catchUp = new CatchUp(() => this.#notify());
   readonly #loader: ShardLoader;
@@ -107,42 +76,9 @@ export class ShardSet implements ItemSink {
     this.#listeners.push(listener);
   }
 
-  /** Partitions with items here, loaded or loading, with the epochs they were opened with. */
-  get held(): ReadonlyMap<number, { readonly epoch: number }> {
-    return this.#held;
-  }
-
-  /** Number of the last applied commit; null while the partition is not loaded. */
-  applied(partition: number): number | null {
-    const held = this.#held.get(partition);
-    return held?.loaded ? held.commits : null;
-  }
-
-  /**
-   * Number of the last commit that answers can show at least in part. It equals `applied` unless another process makes the
-   * commits.
-   */
-  shows(partition: number): number {
-    return this.#held.get(partition)?.shows ?? 0;
-  }
-
   /** Digest of the configuration that all shards follow; null while one of them is being rebuilt. */
   get followed(): string | null {
     return this.#followed?.digest ?? null;
-  }
-
-  /** Description of the pending loads, for `/health/ready`: at most one line, because loads run one after the other. */
-  get waitingFor(): string[] {
-    const [load, ...others] = this.loading;
-    if (load === undefined) return [];
-    const { partition, done, total } = load;
-    const then = others.length === 0 ? '' : `, then those of ${others.length} more`;
-    return [`index items of partition ${partition}: ${done} of ${total}${then}`];
-  }
-
-  /** Running and waiting loads. */
-  get loading(): PartitionLoad[] {
-    return [...this.#loads].map(([partition, progress]) => ({ partition, ...progress }));
   }
 
   /** The shard of an index, with its pending changes; null if there are no items here. @param name from `itemIndexField` */
@@ -166,7 +102,7 @@ export class ShardSet implements ItemSink {
   }
 
   get #hasAllRestored(): boolean {
-    return [...this.#restoredPartitions].every((partition) => this.#held.has(partition));
+    return [...this.#restoredPartitions].every((partition) => this.held.get(partition) !== undefined);
   }
 
   /** True if the shards still have closed partitions. They can no longer answer then. */
@@ -206,22 +142,18 @@ export class ShardSet implements ItemSink {
   async open(partition: number, epoch: number, commits: number): Promise<void> {
     this.close(partition);
     clearTimeout(this.#dropping);
-    const held = heldPartition(epoch, commits);
-    const progress: LoadProgress = { done: 0, total: 0 };
-    this.#held.set(partition, held);
-    this.#loads.set(partition, progress);
+    const held = this.held.open(partition, epoch, commits);
     try {
       // A partition that is closed must not wait for the loads of others.
-      await Promise.race([this.#inTurn(() => this.#load(partition, held, progress)), held.closed]);
-      if (!this.#isHeld(partition, held)) return;
+      await Promise.race([this.#inTurn(() => this.#load(partition, held)), held.closed]);
+      if (held.isClosed) return;
       await this.#recordShown(partition, held);
-      held.loaded = true;
+      held.isLoaded = true;
     } catch (error) {
-      if (this.#isHeld(partition, held)) this.close(partition);
+      if (!held.isClosed) this.close(partition);
       throw error;
     } finally {
-      if (this.#loads.get(partition) === progress) this.#loads.delete(partition);
-      if (this.#loads.size === 0) this.#dropUnconfirmedSoon();
+      if (this.held.loading.length === 0) this.#dropUnconfirmedSoon();
     }
     this.#notify();
   }
@@ -232,7 +164,7 @@ export class ShardSet implements ItemSink {
    * @param shows number of the last commit that some of the changes may be from
    */
   apply(partition: number, commits: number, changes: readonly ItemChange[], shows = commits): void {
-    const held = this.#held.get(partition);
+    const held = this.held.get(partition);
     if (held === undefined) return;
     held.commits = Math.max(held.commits, commits);
     held.shows = Math.max(held.shows, shows);
@@ -277,11 +209,7 @@ export class ShardSet implements ItemSink {
   }
 
   close(partition: number): void {
-    const held = this.#held.get(partition);
-    if (held === undefined) return;
-    this.#held.delete(partition);
-    held.close();
-    this.#loads.delete(partition);
+    if (!this.held.close(partition)) return;
     if (this.#keepsAll) {
       this.#isKept = true;
       this.#notify();
@@ -319,7 +247,7 @@ export class ShardSet implements ItemSink {
   async #rebuild(configuration: Configuration, unchanged: ReadonlySet<string>): Promise<void> {
     if (configuration !== this.configuration) return;
     const names = new Set(this.#shards.keys());
-    for (const partition of this.#held.keys()) {
+    for (const [partition] of this.held) {
       for (const index of await listItemIndexes(this.store, partition)) names.add(itemIndexField(index));
     }
     for (const name of names) {
@@ -330,10 +258,8 @@ export class ShardSet implements ItemSink {
       const next = this.#createLiveShard(definition);
       this.#rebuilding.set(name, next);
       try {
-        for (const [partition, held] of [...this.#held]) {
-          await this.#loader.load(next, index, partition, { isHeld: () => this.#isHeld(partition, held) });
-        }
-        for (const [partition, held] of [...this.#held]) await this.#recordShown(partition, held);
+        for (const [partition, held] of [...this.held]) await this.#loader.load(next, index, partition, held);
+        for (const [partition, held] of [...this.held]) await this.#recordShown(partition, held);
         if (configuration !== this.configuration) return;
         this.#shards.set(name, next);
       } finally {
@@ -363,19 +289,16 @@ export class ShardSet implements ItemSink {
     this.#dropping.unref();
   }
 
-  async #load(partition: number, held: HeldPartition, progress: LoadProgress): Promise<void> {
-    if (!this.#isHeld(partition, held)) return;
+  async #load(partition: number, held: HeldPartition): Promise<void> {
+    if (held.isClosed) return;
     const indexes = await listItemIndexes(this.store, partition);
     const counts = await Promise.all(indexes.map((index) => countItems(this.store, partition, index)));
-    progress.total = sum(counts);
+    held.progress.total = sum(counts);
     for (const index of indexes) {
       const live = this.#liveShard(itemIndexField(index), index);
       if (live === null) continue;
-      await this.#loader.load(live, index, partition, {
-        isHeld: () => this.#isHeld(partition, held),
-        onItems: (count) => {
-          progress.done += count;
-        },
+      await this.#loader.load(live, index, partition, held, (count) => {
+        held.progress.done += count;
       });
     }
   }
@@ -383,11 +306,6 @@ export class ShardSet implements ItemSink {
   /** Must be called after items were read, before answers can show them. */
   async #recordShown(partition: number, held: HeldPartition): Promise<void> {
     if (this.lastCommit !== undefined) held.shows = Math.max(held.shows, await this.lastCommit(partition));
-  }
-
-  /** False once the partition was closed, even if it was opened again. */
-  #isHeld(partition: number, held: HeldPartition): boolean {
-    return this.#held.get(partition) === held;
   }
 
   /** The shard of an index, created when it is first needed; null if the index is not configured. */

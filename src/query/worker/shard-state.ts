@@ -33,8 +33,10 @@ export class ShardState {
    */
   static ofOwned(shards: ShardSet, covers: Coverage, partitionCount: number): ShardState {
     const applied = new Map<number, number>();
-    for (const partition of covers.keys()) applied.set(partition, shards.applied(partition) ?? 0);
-    return new ShardState(shards, covers, applied, applied, holdsExactly(shards, covers), partitionCount);
+    for (const partition of covers.keys()) applied.set(partition, shards.held.applied(partition) ?? 0);
+    // False while a partition is loading or no longer owned.
+    const isSettled = !shards.isKept && shards.held.areExactly(covers);
+    return new ShardState(shards, covers, applied, applied, isSettled, partitionCount);
   }
 
   /** State for copies of partitions. */
@@ -43,7 +45,7 @@ export class ShardState {
     const applied = new Map<number, number>();
     const shows = new Map<number, number>();
     for (const partition of partitions) {
-      const [whole, part] = [shards.applied(partition), shards.shows(partition)];
+      const [whole, part] = [shards.held.applied(partition), shards.held.shows(partition)];
       if (whole !== null) applied.set(partition, whole);
       shows.set(partition, part);
       covers.set(partition, whole === part ? 1 : 0);
@@ -75,13 +77,6 @@ export class ShardState {
     }
     return true;
   }
-}
-
-/** False while a partition is loading or no longer owned. */
-function holdsExactly({ held, isKept }: ShardSet, covers: Coverage): boolean {
-  if (isKept || held.size !== covers.size) return false;
-  for (const [partition, { epoch }] of held) if (covers.get(partition) !== epoch) return false;
-  return true;
 }
 
 /** The shards that answer the requests of a worker. */

@@ -1,7 +1,7 @@
 /** Executes calls: runs the functions of a schema until no job is left, and returns the outcome. */
 import type { Json } from '../../contract/json.ts';
-import type { CodeReply, CodeValue } from '../../schemas/build/code-call.ts';
-import type { DescribeReply, SentCall, ToSandbox } from '../protocol.ts';
+import type { CodeFailure, CodeReply, CodeValue } from '../../schemas/build/code-call.ts';
+import type { DescribeReply, Description, SentCall, ToSandbox } from '../protocol.ts';
 import { actionsContext, propertiesContext, routesContext, triggersContext } from './context.ts';
 import { failureOf, failureWithout } from './failure.ts';
 import type { Module, Programs } from './programs.ts';
@@ -27,27 +27,12 @@ export async function build(
 ): Promise<CodeReply> {
   const run = runOf(programs, call);
   log(run);
-  let settled: { readonly value: CodeValue } | { readonly thrown: unknown } | null = null;
-  execute(programs, call, run).then(
-    (value) => {
-      settled = { value };
-    },
-    (thrown: unknown) => {
-      settled = { thrown };
-    },
-  );
-  await drained();
-  const outcome = settled as { readonly value: CodeValue } | { readonly thrown: unknown } | null;
-  // Reading a thrown value may run code that queues more jobs, so drain the queue again before the next build.
-  const failure = outcome !== null && 'thrown' in outcome ? failureOf(outcome.thrown) : null;
-  if (failure !== null) await drained();
+  const outcome = await outcomeOf(() => execute(programs, call, run));
   const { findings, log: lines } = run;
   const rest = { findings, log: lines, cpuMs: cpuMs() };
-  if (failure !== null) return { kind: 'failed', failure, ...rest };
+  if (outcome !== null && 'failure' in outcome) return { kind: 'failed', failure: outcome.failure, ...rest };
   if (run.asks.size > 0) return { kind: 'asks', lookups: [...run.asks.values()], ...rest };
-  if (outcome === null || !('value' in outcome)) {
-    return { kind: 'failed', failure: failureWithout(neverSettles), ...rest };
-  }
+  if (outcome === null) return { kind: 'failed', failure: failureWithout(neverSettles), ...rest };
   const { urls, handles, actions } = run;
   return {
     kind: 'made',
@@ -58,6 +43,28 @@ export async function build(
     destinations: run.settledDestinations,
     ...rest,
   };
+}
+
+/** The result of work that may run code, once no job is left; null if it still waits then. */
+async function outcomeOf<T>(
+  work: () => Promise<T>,
+): Promise<{ readonly value: T } | { readonly failure: CodeFailure } | null> {
+  let value: { readonly value: T } | null = null;
+  let thrown: { readonly error: unknown } | null = null;
+  work().then(
+    (result) => {
+      value = { value: result };
+    },
+    (error: unknown) => {
+      thrown = { error };
+    },
+  );
+  await drained();
+  if (thrown === null) return value;
+  const failure = failureOf((thrown as { readonly error: unknown }).error);
+  // Reading a thrown value may run code that queues more jobs, so drain the queue again before the next build.
+  await drained();
+  return { failure };
 }
 
 function runOf(programs: Programs, call: SentCall): Run {
@@ -115,8 +122,7 @@ export async function describe(
 ): Promise<DescribeReply> {
   const triggers: [string, readonly string[]][] = [];
   const run = new Run(program, null, {}, () => null);
-  let settled: DescribeReply | { readonly thrown: unknown } | null = null;
-  const work = async (): Promise<DescribeReply> => {
+  const outcome = await outcomeOf(async (): Promise<Description> => {
     const module = programs.start(program, alias);
     const members = membersOf.filter((name) => typeof module[name] === 'function');
     if (program !== 'partial') {
@@ -127,21 +133,10 @@ export async function describe(
     }
     const { texts } = await settledValue(module.index, run);
     const index: Json = JSON.parse(texts.join('null'));
-    return { kind: 'described', description: { members, triggers, index }, cpuMs: cpuMs() };
-  };
-  work().then(
-    (done) => {
-      settled = done;
-    },
-    (thrown: unknown) => {
-      settled = { thrown };
-    },
-  );
-  await drained();
-  const outcome = settled as DescribeReply | { readonly thrown: unknown } | null;
-  if (outcome === null) return { kind: 'failed', failure: failureWithout(neverSettles), cpuMs: cpuMs() };
-  if (!('thrown' in outcome)) return outcome;
-  const failure = failureOf(outcome.thrown);
-  await drained();
-  return { kind: 'failed', failure, cpuMs: cpuMs() };
+    return { members, triggers, index };
+  });
+  if (outcome !== null && 'value' in outcome) {
+    return { kind: 'described', description: outcome.value, cpuMs: cpuMs() };
+  }
+  return { kind: 'failed', failure: outcome?.failure ?? failureWithout(neverSettles), cpuMs: cpuMs() };
 }

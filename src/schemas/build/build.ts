@@ -23,10 +23,9 @@ export class Build {
   /** True if the build may meet large values. */
   isLarge: boolean;
   #stepsLeft = buildStepsMax;
-  /** Null while empty, as in most builds. */
-  #lookups: Map<string, LookupQuery> | null = null;
-  #pending: Map<string, LookupQuery> | null = null;
-  #diagnostics: Map<string, Diagnostic> | null = null;
+  readonly #lookups = new Map<string, LookupQuery>();
+  readonly #pending = new Map<string, LookupQuery>();
+  readonly #diagnostics = new Map<string, Diagnostic>();
   #waitsForCode = false;
   #failure: BuildFailure | null = null;
 
@@ -52,7 +51,6 @@ export class Build {
 
   /** As `lookup`, but null while the result is not known. */
   result(query: LookupQuery): readonly StoredEntity[] | null {
-    this.#lookups ??= new Map();
     if (!this.#lookups.has(query.id) && this.#lookups.size >= lookupsPerBuildMax) {
       this.limitReached(
         query.place,
@@ -68,7 +66,6 @@ export class Build {
       for (const { isLarge } of found) if (isLarge) this.isLarge = true;
       return found;
     }
-    this.#pending ??= new Map();
     this.#pending.set(query.id, query);
     return null;
   }
@@ -98,24 +95,17 @@ export class Build {
   /** Keeps only the first finding of a kind at a place, because a schema line may fail for each of a thousand items. */
   report(diagnostic: Diagnostic): void {
     const key = `${diagnostic.kind} ${diagnostic.place}`;
-    this.#diagnostics ??= new Map();
     if (this.#diagnostics.has(key) || this.#diagnostics.size >= diagnosticsPerBuildMax) return;
     this.#diagnostics.set(key, diagnostic);
   }
 
   outcome(): BuildOutcome {
     return {
-      lookups: valuesOf(this.#lookups),
-      pending: valuesOf(this.#pending),
-      diagnostics: valuesOf(this.#diagnostics),
+      lookups: [...this.#lookups.values()],
+      pending: [...this.#pending.values()],
+      diagnostics: [...this.#diagnostics.values()],
       waitsForCode: this.#waitsForCode,
       failure: this.#failure,
     };
   }
-}
-
-const none: readonly never[] = [];
-
-function valuesOf<T>(things: ReadonlyMap<string, T> | null): readonly T[] {
-  return things === null ? none : [...things.values()];
 }

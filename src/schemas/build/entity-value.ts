@@ -27,33 +27,17 @@ export class EntityValue {
   }
 }
 
-let lastEntity: StoredEntity | null = null;
-let lastValue: EntityValue | null = null;
-
 /**
  * The same value is reused when the build of a large entity continues, so that cached data about it, such as its text, is
  * found.
  */
 const large = new WeakMap<StoredEntity, EntityValue>();
 
-/** The value is cached for one entity, because the views and items of an entity are built consecutively. */
 export function entityValue(entity: StoredEntity): EntityValue {
-  if (entity.isLarge) return largeValue(entity);
-  if (lastValue !== null && lastEntity === entity) return lastValue;
-  lastEntity = entity;
-  lastValue = new EntityValue(entity);
-  return lastValue;
-}
-
-function largeValue(entity: StoredEntity): EntityValue {
+  if (!entity.isLarge) return new EntityValue(entity);
   const known = large.get(entity) ?? new EntityValue(entity);
   large.set(entity, known);
   return known;
-}
-
-/** The value of an entity that a lookup found. */
-export function foundValue(entity: StoredEntity): EntityValue {
-  return entity.isLarge ? largeValue(entity) : new EntityValue(entity);
 }
 
 /** The fields of an entity, in the order of its JSON form. */

@@ -1,15 +1,21 @@
 /** Runs code for a build. Code restarts with the results of its lookups, so it runs once more for each round of lookups. */
-
+import { createHash } from 'node:crypto';
 import { type StoredEntity, stampText } from '../../contract/entity.ts';
 import { formatEntityId } from '../../contract/ids.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { codeAnswersCharactersMax, codeLookupRoundsMax } from '../../contract/limits.ts';
 import type { Build } from '../build/build.ts';
-import type { CodeCall, CodeReply, LookupRequest } from '../build/code-call.ts';
+import {
+  type CodeCall,
+  type CodeReply,
+  type LookupRequest,
+  type ProgramSet,
+  programName,
+} from '../build/code-call.ts';
 import { Frame } from '../language/scope.ts';
 import type { LookupQuery } from '../lookup-layout.ts';
 import { codeLookup, lookupText } from './code-lookup.ts';
-import { type CodeProgram, failurePosition, type ProgramsByName } from './program.ts';
+import { type CodeProgram, failurePosition, type ProgramsByName, programsByName } from './program.ts';
 
 export type MadeReply = Extract<CodeReply, { kind: 'made' }>;
 
@@ -18,7 +24,7 @@ const entityTexts = new WeakMap<StoredEntity, string>();
 const largeEntities = new WeakMap<StoredEntity, JsonObject>();
 
 /** JSON text of an entity for code (docs/guide/writing-schemas.md "The entity"); null while it is being made, in steps. */
-export function codeEntityText(build: Build, entity: StoredEntity): string | null {
+function codeEntityText(build: Build, entity: StoredEntity): string | null {
   const known = entityTexts.get(entity);
   if (known !== undefined) return known;
   const text = entity.isLarge === true ? largeText(build, entity) : JSON.stringify(codeEntity(entity));
@@ -48,12 +54,37 @@ function codeEntity(entity: StoredEntity): JsonObject {
   };
 }
 
-/** Runs the code of a tenant for builds. */
-export class CodeRunner {
+/** All programs of a tenant, to run for builds. */
+export class TenantCode {
+  readonly #set: ProgramSet;
+  readonly #byName: ProgramsByName;
+
   constructor(
-    private readonly set: CodeCall['set'],
-    private readonly programs: ProgramsByName,
-  ) {}
+    tenant: string,
+    readonly programs: readonly CodeProgram[],
+  ) {
+    this.#set = setOf(tenant, programs);
+    this.#byName = programsByName(programs);
+  }
+
+  ofKind(kind: CodeProgram['kind']): CodeProgram[] {
+    return this.programs.filter((program) => program.kind === kind);
+  }
+
+  /** As `run`, for the entity of the build. */
+  runForEntity(
+    build: Build,
+    program: CodeProgram,
+    task: Exclude<CodeCall['task'], 'partial'>,
+  ): MadeReply | null {
+    return this.run(
+      build,
+      program,
+      task,
+      codeEntityText(build, build.input.entity),
+      `${task} ${program.alias}`,
+    );
+  }
 
   /**
    * The result of the code for `input`. Null while a lookup or the code has not replied, or if it failed; the build records
@@ -74,7 +105,7 @@ export class CodeRunner {
     for (let round = 0; round < codeLookupRoundsMax; round += 1) {
       const beforeMs = spentMs;
       const call = () => ({
-        set: this.set,
+        set: this.#set,
         task,
         alias: program.alias,
         input,
@@ -85,7 +116,7 @@ export class CodeRunner {
       if (reply === undefined) return null;
       if (reply.kind === 'made') return this.#made(build, program, reply);
       if (reply.kind === 'failed') {
-        const place = failurePosition(this.programs, reply.failure, program);
+        const place = failurePosition(this.#byName, reply.failure, program);
         build.fail({ message: reply.failure.message, place });
         return null;
       }
@@ -119,23 +150,20 @@ export class CodeRunner {
       const found = lookupOf(build, request, program);
       const text = found === null ? null : answerText(build, found);
       if (text === null) isComplete = false;
-      else answers.set(requestText(request), text);
+      else answers.set(lookupText(request), text);
     }
     return isComplete;
   }
 }
 
-/** Builds run several times, and builds of a batch share results, so the texts of requests and results are cached. */
-const requestTexts = new WeakMap<LookupRequest, string>();
-const answerTexts = new WeakMap<readonly StoredEntity[], string>();
-
-function requestText(request: LookupRequest): string {
-  const known = requestTexts.get(request);
-  if (known !== undefined) return known;
-  const text = lookupText(request);
-  requestTexts.set(request, text);
-  return text;
+function setOf(owner: string, programs: readonly CodeProgram[]): ProgramSet {
+  const codes = programs.map(({ kind, alias, code }) => [programName(kind, alias), code] as const);
+  const id = createHash('sha256').update(JSON.stringify(codes)).digest('hex').slice(0, 32);
+  return { id, owner, programs: new Map(codes) };
 }
+
+/** Builds run several times, and builds of a batch share results, so the texts of results are cached. */
+const answerTexts = new WeakMap<readonly StoredEntity[], string>();
 
 /** JSON text of the entities that a lookup found; null while the text of one is being made. */
 function answerText(build: Build, found: readonly StoredEntity[]): string | null {

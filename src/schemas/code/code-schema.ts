@@ -1,12 +1,10 @@
 /** Wraps schemas in JavaScript in the interface of all schemas (docs/design/code-schemas.md). */
-import { createHash } from 'node:crypto';
 import { Cursor } from '../../contract/config-cursor.ts';
-import type { JsonObject } from '../../contract/json.ts';
+import { isJsonObject } from '../../contract/json.ts';
 import { actionsPerBuildMax, codeUrlsPerViewMax } from '../../contract/limits.ts';
 import { chain } from '../../lib/cooperative-yield.ts';
 import { Build } from '../build/build.ts';
 import type { BuildInput } from '../build/build-input.ts';
-import { type ProgramSet, programName } from '../build/code-call.ts';
 import { BodyWriter, ItemWriter } from '../build/view-body.ts';
 import { type PartialDraft, type Partials, reachedBy } from '../definition/definition-digest.ts';
 import { destinationWith } from '../definition/destinations.ts';
@@ -18,34 +16,11 @@ import { Needs } from '../language/definition.ts';
 import { rootFrame } from '../language/scope.ts';
 import type { FullSchema, IndexSchema, ResolvedAction, ResolvedDestination, ViewClaims } from '../schema.ts';
 import { codeLookup } from './code-lookup.ts';
-import { CodeRunner, codeEntityText, type MadeReply } from './code-run.ts';
+import type { MadeReply, TenantCode } from './code-run.ts';
 import { writeCodeValue } from './code-value.ts';
-import { type CodeProgram, programsByName } from './program.ts';
+import type { CodeProgram } from './program.ts';
 
-/** All programs of a tenant. */
-export class TenantCode {
-  readonly runner: CodeRunner;
-
-  constructor(
-    tenant: string,
-    readonly programs: readonly CodeProgram[],
-  ) {
-    const named = programsByName(programs);
-    this.runner = new CodeRunner(setOf(tenant, programs), named);
-  }
-
-  ofKind(kind: CodeProgram['kind']): CodeProgram[] {
-    return this.programs.filter((program) => program.kind === kind);
-  }
-}
-
-function setOf(owner: string, programs: readonly CodeProgram[]): ProgramSet {
-  const codes = programs.map(({ kind, alias, code }) => [programName(kind, alias), code] as const);
-  const id = createHash('sha256').update(JSON.stringify(codes)).digest('hex').slice(0, 32);
-  return { id, owner, programs: new Map(codes) };
-}
-
-export function codePartial(program: CodeProgram, { runner }: TenantCode): PartialDraft {
+export function codePartial(program: CodeProgram, code: TenantCode): PartialDraft {
   return {
     json: [program.code],
     needs: needsOf(program),
@@ -54,25 +29,19 @@ export function codePartial(program: CodeProgram, { runner }: TenantCode): Parti
       write: ({ build, self }, body) => {
         const isLarge = build.isLarge && typeof self === 'object' && self !== null;
         const input = isLarge ? (build.input.text(self) ?? null) : JSON.stringify(self);
-        const made = runner.run(build, program, 'partial', input, `partial ${program.alias} ${input}`);
+        const made = code.run(build, program, 'partial', input, `partial ${program.alias} ${input}`);
         return made === null ? body.value('null') : writeCodeValue(build, made.value, body, program);
       },
     },
   };
 }
 
-export function codeFullSchema(program: CodeProgram, { runner }: TenantCode, partials: Partials): FullSchema {
+export function codeFullSchema(program: CodeProgram, code: TenantCode, partials: Partials): FullSchema {
   const { alias, members } = program;
   // Claims and destinations are requested after the view, with the same input, so the reply is cached.
   const replies = new WeakMap<BuildInput, MadeReply | null>();
   const made = (build: Build) => {
-    const reply = runner.run(
-      build,
-      program,
-      'full',
-      codeEntityText(build, build.input.entity),
-      `full ${alias}`,
-    );
+    const reply = code.runForEntity(build, program, 'full');
     replies.set(build.input, reply);
     return reply;
   };
@@ -89,7 +58,7 @@ export function codeFullSchema(program: CodeProgram, { runner }: TenantCode, par
     makesView: members.includes('properties'),
     hasActions,
     claims: (input) => claimsOf(replyOf(input)),
-    actions: (input) => resolvedActions(input, runner, program),
+    actions: (input) => resolvedActions(input, code, program),
     destinations: hasActions ? (input) => destinationsOf(replyOf(input)) : () => [],
     build: (input) => {
       const { build } = rootFrame(input);
@@ -101,11 +70,7 @@ export function codeFullSchema(program: CodeProgram, { runner }: TenantCode, par
   };
 }
 
-export function codeIndexSchema(
-  program: CodeProgram,
-  { runner }: TenantCode,
-  partials: Partials,
-): IndexSchema {
+export function codeIndexSchema(program: CodeProgram, code: TenantCode, partials: Partials): IndexSchema {
   const { alias, file, index } = program;
   // Its errors were reported when the program was compiled.
   const at = new Cursor(file, '$.index', index, { issues: [], warnings: [] });
@@ -122,13 +87,7 @@ export function codeIndexSchema(
     build: (input) => {
       const { build } = rootFrame(input);
       const body = new ItemWriter(build);
-      const reply = runner.run(
-        build,
-        program,
-        'index',
-        codeEntityText(build, input.entity),
-        `index ${alias}`,
-      );
+      const reply = code.runForEntity(build, program, 'index');
       if (reply === null) return { fields: {}, text: null, isLarge: false, ...build.outcome() };
       const written = writeCodeValue(build, reply.value, body, program);
       // Code may write members in an order that `JSON.parse` changes.
@@ -196,10 +155,8 @@ function usablePages(urls: MadeReply['urls']): OmittedUrls & { pages: MadeReply[
   return { pages, ...(areCut ? { areCut } : {}), ...(areUnusable ? { areUnusable: true } : {}) };
 }
 
-function resolvedActions(input: BuildInput, runner: CodeRunner, program: CodeProgram): ResolvedAction[] {
-  const build = new Build(input);
-  const entity = codeEntityText(build, input.entity);
-  const reply = runner.run(build, program, 'actions', entity, `actions ${program.alias}`);
+function resolvedActions(input: BuildInput, code: TenantCode, program: CodeProgram): ResolvedAction[] {
+  const reply = code.runForEntity(new Build(input), program, 'actions');
   return (reply?.actions ?? []).slice(0, actionsPerBuildMax).flatMap(({ alias, sourceGroup, originId }) => {
     const sourceId = sourceGroup === null ? input.entity.sourceId : input.resolveSource(sourceGroup);
     return sourceId === null || originId === null ? [] : [{ alias, sourceId, originId }];
@@ -209,11 +166,5 @@ function resolvedActions(input: BuildInput, runner: CodeRunner, program: CodePro
 function destinationsOf(reply: MadeReply | null): ResolvedDestination[] {
   // The last call for a webhook counts.
   const byAlias = new Map(reply?.destinations.map(({ alias, options }) => [alias, options]));
-  return [...byAlias].map(([alias, options]) => destinationWith(alias, optionsOf(options)));
-}
-
-function optionsOf(options: unknown): JsonObject {
-  return typeof options === 'object' && options !== null && !Array.isArray(options)
-    ? (options as JsonObject)
-    : {};
+  return [...byAlias].map(([alias, options]) => destinationWith(alias, isJsonObject(options) ? options : {}));
 }

@@ -1,5 +1,6 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
-import type { Resumable } from '../../lib/cooperative-yield.ts';
+import type { Json } from '../../contract/json.ts';
+import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
 import type { PartialSchema } from '../build/build-input.ts';
 import type { BodyWriter } from '../build/view-body.ts';
 import type { LookupPlan } from '../lookup-layout.ts';
@@ -46,6 +47,11 @@ export interface DefinitionContext {
 /** A definition whose value is a number, true, false or null. */
 export function scalarDefinition(evaluate: (frame: Frame) => number | boolean | null): Definition {
   return { mayRefer: false, write: (frame, body) => body.value(String(evaluate(frame))) };
+}
+
+/** A definition whose value is copied. */
+export function copyDefinition(value: (frame: Frame) => Resumable<Json>): Definition {
+  return { mayRefer: false, write: (frame, body) => chain(value(frame), (copied) => body.copy(copied)) };
 }
 
 const writeNull: Write = (_frame, body) => body.value('null');

@@ -3,7 +3,7 @@ import type { Cursor } from '../../contract/config-cursor.ts';
 import { canonicalJson, isJsonObject, type Json } from '../../contract/json.ts';
 import { lookupResultsMax } from '../../contract/limits.ts';
 import { parseJsonNumber } from '../../lib/json-number.ts';
-import { foundValue } from '../build/entity-value.ts';
+import { entityValue } from '../build/entity-value.ts';
 import { isOperator, type PropertyMatchName, propertyMatches } from '../filter/condition-operators.ts';
 import { type FilterNode, QueryValues } from '../filter/node.ts';
 import { FilterParser } from '../filter/parser.ts';
@@ -42,7 +42,7 @@ export function compileLookup(at: Cursor, context: DefinitionContext): (frame: F
     top: compileTop(at.member('top'), context.scope),
   });
   context.needs.lookupPlans.push(lookup.plan);
-  return (frame) => frame.build.lookup(lookup.query(frame)).map(foundValue);
+  return (frame) => frame.build.lookup(lookup.query(frame)).map(entityValue);
 }
 
 function writtenText({ json }: Cursor): string {

@@ -4,6 +4,7 @@ import { chain, type Resumable, repeat } from '../../lib/cooperative-yield.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
 import { compilePath } from '../json-path/json-path.ts';
 import {
+  copyDefinition,
   type Definition,
   type DefinitionContext,
   nullDefinition,
@@ -33,7 +34,7 @@ export function compileArray(at: Cursor, context: DefinitionContext): Definition
   const variable = readVariable(at.member('var'));
   const items = at.member('items');
   if (items.isAbsent)
-    return { mayRefer: false, write: whole === null ? writeList(list, writeCopy) : writeWhole(whole) };
+    return whole === null ? { mayRefer: false, write: writeList(list, writeCopy) } : copyDefinition(whole);
   const item = context.inner(items, context.scope.inside(variable, isLookup));
   return {
     mayRefer: item.mayRefer,
@@ -51,10 +52,6 @@ function followed(write: Write): WriteElement {
     body.enter(`[${index}]`);
     return chain(write(frame, body), () => body.leave());
   };
-}
-
-function writeWhole(whole: NonNullable<ArrayInput['whole']>): Write {
-  return (frame, body) => body.copy(whole(frame));
 }
 
 function writeList(list: ArrayInput['list'], write: WriteElement): Write {

@@ -10,6 +10,7 @@ import { memberStep } from '../../lib/text-position.ts';
 import type { BodyWriter } from '../build/view-body.ts';
 import { compilePath, type PathSelector } from '../json-path/json-path.ts';
 import {
+  copyDefinition,
   type Definition,
   type DefinitionContext,
   nullDefinition,
@@ -25,8 +26,7 @@ export function compileObject(at: Cursor, context: DefinitionContext): Definitio
   const properties = at.member('properties');
   const [name, ...rest] = properties.names();
   if (name !== '*' || rest.length > 0) return compileProperties(properties, context);
-  const value = compileStar(properties.member('*'), context.scope);
-  return { mayRefer: false, write: (frame, body) => chain(value(frame), (selected) => body.copy(selected)) };
+  return copyDefinition(compileStar(properties.member('*'), context.scope));
 }
 
 /**
@@ -155,8 +155,7 @@ function writeStar(value: Json, own: ReadonlySet<string>, mark: string, body: Bo
  */
 export function compileDynamic(at: Cursor, { scope }: DefinitionContext): Definition {
   if (at.object(dynamicShape) === null) return nullDefinition;
-  const value = compileDynamicValue(at, scope);
-  return { mayRefer: false, write: (frame, body) => chain(value(frame), (selected) => body.copy(selected)) };
+  return copyDefinition(compileDynamicValue(at, scope));
 }
 
 /** True for a dynamic definition without a `type`. */

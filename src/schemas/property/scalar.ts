@@ -3,6 +3,7 @@ import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Json } from '../../contract/json.ts';
 import { parseJsonNumber, roundNumber, roundText } from '../../lib/json-number.ts';
 import {
+  copyDefinition,
   type Definition,
   type DefinitionContext,
   nullDefinition,
@@ -33,11 +34,7 @@ export function compileShorthand(at: Cursor, { scope }: DefinitionContext): Defi
 
 /** A plain string in a place that accepts any value: if the whole string is one hole, the value keeps its type. */
 export function compileAnyValue(at: Cursor, { scope }: DefinitionContext): Definition {
-  const { value } = compileField(at, scope);
-  return {
-    mayRefer: false,
-    write: (frame, body) => body.copy(value(frame)),
-  };
+  return copyDefinition(compileField(at, scope).value);
 }
 
 function textDefinition({ constant, text }: Pick<Expression, 'constant' | 'text'>): Definition {

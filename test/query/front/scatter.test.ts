@@ -63,7 +63,7 @@ test('scatter: a partition that two workers answer for is counted once', async (
   const [owner, former] = cluster.workers;
   if (owner === undefined || former === undefined) throw new Error('two workers');
   // It has partition 0 by an expired lease and has not noticed.
-  const commits = owner.shards.applied(0) ?? 0;
+  const commits = owner.shards.held.applied(0) ?? 0;
   await former.shards.open(0, 0, commits);
   const own = former.covered;
   former.covered = () => new Map([...own(), [0, 0]]);
@@ -79,7 +79,7 @@ test('scatter: a worker whose shards have more than it covers does not answer', 
   await cluster.write(things, numbered(50));
   const [first, second] = cluster.workers;
   if (first === undefined || second === undefined) throw new Error('two workers');
-  await second.shards.open(0, 9, first.shards.applied(0) ?? 0);
+  await second.shards.open(0, 9, first.shards.held.applied(0) ?? 0);
   const looks = second.looks;
   const answer = totalOf(cluster);
   await until('the worker has seen the query', () => second.looks > looks);

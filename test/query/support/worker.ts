@@ -41,7 +41,7 @@ export class TestWorker {
   covered: () => ReadonlyMap<number, number> = () =>
     new Map(
       [...this.#leases]
-        .filter(([partition]) => this.shards.applied(partition) !== null)
+        .filter(([partition]) => this.shards.held.applied(partition) !== null)
         .map(([partition, { epoch }]) => [partition, epoch]),
     );
 

@@ -117,7 +117,7 @@ test('shard set: has exactly the last state after a load with concurrent changes
       await opened;
       assert.equal(isOpen, true);
       assert.deepEqual(stateOf(shards), textsOf(owner.model));
-      assert.equal(shards.applied(0), owner.commits);
+      assert.equal(shards.held.applied(0), owner.commits);
       await store.close();
     }),
     { numRuns: runCount },
@@ -140,8 +140,8 @@ test('shard set: reports the progress of a partition that loads, and answers fro
   while (isLoading) {
     assert.ok((shards.live(itemIndexField(things))?.shard.size ?? 0) >= 10);
     answers += 1;
-    assert.equal(shards.applied(1), null);
-    const [load] = shards.loading;
+    assert.equal(shards.held.applied(1), null);
+    const [load] = shards.held.loading;
     if (load !== undefined && load.total > 0) progress.push(load.done / load.total);
     await setImmediate();
   }
@@ -152,7 +152,7 @@ test('shard set: reports the progress of a partition that loads, and answers fro
     progress,
     [...progress].sort((a, b) => a - b),
   );
-  assert.deepEqual(shards.loading, []);
+  assert.deepEqual(shards.held.loading, []);
   assert.equal(stateOf(shards).size, 8010);
 });
 
@@ -160,9 +160,9 @@ test('shard set: summarizes what many partitions wait for in one line', async ()
   const store = await redis.openEmptyStore(16);
   const shards = new ShardSet(store, new AutoFields(store), plain);
   const opened = Promise.all(Array.from({ length: 16 }, (_, partition) => shards.open(partition, 1, 0)));
-  assert.deepEqual(shards.waitingFor, ['index items of partition 0: 0 of 0, then those of 15 more']);
+  assert.deepEqual(shards.held.waitingFor, ['index items of partition 0: 0 of 0, then those of 15 more']);
   await opened;
-  assert.deepEqual(shards.waitingFor, []);
+  assert.deepEqual(shards.held.waitingFor, []);
 });
 
 test('shard set: a partition closed while it loads leaves no items, and can be reopened immediately', async () => {
@@ -184,7 +184,7 @@ test('shard set: a partition closed while it loads leaves no items, and can be r
   shards.close(0);
   await until('its items are gone', () => stateOf(shards).size === 0);
   await first;
-  assert.equal(shards.held.size, 0);
+  assert.deepEqual([...shards.held], []);
 });
 
 test('shard set: closing a partition keeps the items of the others', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
+import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import type { CodeProgram } from '../../../src/schemas/code/program.ts';
 import { compileSchemas } from '../../../src/schemas/compile.ts';
 import { type PartialDraft, reachablePartials } from '../../../src/schemas/definition/definition-digest.ts';
@@ -71,7 +72,8 @@ test('definition digest: a schema knows the source groups that it and its partia
     ...{ triggers: [], index: null, partials: [], lookups: [], names: [] },
   };
   const none = { sourceGroups: [], schemas: new Map(), partials: new Map(), indexes: new Map() };
-  assert.equal(compileSchemas({ ...none, code: [program] }).schemas.get('c')?.sourceGroups, null);
+  const compiled = runSync(compileSchemas({ ...none, code: [program] }));
+  assert.equal(compiled.schemas.get('c')?.sourceGroups, null);
 });
 
 function needsOf(partials: readonly string[], anyPartial = false): Needs {

@@ -4,7 +4,7 @@ import type { ConfigIssue, Diagnostic } from '../../../src/contract/diagnostic.t
 import type { StoredEntity } from '../../../src/contract/entity.ts';
 import { formatViewId } from '../../../src/contract/ids.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { finish } from '../../../src/lib/cooperative-yield.ts';
+import { finish, runSync } from '../../../src/lib/cooperative-yield.ts';
 import { Build } from '../../../src/schemas/build/build.ts';
 import type { BuildInput } from '../../../src/schemas/build/build-input.ts';
 import type { ReferencePiece, ViewBody } from '../../../src/schemas/build/build-outcome.ts';
@@ -76,12 +76,13 @@ export function compileWithIssues(texts: SchemaTexts): { compiled: CompiledSchem
         new Cursor(`${folder}/${alias}.json`, '$', json, findings),
       ]),
     );
-  const compiled = compileSchemas({
+  const sources = {
     sourceGroups: ['cms'],
     schemas: files('schemas', texts.schemas),
     partials: files('partials', texts.partials),
     indexes: files('indexes', texts.indexes),
-  });
+  };
+  const compiled = runSync(compileSchemas(sources));
   return { compiled, issues: findings.issues };
 }
 

@@ -10,7 +10,7 @@ import { mergeAnswers } from '../../../src/search/merge-answers.ts';
 import type { IndexItem } from '../../../src/search/shard/doc-table.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
 import { runs } from '../../support/runs.ts';
-import { queryOf } from '../support/checks.ts';
+import { closedTo, queryOf } from '../support/checks.ts';
 import { naiveQuery } from '../support/naive.ts';
 import { naiveMarked } from '../support/naive-highlight.ts';
 import { rulesOf } from '../support/naive-search.ts';
@@ -154,7 +154,7 @@ test('shards: search with languages, folding and synonyms finds the same as a sc
         }
         for (const one of searches) {
           const body = { search: one, pagination: { pageSize: 100 } };
-          const checked = queryOf(body, { fields, isOpen: false, isSchemaAlias: null });
+          const checked = queryOf(body, closedTo(fields));
           const query = withStats(shards, checked);
           const answer = runSync(
             mergeAnswers(
@@ -180,7 +180,7 @@ test('shards: the words that such a search found are highlighted', () => {
     fc.property(texts, text, search, (rule, value, one) => {
       const shard = new Shard({ fields, texts: rule });
       const body = { search: one, highlight: { fields: ['title'], before: '[', after: ']' } };
-      const query = queryOf(body, { fields, isOpen: false, isSchemaAlias: null });
+      const query = queryOf(body, closedTo(fields));
       const highlighter = Highlighter.of(query, (field) => shard.analyzerOf(field));
       const bytes = Buffer.from(JSON.stringify({ title: value }));
       // A blank value is not a search.
@@ -206,7 +206,7 @@ test('shards: later pages keep their order while items come and go, because the 
         const put = (id: string, own: JsonObject) =>
           shard.upsert({ partition: 0, sourceId: 's', originId: id, updatedAtMs: 1, fields: own });
         for (const [at, own] of made.entries()) put(String(at), own);
-        const query = queryOf({ search: one }, { fields, isOpen: false, isSchemaAlias: null });
+        const query = queryOf({ search: one }, closedTo(fields));
         const { search: asked } = query;
         // A blank value is not a search.
         if (asked === null) return;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ExactSum, nearestDouble, wholeOfUnits } from '../../../src/search/facets/exact-sum.ts';
+import { unitsOf } from '../support/naive-facets.ts';
 
 const double = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }),
@@ -18,16 +19,6 @@ const double = fc.oneof(
     2 ** 53,
   ),
 );
-
-/** A double in units of 2^-1074, by definition. */
-function unitsOf(value: number): bigint {
-  let [mantissa, exponent] = [value, 0];
-  while (!Number.isInteger(mantissa)) {
-    mantissa *= 2;
-    exponent -= 1;
-  }
-  return BigInt(mantissa) << BigInt(1074 + exponent);
-}
 
 function sumOf(values: readonly number[]): bigint {
   const sum = new ExactSum();

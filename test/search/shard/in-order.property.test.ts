@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { checkQuery } from '../../../src/search/check/query.ts';
 import type { CheckedQuery } from '../../../src/search/checked-query.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import type { IndexItem } from '../../../src/search/shard/doc-table.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
 import { scansPerSort } from '../../../src/search/sort/sorted-docs.ts';
 import { runs } from '../../support/runs.ts';
+import { closedTo, queryOf } from '../support/checks.ts';
 import { naiveQuery } from '../support/naive.ts';
 
 const runCount = runs(300);
@@ -70,11 +70,7 @@ const query: fc.Arbitrary<JsonObject> = fc.constantFrom(...numbers).chain((field
   }) as fc.Arbitrary<JsonObject>;
 });
 
-function checked(body: JsonObject): CheckedQuery {
-  const result = checkQuery(body, { fields: types, isOpen: false, isSchemaAlias: null });
-  assert.ok(result.ok, result.ok ? '' : result.errors.join('\n'));
-  return result.query;
-}
+const rules = closedTo(types);
 
 /** Scans until the sorted order that the query can use is due. */
 function wear(shard: Shard, query: CheckedQuery): void {
@@ -99,7 +95,7 @@ test('in order: pages of numbers in their order equal those of a scan, however t
           shard.remove('s', left);
           items.delete(left);
           const expected = naiveQuery([...items.values()], types, body);
-          const asked = checked(body);
+          const asked = queryOf(body, rules);
           const [{ field = '' } = {}] = asked.sort;
           if (!ordered.has(field)) wear(shard, asked);
           ordered.add(field);
@@ -142,8 +138,8 @@ test('in order: a page of thousands of numbers is found while many of them chang
     const sort = [{ field: 'double', order: round % 2 === 0 ? 'asc' : 'desc' }];
     const body = { filters: { and: bounds }, sort, pagination: { pageSize: 25 } };
     const expected = naiveQuery([...items.values()], types, body);
-    wear(shard, checked(body));
-    const answer = shard.query(checked(body));
+    wear(shard, queryOf(body, rules));
+    const answer = shard.query(queryOf(body, rules));
     assert.equal(answer.total, expected.total);
     assert.deepEqual(
       answer.rows.map(({ place }) => place.originId),

@@ -2,22 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { JsonObject } from '../../../src/contract/json.ts';
 import { type Steps, workBudget } from '../../../src/lib/cooperative-yield.ts';
-import { checkQuery } from '../../../src/search/check/query.ts';
-import type { CheckedQuery } from '../../../src/search/checked-query.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
 import type { ShardAnswer } from '../../../src/search/shard-answer.ts';
 import { runs } from '../../support/runs.ts';
 import { allTypes, item, query } from '../support/arbitraries.ts';
+import { queryOf } from '../support/checks.ts';
 
 const runCount = runs(200);
-
-function checked(body: JsonObject): CheckedQuery {
-  const result = checkQuery(body, { fields: allTypes, isOpen: false, isSchemaAlias: null });
-  assert.ok(result.ok, result.ok ? '' : result.errors.join('\n'));
-  return result.query;
-}
 
 /** Runs all of them one step at a time, in a given order. @returns their answers, null for those that were abandoned */
 function inTurns(all: readonly Steps<ShardAnswer>[], order: readonly number[], left: number) {
@@ -65,7 +57,7 @@ test('pauses: queries that pause at every step, some of them abandoned, return t
         for (const each of items) for (const shard of shards) shard.upsert(each);
         const [paused1, plain] = shards;
         assert.ok(paused1 !== undefined && plain !== undefined);
-        const queries = bodies.map(checked);
+        const queries = bodies.map((body) => queryOf(body));
         workBudget.unitsPerClockCheck = unitsPerClockCheck;
         const expected = queries.map((each) => textOf(plain.query(each, 2)));
         workBudget.unitsPerClockCheck = 1;
@@ -123,7 +115,7 @@ test('pauses: a shard whose tables grow in steps equals one that grew without a 
           workBudget.unitsPerClockCheck = unitsPerClockCheck;
           plain.upsert(copy);
         }
-        for (const each of bodies.map(checked)) {
+        for (const each of bodies.map((body) => queryOf(body))) {
           assert.equal(textOf(slow.query(each, 2)), textOf(plain.query(each, 2)));
         }
       },

@@ -17,16 +17,17 @@ import { FieldText } from '../../../src/search/text/field-text.ts';
 import { WordSearch } from '../../../src/search/text/matching-terms.ts';
 import { runs } from '../../support/runs.ts';
 import { allTypes, changes, query } from '../support/arbitraries.ts';
+import { queryOf } from '../support/checks.ts';
 import { setOf } from '../support/matchers.ts';
 import { searchIn } from '../support/searches.ts';
-import { applyTo, checked, withStats } from '../support/shards.ts';
+import { applyTo, withStats } from '../support/shards.ts';
 
 test('pending searches: changes between the rounds of a search count', () => {
   fc.assert(
     fc.property(changes, changes, query, fc.boolean(), (before, between, body, hasOperators) => {
       const [asked, fresh] = [1, 2].map(() => [1, 2].map(() => new Shard({ fields: allTypes })));
       const search = { ...Object(body.search ?? { field: 'text', value: 'a' }), prefix: true };
-      const first = checked({ ...body, search: { ...search, operators: hasOperators } });
+      const first = queryOf({ ...body, search: { ...search, operators: hasOperators } });
       for (const change of before) for (const shards of [asked, fresh]) applyTo(shards ?? [], change);
       const second = withStats(asked ?? [], first);
       for (const change of between) for (const shards of [asked, fresh]) applyTo(shards ?? [], change);
@@ -49,7 +50,7 @@ test('pending searches: a sweep in progress continues after a partition without 
     for (let number = 0; number < 1025; number += 1) first?.remove('s', `o${number}`);
     second?.upsert(itemOf(2000, 'common'));
   }
-  const first = checked({ search: { field: 'text', value: 'commom' } });
+  const first = queryOf({ search: { field: 'text', value: 'commom' } });
   const second = withStats(asked ?? [], first);
   for (const shard of [...(asked ?? []), ...(fresh ?? [])]) runSync(shard.dropPartition(7));
   assert.equal(asked?.[0]?.query(second).total, 200);

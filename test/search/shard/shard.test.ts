@@ -2,18 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { runSync } from '../../../src/lib/cooperative-yield.ts';
-import { checkQuery } from '../../../src/search/check/query.ts';
 import type { CheckedQuery } from '../../../src/search/checked-query.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import type { IndexItem } from '../../../src/search/shard/doc-table.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
 import type { ShardAnswer } from '../../../src/search/shard-answer.ts';
+import { closedTo, queryOf } from '../support/checks.ts';
 import { naiveScorer } from '../support/naive-search.ts';
 
 function checked(fields: ReadonlyMap<string, FieldType>, body: Json): CheckedQuery {
-  const result = checkQuery(body, { fields, isOpen: true, isSchemaAlias: null });
-  assert.ok(result.ok);
-  return result.query;
+  return queryOf(body, { ...closedTo(fields), isOpen: true });
 }
 
 function itemOf(originId: string, fields: JsonObject, partition = 0): IndexItem {

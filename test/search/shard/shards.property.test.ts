@@ -7,7 +7,8 @@ import { Shard } from '../../../src/search/shard/shard.ts';
 import type { RowPlace } from '../../../src/search/shard-answer.ts';
 import { runs } from '../../support/runs.ts';
 import { allTypes, changes, item, partitionOf, query } from '../support/arbitraries.ts';
-import { applyTo, applyToMap, ask, assertAsScan, checked } from '../support/shards.ts';
+import { queryOf } from '../support/checks.ts';
+import { applyTo, applyToMap, ask, assertAsScan } from '../support/shards.ts';
 
 const runCount = runs(300);
 
@@ -48,7 +49,7 @@ test('shards: pages that continue after the last row of the previous one add up 
       (items, body, count, pageSize) => {
         const shards = Array.from({ length: count }, () => new Shard({ fields: allTypes }));
         for (const each of items) applyTo(shards, { kind: 'upsert', item: each });
-        const whole = checked({ ...body, pagination: { pageSize: 1000 } });
+        const whole = queryOf({ ...body, pagination: { pageSize: 1000 } });
         const expected = ask(shards, whole, 1000).rows.map(({ place }) => place);
         const paged: RowPlace[] = [];
         let after: RowPlace | null = null;
@@ -77,7 +78,7 @@ test('shards: a field that is added later is found in items that already had it'
         for (const each of items) for (const shard of [early, late]) shard.upsert(each);
         for (const [name, type] of allTypes) runSync(late.learnField(name, type));
         for (const body of bodies) {
-          const asked = checked(body);
+          const asked = queryOf(body);
           assert.deepEqual(JSON.stringify(late.query(asked)), JSON.stringify(early.query(asked)));
         }
       },

@@ -7,6 +7,10 @@ import { allTypes } from './arbitraries.ts';
 export const closed = { fields: allTypes, isOpen: false, isSchemaAlias: (alias: string) => alias === 'page' };
 export const open = { fields: allTypes, isOpen: true, isSchemaAlias: null };
 
+export function closedTo(fields: QueryRules['fields']): QueryRules {
+  return { fields, isOpen: false, isSchemaAlias: null };
+}
+
 export function errorsOf(body: Json, rules: QueryRules = closed): readonly string[] {
   const result = checkQuery(body, rules);
   return result.ok ? [] : result.errors;

@@ -83,7 +83,7 @@ function startOf(interval: string, epochMs: number): string {
 const unit = 2n ** 1074n;
 
 /** A double in units of 2^-1074, by definition. */
-function unitsOf(value: Num): bigint {
+export function unitsOf(value: Num): bigint {
   if (typeof value === 'bigint') return value * unit;
   let [mantissa, exponent] = [value, 0];
   while (!Number.isInteger(mantissa)) {

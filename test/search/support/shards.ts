@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../../src/contract/json.ts';
 import { runSync } from '../../../src/lib/cooperative-yield.ts';
-import { checkQuery } from '../../../src/search/check/query.ts';
 import { type CheckedQuery, populationsOf } from '../../../src/search/checked-query.ts';
 import { Decision } from '../../../src/search/distinct/decision.ts';
 import { CountSum, sharedNeeds } from '../../../src/search/facets/merge.ts';
@@ -17,13 +16,8 @@ import type { IndexItem } from '../../../src/search/shard/doc-table.ts';
 import type { Shard } from '../../../src/search/shard/shard.ts';
 import type { RowPlace, ShardAnswer, ShownRow } from '../../../src/search/shard-answer.ts';
 import { allTypes, type Change, partitionOf } from './arbitraries.ts';
+import { queryOf } from './checks.ts';
 import { naiveQuery } from './naive.ts';
-
-export function checked(body: JsonObject): CheckedQuery {
-  const result = checkQuery(body, { fields: allTypes, isOpen: false, isSchemaAlias: null });
-  assert.ok(result.ok, result.ok ? '' : result.errors.join('\n'));
-  return result.query;
-}
 
 export function applyTo(shards: readonly Shard[], change: Change): void {
   if (change.kind === 'dropPartition') {
@@ -133,7 +127,7 @@ export function assertAsScan(
   facetGroupsMax: number,
 ): void {
   const expected = naiveQuery([...items.values()], allTypes, body);
-  const answer = ask(shards, checked(body), facetGroupsMax);
+  const answer = ask(shards, queryOf(body), facetGroupsMax);
   assert.equal(answer.total, expected.total);
   assert.deepEqual(
     answer.rows.map(({ place, score, updatedAtMs, fieldsBytes }) => [

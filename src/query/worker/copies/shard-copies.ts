@@ -106,7 +106,7 @@ export class ShardCopies implements AnsweringShards {
   get waitingFor(): string[] {
     const copy = this.#group === null ? undefined : this.#copies.get(this.#group);
     if (copy === undefined) return ['its group of partitions'];
-    return copy.isReady ? [] : copy.shards.waitingFor;
+    return copy.isReady ? [] : copy.shards.held.waitingFor;
   }
 
   /** Number of partitions with copies here. */

@@ -87,14 +87,14 @@ export class ShardCopy {
 
   /** True if all its partitions are loaded. */
   get isReady(): boolean {
-    return this.partitions.every((partition) => this.shards.applied(partition) !== null);
+    return this.partitions.every((partition) => this.shards.held.applied(partition) !== null);
   }
 
   /** Number of received commits that are not completely applied yet, of all its partitions. */
   get commitsBehind(): number {
     return this.partitions.reduce((sum, partition) => {
-      const applied = this.shards.applied(partition);
-      return applied === null ? sum : sum + Math.max(0, this.shards.shows(partition) - applied);
+      const applied = this.shards.held.applied(partition);
+      return applied === null ? sum : sum + Math.max(0, this.shards.held.shows(partition) - applied);
     }, 0);
   }
 

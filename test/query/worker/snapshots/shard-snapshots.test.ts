@@ -25,8 +25,8 @@ import { AutoFields } from '../../../../src/store/entities/auto-fields.ts';
 import { indexName, keys } from '../../../../src/store/keys.ts';
 import { sourceField } from '../../../../src/store/scopes.ts';
 import type { Store } from '../../../../src/store/store.ts';
+import { queryOf } from '../../../search/support/checks.ts';
 import { searchIn } from '../../../search/support/searches.ts';
-import { checked } from '../../../search/support/shards.ts';
 import { TestRedis } from '../../../support/redis.ts';
 import { until } from '../../../support/until.ts';
 import { configurationOf, environment, type IndexFields, sourceId, tenantOf } from '../../support/site.ts';
@@ -165,7 +165,7 @@ class Worker {
 
   async stop(): Promise<void> {
     this.shards.keepAll();
-    for (const partition of [...this.shards.held.keys()]) this.shards.close(partition);
+    for (const [partition] of [...this.shards.held]) this.shards.close(partition);
     await this.snapshots.close(this.shards, performance.now() + 10_000);
     this.host.running.delete(this.id);
   }
@@ -179,10 +179,11 @@ class Worker {
   /** It answers like a scan of the items of its partitions. */
   assertAnswers(): void {
     const { live, host } = this;
-    const mine = [...host.model].filter(([originId]) => this.shards.held.has(host.partitionOf(originId)));
+    const isMine = (originId: string) => this.shards.held.get(host.partitionOf(originId)) !== undefined;
+    const mine = [...host.model].filter(([originId]) => isMine(originId));
     assert.equal(live?.canAnswer ?? true, true);
     assert.equal(live?.shard.size ?? 0, mine.length);
-    const everything = { ...checked({ sort: [{ field: '_originId' }] }), pageSize: 10_000 };
+    const everything = { ...queryOf({ sort: [{ field: '_originId' }] }), pageSize: 10_000 };
     const rows = live?.shard.query(everything).rows ?? [];
     const sorted = mine.sort(([a], [b]) => (a < b ? -1 : 1));
     assert.deepEqual(

@@ -18,8 +18,9 @@ import type { IndexItem } from '../../../../src/search/shard/doc-table.ts';
 import { Shard } from '../../../../src/search/shard/shard.ts';
 import { SnapshotDamagedError } from '../../../../src/search/snapshot/parts.ts';
 import { allTypes, type Change, changes, query } from '../../../search/support/arbitraries.ts';
+import { queryOf } from '../../../search/support/checks.ts';
 import { searchIn } from '../../../search/support/searches.ts';
-import { applyTo, applyToMap, assertAsScan, checked } from '../../../search/support/shards.ts';
+import { applyTo, applyToMap, assertAsScan } from '../../../search/support/shards.ts';
 import { runs } from '../../../support/runs.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'millrace-snapshots-'));
@@ -134,7 +135,7 @@ test('snapshot file: unchanged items are taken from the snapshot, after thousand
   for (let number = 0; number < 6_000; number += 1) {
     const filters = { and: [{ field: 'keyword[]', operator: 'equals', value: 'r1' }] };
     const search = searchIn('text', `w${number}`, { literal: true });
-    const { total } = again.query({ ...checked({ filters }), search });
+    const { total } = again.query({ ...queryOf({ filters }), search });
     const item = items.get(`o${number}`);
     assert.equal(total, item?.updatedAtMs === 1 ? 1 : 0, `o${number}`);
   }
