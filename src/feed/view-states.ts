@@ -6,7 +6,7 @@ import type { LogReader } from '../store/change-log/entries.ts';
 import type { LoggedView } from '../store/change-log/logged-views.ts';
 import { readRemovedViews } from '../store/change-log/reported-views.ts';
 import { type ClaimOfView, readService, type ServiceState } from '../store/change-log/served.ts';
-import { readProcessed } from '../store/derived/processed.ts';
+import { readProcessedOf } from '../store/derived/processed.ts';
 import type { Destination, FormerClaim, ProcessedRecord } from '../store/derived/processed-record.ts';
 import type { EnvironmentScope } from '../store/scopes.ts';
 import type { Store } from '../store/store.ts';
@@ -122,7 +122,7 @@ async function readClaimants(
   log: LogReader,
   views: readonly LoggedView[],
 ): Promise<[LoggedView, Claimant | null][]> {
-  const records = await readRecords(store, log.scope, views);
+  const records = await readProcessedOf(store, log.scope.tenant, views);
   const found = views.map((view, at) => presentClaimant(view, records[at] ?? null, log.scope));
   const gone = views.filter((_, at) => found[at] === null);
   const removed = new Map<LoggedView, Claimant>();
@@ -148,33 +148,6 @@ async function readClaimants(
     }),
   );
   return views.map((view, at) => [view, found[at] ?? removed.get(view) ?? null]);
-}
-
-async function readRecords(
-  store: Store,
-  { tenant }: EnvironmentScope,
-  views: readonly LoggedView[],
-): Promise<(ProcessedRecord | null)[]> {
-  const records = new Map<string, ProcessedRecord | null>();
-  const nameOf = ({ sourceId, originId }: EntityRef) => `${sourceId}:${originId}`;
-  const entities = [...new Map(views.map((view) => [nameOf(view), view])).values()];
-  const groups = groupBy(
-    entities,
-    ({ sourceId, originId }) => `${store.partitions.ofEntity(sourceId, originId)}:${sourceId}`,
-  );
-  await Promise.all(
-    [...groups.values()].map(async (group) => {
-      const [first] = group;
-      if (first === undefined) return;
-      const tag = store.partitions.tag(store.partitions.ofEntity(first.sourceId, first.originId));
-      const originIds = group.map(({ originId }) => originId);
-      const found = await readProcessed(store, tag, tenant, first.sourceId, originIds);
-      group.forEach((view, at) => {
-        records.set(nameOf(view), found[at] ?? null);
-      });
-    }),
-  );
-  return views.map((view) => records.get(nameOf(view)) ?? null);
 }
 
 function presentClaimant(

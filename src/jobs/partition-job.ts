@@ -21,26 +21,20 @@ export interface JobContext {
   readonly pace: PacedPortions;
 }
 
-export class PartitionJob<Task extends PartitionTask, Progress extends object> {
-  readonly partition: number;
-  readonly tag: string;
-  readonly waits: RebuildWaits;
+/** A job with progress, which goes at the common rate. */
+export class PacedJob<Task, Progress extends object> {
   readonly signal: AbortSignal;
   readonly task: Task;
   #progress: Progress;
   #savedMs = performance.now();
 
   constructor(
-    private readonly context: JobContext,
+    private readonly pace: PacedPortions,
     private readonly run: JobRun<Task, Progress>,
     beginning: Progress,
   ) {
-    const { store } = context;
     this.task = run.task;
     this.signal = run.signal;
-    this.partition = run.task.partition;
-    this.tag = store.partitions.tag(this.partition);
-    this.waits = new RebuildWaits(store, this.partition, run.signal);
     this.#progress = run.progress ?? beginning;
   }
 
@@ -54,7 +48,7 @@ export class PartitionJob<Task extends PartitionTask, Progress extends object> {
    * @throws AbortError, StoreUnavailableError
    */
   nextPortion(): Promise<number> {
-    return this.context.pace.next(this.signal);
+    return this.pace.next(this.signal);
   }
 
   /** Updates the progress without saving it. */
@@ -74,6 +68,26 @@ export class PartitionJob<Task extends PartitionTask, Progress extends object> {
     this.update(change);
     this.#savedMs = performance.now();
     await this.run.save(this.#progress);
+  }
+}
+
+export class PartitionJob<Task extends PartitionTask, Progress extends object> extends PacedJob<
+  Task,
+  Progress
+> {
+  readonly partition: number;
+  readonly tag: string;
+  readonly waits: RebuildWaits;
+
+  constructor(
+    private readonly context: JobContext,
+    run: JobRun<Task, Progress>,
+    beginning: Progress,
+  ) {
+    super(context.pace, run, beginning);
+    this.partition = run.task.partition;
+    this.tag = context.store.partitions.tag(this.partition);
+    this.waits = new RebuildWaits(context.store, this.partition, run.signal);
   }
 
   /**

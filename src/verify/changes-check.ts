@@ -108,7 +108,7 @@ function placesOf({ turn, store }: TurnState, { builder, result, failure }: Outp
 }
 
 export function requestReferences(state: TurnState, output: Output): void {
-  for (const { key, member } of placesOf(state, output)) state.stored.requestMember(key, member);
+  for (const { key, member } of placesOf(state, output)) state.stored.requestField(key, member);
 }
 
 export function checkReferences(state: TurnState, output: Output): Finding[] {
@@ -134,7 +134,7 @@ function checkRecordedReferences({ turn, former }: TurnState, { builder, result 
 
 function checkReferrers(state: TurnState, output: Output): Finding[] {
   return placesOf(state, output)
-    .filter(({ key, member }) => !state.stored.hasMember(key, member))
+    .filter(({ key, member }) => state.stored.field(key, member) === null)
     .map(({ target: { alias, originId } }) =>
       finding(
         outputSubject(state.turn, output.builder),

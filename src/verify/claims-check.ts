@@ -5,18 +5,16 @@
 
 import { outputKey } from '../actors/batch/builder.ts';
 import type { Output } from '../actors/batch/output.ts';
-import { claimsOf, formerClaims, sameClaim } from '../actors/batch/view-claims.ts';
+import { claimsOfOutput, sameClaim } from '../actors/batch/view-claims.ts';
 import { claimKey, type ProcessedClaim } from '../store/derived/processed-record.ts';
 import { type Finding, finding, outputSubject } from './finding.ts';
 import type { TurnState } from './turn-state.ts';
 
 /** The claims that this view of the entity should have, with ages from the record. */
-export function expectedClaims({ turn, former }: TurnState, output: Output): ProcessedClaim[] {
-  const { result, builder } = output;
+export function expectedClaims({ former }: TurnState, output: Output): readonly ProcessedClaim[] {
   // A view that fails to build keeps its previous claims.
-  if (output.failure !== null) return [...(former.get(outputKey(builder))?.claims ?? [])];
-  if (result.kind !== 'view' || turn.entity === null) return [];
-  return claimsOf(turn.entity, result.claims, formerClaims(turn, builder), turn.urlForm);
+  if (output.failure !== null) return former.get(outputKey(output.builder))?.claims ?? [];
+  return claimsOfOutput(output);
 }
 
 export function requestClaims(state: TurnState, output: Output, claims: readonly ProcessedClaim[]): void {

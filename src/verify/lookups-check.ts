@@ -56,7 +56,7 @@ function indexEntriesText(indexEntries: readonly IndexEntries[]): string {
 export function requestDependents({ store, stored, turn }: TurnState, output: Output): void {
   for (const [sourceId, lookupKey] of output.dependsOn) {
     const { dependents } = redisKeysOf(store, { tenant: turn.tenant, sourceId, lookupKey });
-    stored.requestMember(dependents, output.dependent);
+    stored.requestField(dependents, output.dependent);
   }
 }
 
@@ -71,7 +71,7 @@ export function checkDependents({ store, stored, turn, former }: TurnState, outp
       : [finding(subject, 'has other lookup keys in its record than it reads', remembered, expected)];
   for (const [sourceId, lookupKey] of output.dependsOn) {
     const { dependents } = redisKeysOf(store, { tenant: turn.tenant, sourceId, lookupKey });
-    if (stored.hasMember(dependents, output.dependent)) continue;
+    if (stored.field(dependents, output.dependent) !== null) continue;
     const shown = JSON.stringify(lookupKey);
     findings.push(finding(subject, `would not be rebuilt after a change under the lookup key ${shown}`));
   }

@@ -25,9 +25,11 @@ export async function checkRoutes(store: Store, targets: readonly RouteTarget[])
       const fields = group.map(({ field }) => field);
       const records = await readServed(store, first, fields);
       const counts = new StoredState(store);
-      for (const { field } of group) {
-        counts.requestField(clashesKey(store, first, field), field);
-        counts.requestField(hiddenKey(store, first, field), field);
+      const keyOf = (kind: 'clashes' | 'hidden', field: string) =>
+        keys[kind](claimTag(store, first, field), first.tenant, first.environmentId);
+      for (const field of fields) {
+        counts.requestField(keyOf('clashes', field), field);
+        counts.requestField(keyOf('hidden', field), field);
       }
       await counts.load();
       await Promise.all(
@@ -38,8 +40,8 @@ export async function checkRoutes(store: Store, targets: readonly RouteTarget[])
               ? await readCompetingClaims(store, target, target.field)
               : [];
           const claims = record.isContested ? competing.flatMap(({ claim }) => claim ?? []) : record.claims;
-          const clash = counts.field(clashesKey(store, target, target.field), target.field);
-          const hidden = counts.field(hiddenKey(store, target, target.field), target.field);
+          const clash = counts.field(keyOf('clashes', target.field), target.field);
+          const hidden = counts.field(keyOf('hidden', target.field), target.field);
           const found = [
             ...checkOrder(target, record, competing),
             ...checkClash(target, claims, Number(clash?.toString() ?? 0)),
@@ -64,22 +66,6 @@ async function ofOneState(
   if (findings.length === 0) return findings;
   const [now = nothingServed] = await readServed(store, target, [target.field]);
   return isDeepStrictEqual(now, before) ? findings : [changingFinding(subjectOf(target))];
-}
-
-function clashesKey(
-  store: Store,
-  scope: Pick<RouteTarget, 'tenant' | 'environmentId'>,
-  field: string,
-): string {
-  return keys.clashes(claimTag(store, scope, field), scope.tenant, scope.environmentId);
-}
-
-function hiddenKey(
-  store: Store,
-  scope: Pick<RouteTarget, 'tenant' | 'environmentId'>,
-  field: string,
-): string {
-  return keys.hidden(claimTag(store, scope, field), scope.tenant, scope.environmentId);
 }
 
 function subjectOf({ field, environmentId }: RouteTarget): string {

@@ -6,14 +6,14 @@
 import { knownSources } from '../actors/rebuild/rescan.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { normalizeUrl } from '../config/urls/url.ts';
-import { groupBy, portions, sum } from '../lib/lists.ts';
+import { portions, sum } from '../lib/lists.ts';
 import { type LoggedView, loggedView, readLogNames } from '../store/change-log/logged-views.ts';
 import { type Claim, unpackClaim, unpackServed } from '../store/claims/claim-records.ts';
 import { readServed } from '../store/claims/claims.ts';
 import { fieldOfCompetingClaim } from '../store/claims/competing-claims.ts';
 import type { Suspect } from '../store/derived/dependents.ts';
 import { type StoredKey, scanFields, scanSorted, scanStoredKeys } from '../store/derived/keyspace.ts';
-import { countProcessed, readProcessed, scanProcessed } from '../store/derived/processed.ts';
+import { countProcessed, readProcessedOf, scanProcessed } from '../store/derived/processed.ts';
 import { readEntities, scanOriginIds } from '../store/entities/entities.ts';
 import { claimField, tagOf, viewFieldOf } from '../store/keys.ts';
 import { readList } from '../store/redis/ordered-lists.ts';
@@ -60,6 +60,7 @@ async function* targetsOf(store: Store, key: StoredKey): AsyncGenerator<Target[]
     for await (const members of scanSorted(store, key.key)) {
       yield await unaccounted(
         store,
+        key,
         members.flatMap((member) => loggedTarget(key, loggedView(member, names))),
       );
     }
@@ -71,7 +72,7 @@ async function* targetsOf(store: Store, key: StoredKey): AsyncGenerator<Target[]
   }
   for await (const fields of scanFields(store, key.key)) {
     const found = fields.flatMap(({ field, value }) => ownersOf(key, field, value));
-    yield await unaccounted(store, found);
+    yield await unaccounted(store, key, found);
     if (key.kind === 'claims') {
       const names = fields.map(({ field }) => field);
       yield names
@@ -166,28 +167,15 @@ function splitAtColon(text: string): [before: string, after: string] {
 }
 
 /** The targets that the record of their entity does not account for. */
-async function unaccounted(store: Store, targets: readonly EntityTarget[]): Promise<EntityTarget[]> {
-  const groups = groupBy(
-    targets,
-    ({ tenant, sourceId, originId }) =>
-      `${store.partitions.ofEntity(sourceId, originId)}:${tenant}:${sourceId}`,
+async function unaccounted(
+  store: Store,
+  { tenant }: StoredKey,
+  targets: readonly EntityTarget[],
+): Promise<EntityTarget[]> {
+  const records = await readProcessedOf(store, tenant, targets);
+  return targets.filter(({ suspects }, at) =>
+    suspects.some((suspect) => !isKnown(records[at] ?? null, suspect)),
   );
-  const found = await Promise.all(
-    [...groups.values()].map(async (group) => {
-      const [first] = group;
-      if (first === undefined) return [];
-      const { tenant, sourceId, originId } = first;
-      const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, originId));
-      // Read each record once: a view may have thousands of URLs in the same record.
-      const originIds = [...new Set(group.map((target) => target.originId))];
-      const records = await readProcessed(store, tag, tenant, sourceId, originIds);
-      const recordOf = new Map(originIds.map((originId, at) => [originId, records[at] ?? null]));
-      return group.filter(({ originId, suspects }) =>
-        suspects.some((suspect) => !isKnown(recordOf.get(originId) ?? null, suspect)),
-      );
-    }),
-  );
-  return found.flat();
 }
 
 /** Number of entities that are rebuilt together; each may have megabytes. */

@@ -74,7 +74,7 @@ export class TurnState {
     const { claims, ranks } = this.#keysOfClaim(environmentId, claim.field);
     this.stored.requestField(claims, claim.field);
     this.stored.requestField(claims, competingClaimField(claim.field, this.#claimOf(alias, claim)));
-    this.stored.requestSortedMember(ranks, rankMember(claim.field, this.#claimOf(alias, claim)));
+    this.stored.requestMember(ranks, rankMember(claim.field, this.#claimOf(alias, claim)));
   }
 
   /** The stored claim of this entity's view. */
@@ -89,7 +89,7 @@ export class TurnState {
     const stored = competing === null ? undefined : unpackClaim(claim.field, competing);
     if (stored?.sinceStamp !== claim.sinceStamp) return stored;
     const member = rankMember(claim.field, this.#claimOf(alias, claim));
-    return this.stored.hasSortedMember(ranks, member) ? stored : undefined;
+    return this.stored.hasMember(ranks, member) ? stored : undefined;
   }
 
   /** True if a claim of this entity's view is stored. */

@@ -23,7 +23,7 @@ import type { LookupSource } from './lookup-source.ts';
 import type { Output } from './output.ts';
 import { compareReferences } from './referenced-views.ts';
 import { formerOutputs, type Turn } from './turn.ts';
-import { claimsInForm, claimsOf, formerClaims, isListed, sameClaim } from './view-claims.ts';
+import { claimsInForm, claimsOfOutput, isListed, sameClaim } from './view-claims.ts';
 import { causeBefore, causeOf, historyOf, type ReturningViews, removedView } from './view-history.ts';
 
 /** Digest of an output that was never built. */
@@ -246,18 +246,10 @@ export class Comparison {
     for (const text of former.references ?? []) this.changes.moveReference('drop', turn, former, text);
   }
 
-  #compareClaims(
-    { turn, result, builder }: Output,
-    former: ProcessedOutput | null,
-    isReported: boolean,
-  ): ProcessedClaim[] {
-    if (result.kind !== 'view' || turn.entity === null) return [];
+  #compareClaims(output: Output, former: ProcessedOutput | null, isReported: boolean): ProcessedClaim[] {
+    const { turn, builder } = output;
     const before = former?.claims ?? [];
-    const { url, handles } = result.claims;
-    const claimsNothing = url === null && handles.length === 0;
-    const claims = claimsNothing
-      ? []
-      : claimsOf(turn.entity, result.claims, formerClaims(turn, builder), turn.urlForm);
+    const claims = claimsOfOutput(output);
     this.#moveClaims(turn, builder, { before, claims, areListed: isListed(turn, former), isReported });
     return claims;
   }

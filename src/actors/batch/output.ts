@@ -285,8 +285,25 @@ export function outcomeOf(result: BuildResult): BuildOutcome | null {
   return result.kind === 'view' ? result.view : result.item;
 }
 
+/**
+ * The input of a build whose lookups find nothing, with what it calls and asks for.
+ * @param asker name of what is built
+ */
+export function inputWithoutLookups(
+  tenant: Tenant,
+  entity: StoredEntity,
+  environmentId: string,
+  asker: string,
+): { readonly input: BuildInput; readonly replies: CodeReplies; readonly texts: LongTexts } {
+  const replies = new CodeReplies(asker);
+  const texts = new LongTexts();
+  const code: BuildInput['code'] = (key, call) => replies.code(key, call);
+  const text: BuildInput['text'] = (value) => texts.text(value);
+  return { input: new TenantInput(tenant, entity, environmentId, () => [], code, text), replies, texts };
+}
+
 /** The build input of an entity in one environment. */
-export class TenantInput implements BuildInput {
+class TenantInput implements BuildInput {
   constructor(
     private readonly tenant: Tenant,
     readonly entity: StoredEntity,

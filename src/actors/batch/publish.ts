@@ -11,7 +11,6 @@ import { sliceMs } from '../../contract/limits.ts';
 import { type Steps, Suspended } from '../../lib/cooperative-yield.ts';
 import { groupBy, portions } from '../../lib/lists.ts';
 import { Slice } from '../../lib/slices/slice.ts';
-import { type BuildInput, LongTexts } from '../../schemas/build/build-input.ts';
 import { type LookupLayout, project } from '../../schemas/lookup-layout.ts';
 import type { FullSchema, ResolvedAction } from '../../schemas/schema.ts';
 import { formatDependent, parseDependent, type Suspect } from '../../store/derived/dependents.ts';
@@ -22,8 +21,8 @@ import { invalidate } from '../../store/partitions/intake.ts';
 import type { Store } from '../../store/store.ts';
 import type { DownstreamInvalidation } from '../../store/streams/changes-stream.ts';
 import { type DeferredOutput, deferredOutput } from './batch-changes.ts';
-import { CodeReplies, type CodeSandbox, makeCalls } from './code-replies.ts';
-import { TenantInput } from './output.ts';
+import { type CodeSandbox, makeCalls } from './code-replies.ts';
+import { inputWithoutLookups } from './output.ts';
 import type { Turn } from './turn.ts';
 
 /** Lookup entries that this turn will publish and that are not in its processed record. */
@@ -184,11 +183,8 @@ async function actionsOf(
   sandbox: CodeSandbox,
 ): Promise<readonly ResolvedAction[] | null> {
   if (place === null || entity === null) return [];
-  const replies = new CodeReplies(`${tenant}|${name}`);
-  const code: BuildInput['code'] = (key, call) => replies.code(key, call);
-  const texts = new LongTexts();
-  const text: BuildInput['text'] = (value) => texts.text(value);
-  const input = new TenantInput(place.tenant, entity, environmentId, () => [], code, text);
+  const asker = `${tenant}|${name}`;
+  const { input, replies, texts } = inputWithoutLookups(place.tenant, entity, environmentId, asker);
   let actions = schema.actions(input);
   for (; texts.isWanted; actions = schema.actions(input)) await new Slice(sliceMs).run(texts.make());
   const calls = replies.take();

@@ -22,6 +22,7 @@ import {
   processedState,
 } from '../../store/derived/processed-record.ts';
 import { readEntitiesIn } from '../../store/entities/entities.ts';
+import { readOwner } from '../../store/ownership/owners.ts';
 import type { EntityWork } from '../../store/partitions/intake.ts';
 import type { EntityName } from '../../store/scopes.ts';
 import type { Store } from '../../store/store.ts';
@@ -135,6 +136,17 @@ export async function loadTurns(
     }),
   );
   return turns.flat();
+}
+
+/** The turns of entities of a partition as of now, to inspect them. @throws StoreUnavailableError */
+export async function turnsNow(
+  store: Store,
+  partition: number,
+  basis: TurnBasis,
+  works: readonly EntityWork[],
+): Promise<Turn[]> {
+  const { clockMs } = await readOwner(store, partition);
+  return await loadTurns(store, store.partitions.tag(partition), basis, works, clockMs);
 }
 
 /** Uncommitted effects in other partitions are treated like a repair. */

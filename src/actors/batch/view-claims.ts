@@ -12,6 +12,7 @@ import {
 } from '../../store/derived/processed-record.ts';
 import { claimField, foldedField, urlFormOfField } from '../../store/keys.ts';
 import type { OutputName } from './builder.ts';
+import type { Output } from './output.ts';
 import type { Turn } from './turn.ts';
 
 /** The entity's claims in the environment when it was last processed, by `ageKey`; the oldest of equal claims. */
@@ -60,7 +61,7 @@ function ageKey(
 
 const stampsPerMs = 1000;
 const noClaims: ReadonlyMap<string, ProcessedClaim> = new Map();
-const noFormerClaims: FormerClaims = {
+export const noFormerClaims: FormerClaims = {
   ofView: noClaims,
   ofOtherViews: noClaims,
   processed: null,
@@ -123,6 +124,14 @@ function oldestClaims(views: readonly ProcessedOutput[], form: UrlForm): Map<str
     if (known === undefined || claim.sinceStamp < known.sinceStamp) oldest.set(key, claim);
   }
   return oldest;
+}
+
+/** The claims of a built view of a turn; none for an item. */
+export function claimsOfOutput({ turn, result, builder }: Output): ProcessedClaim[] {
+  if (result.kind !== 'view' || turn.entity === null) return [];
+  // Most views claim nothing, so former claims need not be looked for.
+  if (result.claims.url === null && result.claims.handles.length === 0) return [];
+  return claimsOf(turn.entity, result.claims, formerClaims(turn, builder), turn.urlForm);
 }
 
 /**

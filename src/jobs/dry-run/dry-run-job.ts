@@ -4,7 +4,6 @@
  * after the last saved portion; adding the moves of a portion again is harmless.
  */
 
-import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { knownSources } from '../../actors/rebuild/rescan.ts';
 import type { ConfigDocuments, Configuration } from '../../config/configuration.ts';
@@ -26,11 +25,10 @@ import { emptyDiff } from '../../trial/dry-run/diff.ts';
 import { type DryRunContext, type EntityPlace, entityChanges } from '../../trial/dry-run/entity-changes.ts';
 import { PlannedCandidates, ScanTooLongError, type WalkBounds } from '../../trial/planned-candidates.ts';
 import { ReadOnlyLookups } from '../../verify/read-only-lookups.ts';
-import type { JobContext } from '../partition-job.ts';
+import { type JobContext, PacedJob } from '../partition-job.ts';
 import { rebuildJobs, rebuildState } from '../rebuild-job-queue.ts';
 import type { DryRunProgress, DryRunTask, OutputsPlace } from './queue.ts';
 
-const saveEveryMs = 500;
 const pollMs = 200;
 
 const beginning: DryRunProgress = {
@@ -51,7 +49,7 @@ export async function runDryRun(
 ): Promise<void> {
   const sandbox = new Sandbox();
   try {
-    await new DryRun(context, run, sandbox).run();
+    await new DryRun(context, new PacedJob(context.pace, run, beginning), sandbox).run();
   } finally {
     sandbox.close();
   }
@@ -61,24 +59,19 @@ export async function runDryRun(
 class DryRunStop extends Error {}
 
 class DryRun {
-  #progress: DryRunProgress;
-  #savedMs = performance.now();
-
   constructor(
     private readonly context: Omit<JobContext, 'slots'>,
-    private readonly job: JobRun<DryRunTask, DryRunProgress>,
+    private readonly job: PacedJob<DryRunTask, DryRunProgress>,
     private readonly sandbox: Sandbox,
-  ) {
-    this.#progress = job.progress ?? beginning;
-  }
+  ) {}
 
   async run(): Promise<void> {
     const { token } = this.job.task;
     try {
-      if (this.#progress.phase !== 'done') await this.#run();
+      if (this.job.progress.phase !== 'done') await this.#run();
     } catch (error) {
       if (!(error instanceof DryRunStop || error instanceof ScanTooLongError)) throw error;
-      await this.#save({ failure: error.message });
+      await this.job.save({ failure: error.message });
     }
     await deleteDryRun(this.context.store, token);
   }
@@ -88,15 +81,15 @@ class DryRun {
     const before = await this.#active();
     const planned = await this.#planned();
     await this.#settle();
-    if (this.#progress.phase === 'outputs') {
+    if (this.job.progress.phase === 'outputs') {
       await this.#outputs(await this.#dryRunContext(planned));
-      await this.#save({ phase: 'claims' });
+      await this.job.save({ phase: 'claims' });
     }
     await this.#contests();
     const tenants = [...before.tenants.values()].filter(({ alias }) => this.#isIncluded(alias));
-    const served = await servedNow(store, tenants, this.#progress.handleClaims);
+    const served = await servedNow(store, tenants, this.job.progress.handleClaims);
     await this.#active();
-    await this.#save({ phase: 'done', diff: withSame(this.#progress.diff, served) });
+    await this.job.save({ phase: 'done', diff: withSame(this.job.progress.diff, served) });
   }
 
   #isIncluded(tenant: string): boolean {
@@ -162,7 +155,7 @@ class DryRun {
     let copied = 0;
     return {
       keepsCopies: true,
-      nextSize: () => this.#nextPortion(),
+      nextSize: () => this.job.nextPortion(),
       spend(entities, _demand, { sourceGroup }) {
         copied += entities;
         if (copied <= dryRunCopiedEntitiesMax) return;
@@ -177,9 +170,9 @@ class DryRun {
   async #outputs(context: DryRunContext): Promise<void> {
     const { store } = this.context;
     const { tags } = store.partitions;
-    if (this.#progress.outputs === null)
-      await this.#save({ total: await this.#countEntities(context.planned) });
-    const from = this.#progress.outputs;
+    if (this.job.progress.outputs === null)
+      await this.job.save({ total: await this.#countEntities(context.planned) });
+    const from = this.job.progress.outputs;
     for (let partition = from?.partition ?? 0; partition < tags.length; partition += 1) {
       const tag = store.partitions.tag(partition);
       for (const { tenant, sourceId } of await this.#sources(tag, context.planned)) {
@@ -204,22 +197,22 @@ class DryRun {
     const { tag, tenant, sourceId } = place;
     for (let after = from; ; ) {
       const source = { tenant, sourceId, type: at.type };
-      const originIds = await originIdsIn(store, tag, source, after, await this.#nextPortion());
+      const originIds = await originIdsIn(store, tag, source, after, await this.job.nextPortion());
       const last = originIds.at(-1);
       if (last === undefined) return;
       const { diff, handleClaims, moves } = await entityChanges(
         context,
         place,
         originIds,
-        this.#progress.diff,
+        this.job.progress.diff,
       );
       await addMoves(store, this.job.task.token, moves);
       after = last;
-      await this.#advance({
+      await this.job.reach({
         diff,
         outputs: { ...at, originId: last },
-        done: this.#progress.done + originIds.length,
-        handleClaims: this.#progress.handleClaims + handleClaims,
+        done: this.job.progress.done + originIds.length,
+        handleClaims: this.job.progress.handleClaims + handleClaims,
       });
     }
   }
@@ -227,14 +220,14 @@ class DryRun {
   async #contests(): Promise<void> {
     const { store } = this.context;
     const { tags } = store.partitions;
-    let { partition, after } = this.#progress.claims;
+    let { partition, after } = this.job.progress.claims;
     while (partition < tags.length) {
-      await this.#nextPortion();
+      await this.job.nextPortion();
       const contests = await readContests(store, this.job.task.token, partition, after);
       const last = contests.at(-1);
       [partition, after] = last === undefined ? [partition + 1, null] : [partition, last.cursor];
-      const diff = await contestChanges(store, contests, this.#progress.diff);
-      await this.#advance({ diff, claims: { partition, after } });
+      const diff = await contestChanges(store, contests, this.job.progress.diff);
+      await this.job.reach({ diff, claims: { partition, after } });
     }
   }
 
@@ -256,23 +249,6 @@ class DryRun {
       }),
     );
     return sum(counts.flat());
-  }
-
-  /** Waits until the next portion may begin, at the rate of rebuilds. @returns its number of entities */
-  #nextPortion(): Promise<number> {
-    return this.context.pace.next(this.job.signal);
-  }
-
-  async #advance(change: Partial<DryRunProgress>): Promise<void> {
-    this.job.signal.throwIfAborted();
-    this.#progress = { ...this.#progress, ...change };
-    if (performance.now() - this.#savedMs >= saveEveryMs) await this.#save({});
-  }
-
-  async #save(change: Partial<DryRunProgress>): Promise<void> {
-    this.#progress = { ...this.#progress, ...change };
-    this.#savedMs = performance.now();
-    await this.job.save(this.#progress);
   }
 }
 

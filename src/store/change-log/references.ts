@@ -9,7 +9,7 @@ import { keys, viewIdentity } from '../keys.ts';
 import type { Caller } from '../ownership/lease.ts';
 import type { LuaValue } from '../redis/lua-list.ts';
 import { answerOf } from '../redis/redis-errors.ts';
-import { type EnvironmentScope, isSameScope } from '../scopes.ts';
+import type { EnvironmentScope } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import { type LoggedView, logField } from './logged-views.ts';
 
@@ -44,8 +44,6 @@ interface ReferrerChange {
 export class ReferenceChanges {
   /** By environment and source of the referrer, then by target: the views of a batch refer to few views. */
   readonly #groups = new Map<string, Map<string, ReferrerChange>>();
-  /** Group of the last call: neighbours mostly have the same environment and source. */
-  #last: { scope: EnvironmentScope; sourceId: string; group: Map<string, ReferrerChange> } | null = null;
   /** Number of references. */
   count = 0;
 
@@ -62,22 +60,14 @@ export class ReferenceChanges {
 
   #changeOf(scope: EnvironmentScope, referrer: LoggedView, text: string): ReferrerChange {
     this.count += 1;
-    const group = this.#groupOf(scope, referrer.sourceId);
+    const key = `${logField(scope)}|${referrer.sourceId}`;
+    const group = this.#groups.get(key) ?? new Map<string, ReferrerChange>();
+    this.#groups.set(key, group);
     const known = group.get(text);
     if (known !== undefined) return known;
     const change = { scope, target: viewOfReference(referrer, text), added: [], dropped: [] };
     group.set(text, change);
     return change;
-  }
-
-  #groupOf(scope: EnvironmentScope, sourceId: string): Map<string, ReferrerChange> {
-    const last = this.#last;
-    if (last !== null && last.sourceId === sourceId && isSameScope(last.scope, scope)) return last.group;
-    const key = `${logField(scope)}|${sourceId}`;
-    const group = this.#groups.get(key) ?? new Map<string, ReferrerChange>();
-    this.#groups.set(key, group);
-    this.#last = { scope, sourceId, group };
-    return group;
   }
 
   get changes(): ReferrerChange[] {

@@ -10,7 +10,7 @@ import {
 import { keys } from '../keys.ts';
 import type { LuaValue } from '../redis/lua-list.ts';
 import { answerOf } from '../redis/redis-errors.ts';
-import { type EnvironmentScope, isSameScope } from '../scopes.ts';
+import type { EnvironmentScope } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import { type LoggedView, logField, logName, readLogMembers } from './logged-views.ts';
 
@@ -36,8 +36,6 @@ interface Group {
 
 export class ReportedViews {
   readonly #groups = new Map<string, Group>();
-  /** The group of the last call, because neighbours mostly have the same environment, source and schema. */
-  #last: { scope: EnvironmentScope; sourceId: string; alias: string; group: Group } | null = null;
 
   /** Reports a view with new bytes, or for another reason. */
   changed(scope: EnvironmentScope, view: LoggedView): void {
@@ -64,20 +62,10 @@ export class ReportedViews {
   }
 
   #groupOf(scope: EnvironmentScope, { sourceId, alias }: LoggedView): Group {
-    const last = this.#last;
-    if (
-      last !== null &&
-      last.alias === alias &&
-      last.sourceId === sourceId &&
-      isSameScope(last.scope, scope)
-    ) {
-      return last.group;
-    }
     const name = logName(sourceId, alias);
     const key = `${logField(scope)}|${name}`;
     const group = this.#groups.get(key) ?? { scope, name, changed: [], there: [], removed: new Map() };
     this.#groups.set(key, group);
-    this.#last = { scope, sourceId, alias, group };
     return group;
   }
 }

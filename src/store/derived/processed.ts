@@ -1,5 +1,6 @@
 /** Reads processed records: what was last built from each entity. */
 import type { EntityRef } from '../../contract/ids.ts';
+import { groupBy } from '../../lib/lists.ts';
 import { findNames, type NamesPlace } from '../codec/name-lists.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/redis-errors.ts';
@@ -27,6 +28,30 @@ export async function readProcessed(
   const found = stored.filter((record) => record !== null).map(openProcessed);
   const records = (await withNames(store, place, found)).values();
   return stored.map((record) => record && (records.next().value ?? null));
+}
+
+/** Records of entities anywhere, in the order given, each read once. @throws StoreUnavailableError */
+export async function readProcessedOf(
+  store: Store,
+  tenant: string,
+  refs: readonly EntityRef[],
+): Promise<(ProcessedRecord | null)[]> {
+  const nameOf = ({ sourceId, originId }: EntityRef) => `${sourceId}:${originId}`;
+  const partitionOf = ({ sourceId, originId }: EntityRef) => store.partitions.ofEntity(sourceId, originId);
+  const records = new Map<string, ProcessedRecord | null>();
+  const distinct = new Map(refs.map((ref) => [nameOf(ref), ref])).values();
+  const groups = groupBy(distinct, (ref) => `${partitionOf(ref)}:${ref.sourceId}`);
+  await Promise.all(
+    [...groups.values()].map(async (group) => {
+      const [first] = group;
+      if (first === undefined) return;
+      const tag = store.partitions.tag(partitionOf(first));
+      const originIds = group.map(({ originId }) => originId);
+      const found = await readProcessed(store, tag, tenant, first.sourceId, originIds);
+      for (const [at, ref] of group.entries()) records.set(nameOf(ref), found[at] ?? null);
+    }),
+  );
+  return refs.map((ref) => records.get(nameOf(ref)) ?? null);
 }
 
 /**

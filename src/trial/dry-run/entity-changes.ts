@@ -8,8 +8,8 @@ import { storedOutput } from '../../actors/batch/build-turns.ts';
 import { type Builder, buildersFor, outputKey } from '../../actors/batch/builder.ts';
 import type { CodeSandbox } from '../../actors/batch/code-replies.ts';
 import { buildOutputs, Output } from '../../actors/batch/output.ts';
-import { loadTurns, type Turn } from '../../actors/batch/turn.ts';
-import { claimsOf, formerClaims, sameClaim } from '../../actors/batch/view-claims.ts';
+import { type Turn, turnsNow } from '../../actors/batch/turn.ts';
+import { claimsOfOutput, sameClaim } from '../../actors/batch/view-claims.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import type { UrlForm } from '../../config/urls/url.ts';
 import { formatViewId } from '../../contract/ids.ts';
@@ -23,7 +23,6 @@ import { readView } from '../../store/derived/views.ts';
 import { type ClaimMove, type Contest, contestName, type UrlForms } from '../../store/dry-runs/dry-run.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { isUrlField, urlFormOfField } from '../../store/keys.ts';
-import { readOwner } from '../../store/ownership/owners.ts';
 import { wholeTurn } from '../../store/partitions/intake.ts';
 import type { SourceRef } from '../../store/scopes.ts';
 import type { Store } from '../../store/store.ts';
@@ -92,8 +91,7 @@ class Portion {
     lookups.beginPortion();
     const basis = { configuration: planned, layouts: LayoutStates.none };
     const works = originIds.map((originId) => wholeTurn({ tenant, sourceId, originId }));
-    const { clockMs } = await readOwner(store, store.partitions.tags.indexOf(tag));
-    const loaded = await loadTurns(store, tag, basis, works, clockMs);
+    const loaded = await turnsNow(store, store.partitions.tags.indexOf(tag), basis, works);
     const turns = loaded
       .filter(({ entity }) => entity !== null)
       .map((turn): Turn => ({ ...turn, urlForm: this.#forms.after }));
@@ -138,7 +136,7 @@ class Portion {
       if (output === undefined) this.#count(builder, isMade(former) ? 'same' : 'added');
       else await this.#compareOutput(output, former, noTypes);
       const before = former?.claims ?? noClaims;
-      const after = output === undefined || output.failure !== null ? before : this.#claimsOf(output);
+      const after = output === undefined || output.failure !== null ? before : claimsOfOutput(output);
       if (builder.kind === 'view') this.#compareClaims(turn, builder, before, after);
     }
     const keys = new Set(builders.map(({ key }) => key));
@@ -147,11 +145,6 @@ class Portion {
       if (isMade(former)) await this.#remove(turn, former);
       if (former.kind === 'view') this.#compareClaims(turn, former, former.claims, noClaims);
     }
-  }
-
-  #claimsOf({ turn, builder, result }: Output): readonly ProcessedClaim[] {
-    if (result.kind !== 'view' || turn.entity === null) return noClaims;
-    return claimsOf(turn.entity, result.claims, formerClaims(turn, builder), turn.urlForm);
   }
 
   #count({ kind }: Pick<ProcessedOutput, 'kind'>, change: ChangeKind): void {

@@ -1,15 +1,13 @@
 /** Finds views that will claim a URL when their entities are published, which is not stored anywhere. */
 import { type Builder, buildersFor } from '../../actors/batch/builder.ts';
-import { CodeReplies } from '../../actors/batch/code-replies.ts';
-import { TenantInput } from '../../actors/batch/output.ts';
-import { claimsOf, type FormerClaims } from '../../actors/batch/view-claims.ts';
+import { inputWithoutLookups } from '../../actors/batch/output.ts';
+import { claimsOf, noFormerClaims } from '../../actors/batch/view-claims.ts';
 import type { Environment, Tenant } from '../../config/configuration.ts';
 import type { UrlForm } from '../../config/urls/url.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import { scheduledExplainedMax, sliceMs } from '../../contract/limits.ts';
 import { Suspended } from '../../lib/cooperative-yield.ts';
 import { Slice } from '../../lib/slices/slice.ts';
-import { LongTexts } from '../../schemas/build/build-input.ts';
 import type { ViewClaims } from '../../schemas/schema.ts';
 import { readEntities } from '../../store/entities/entities.ts';
 import { listScheduled } from '../../store/entities/entity-schedule.ts';
@@ -21,13 +19,6 @@ export interface WaitingClaim {
   /** When its entity will be published. */
   readonly atMs: number;
 }
-
-const noFormerClaims: FormerClaims = {
-  ofView: new Map(),
-  ofOtherViews: new Map(),
-  processed: null,
-  published: null,
-};
 
 /**
  * The waiting claims among the next schedule entries of an environment, up to a limit. The claims of code are only known at run
@@ -71,16 +62,7 @@ async function claimsOfView(
   { schema, environmentId, name }: Extract<Builder, { kind: 'view' }>,
   slice: Slice,
 ): Promise<ViewClaims> {
-  const replies = new CodeReplies(name);
-  const texts = new LongTexts();
-  const input = new TenantInput(
-    tenant,
-    entity,
-    environmentId,
-    () => [],
-    (key, call) => replies.code(key, call),
-    (value) => texts.text(value),
-  );
+  const { input } = inputWithoutLookups(tenant, entity, environmentId, name);
   const made = schema.claims(input);
   const claims = made instanceof Suspended ? await slice.run(made.steps) : made;
   return claims.areUnknown === true ? { url: entity.url, handles: [] } : claims;

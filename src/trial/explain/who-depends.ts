@@ -2,7 +2,7 @@
 import { builderOf } from '../../actors/batch/builder.ts';
 import { completeLayout, type LookupDemand, lookupSource } from '../../actors/batch/lookup-source.ts';
 import { buildOutputs, Output } from '../../actors/batch/output.ts';
-import { loadTurns } from '../../actors/batch/turn.ts';
+import { turnsNow } from '../../actors/batch/turn.ts';
 import type { Configuration, Environment, Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import { formatViewId, type ViewRef } from '../../contract/ids.ts';
@@ -16,7 +16,6 @@ import type { LayoutStates } from '../../store/configuration/layouts.ts';
 import { type Dependent, parseDependent } from '../../store/derived/dependents.ts';
 import { readDependents } from '../../store/derived/lookups.ts';
 import type { ProcessedOutput, ProcessedRecord } from '../../store/derived/processed-record.ts';
-import { readOwner } from '../../store/ownership/owners.ts';
 import { wholeTurn } from '../../store/partitions/intake.ts';
 import type { Store } from '../../store/store.ts';
 import { IndexedCandidates, ReadOnlyLookups } from '../../verify/read-only-lookups.ts';
@@ -102,9 +101,7 @@ async function matchingViews(
     const works = group.map(([, { sourceId, originId }]) =>
       wholeTurn({ tenant: tenant.alias, sourceId, originId }),
     );
-    const { clockMs } = await readOwner(store, partition);
-    const tag = store.partitions.tag(partition);
-    const turns = await loadTurns(store, tag, { configuration, layouts }, works, clockMs);
+    const turns = await turnsNow(store, partition, { configuration, layouts }, works);
     const outputs = group.flatMap(([id, { sourceId, originId, name }]) => {
       const turn = turns.find((one) => one.sourceId === sourceId && one.originId === originId);
       const schema = tenant.schemas.get(name);

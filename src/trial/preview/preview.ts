@@ -7,7 +7,7 @@ import { builderOf } from '../../actors/batch/builder.ts';
 import type { CodeSandbox } from '../../actors/batch/code-replies.ts';
 import { buildOutputs, Output } from '../../actors/batch/output.ts';
 import type { Turn } from '../../actors/batch/turn.ts';
-import { claimsOf, formerClaims } from '../../actors/batch/view-claims.ts';
+import { claimsOfOutput } from '../../actors/batch/view-claims.ts';
 import type { Environment, Source, Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import { formatViewId } from '../../contract/ids.ts';
@@ -173,7 +173,7 @@ async function madeOf(store: Store, output: Output): Promise<Made> {
   if (result.kind !== 'view' || failure !== null || turn.entity === null) return nothing;
   if (builder.kind === 'view' && !builder.schema.makesView) return nothing;
   const { environmentId } = builder;
-  const claims = claimsOf(turn.entity, result.claims, formerClaims(turn, builder), turn.urlForm);
+  const claims = claimsOfOutput(output);
   const { body } = result.view;
   return {
     view: viewJson(body, environmentId),

@@ -4,7 +4,7 @@ import { diagnosticsOf, typeWithoutRoom } from '../../actors/batch/batch-diagnos
 import { buildTurns, storedOutput } from '../../actors/batch/build-turns.ts';
 import type { CodeSandbox } from '../../actors/batch/code-replies.ts';
 import type { Output } from '../../actors/batch/output.ts';
-import { loadTurns, type Turn } from '../../actors/batch/turn.ts';
+import { type Turn, turnsNow } from '../../actors/batch/turn.ts';
 import type { Configuration, Environment, Tenant } from '../../config/configuration.ts';
 import type { Diagnostic } from '../../contract/diagnostic.ts';
 import { formatViewId } from '../../contract/ids.ts';
@@ -14,7 +14,6 @@ import { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Claim } from '../../store/claims/claim-records.ts';
 import { type LayoutStates, readLayouts } from '../../store/configuration/layouts.ts';
 import { AutoFields } from '../../store/entities/auto-fields.ts';
-import { readOwner } from '../../store/ownership/owners.ts';
 import { wholeTurn } from '../../store/partitions/intake.ts';
 import type { SourceRef } from '../../store/scopes.ts';
 import type { Store } from '../../store/store.ts';
@@ -82,10 +81,7 @@ export class EntityDiagnosis {
     const lookups = this.#lookups;
     lookups.beginPortion();
     const works = originIds.map((originId) => wholeTurn({ tenant, sourceId, originId }));
-    const { clockMs } = await readOwner(store, partition);
-    const tag = store.partitions.tag(partition);
-    const basis = { configuration, layouts: this.layouts };
-    const turns = await loadTurns(store, tag, basis, works, clockMs);
+    const turns = await turnsNow(store, partition, { configuration, layouts: this.layouts }, works);
     for (const { place, entity, originId } of turns) {
       if (place !== null && entity !== null) {
         this.typeCounts.add(place.tenant, place.source, entity.type, originId);
