@@ -1,5 +1,4 @@
 import { domainToASCII } from 'node:url';
-import type { Domain } from '../configuration.ts';
 
 /**
  * A URL in the form in which URLs are compared: `host` is null for relative URLs, and includes any port other than the scheme's
@@ -180,31 +179,4 @@ export function pathInForm(path: string, form: UrlForm): string {
 function foldedPath(path: string): string {
   if (!path.includes('%')) return path.toLowerCase();
   return normalPath(path.replace(encodedCharacter, decodedCharacter).toLowerCase());
-}
-
-/**
- * The client's domain with a host (docs/reference/configuration.md "URLs and domains"). `host` comes from `normalizeUrl`: null for a relative URL. Ports are ignored, because
- * domains have none. `*` matches relative URLs and all hosts that no other domain lists.
- */
-export function domainOf(domains: readonly Domain[], host: string | null): Domain | null {
-  const named = host === null ? undefined : domainNaming(domains, hostnameOf(host));
-  return named ?? domainNaming(domains, '*') ?? null;
-}
-
-/**
- * True if a route matches a request of a client with these domains; both hosts come from `normalizeUrl`. A relative route
- * matches on all hosts of the client's domains. An absolute route matches on all hosts of the domain with its host.
- */
-export function routeAnswers(
-  routeHost: string | null,
-  requestHost: string | null,
-  domains: readonly Domain[],
-): boolean {
-  const asked = domainOf(domains, requestHost);
-  if (asked === null) return false;
-  return routeHost === null || domainOf(domains, routeHost) === asked;
-}
-
-function domainNaming(domains: readonly Domain[], hostname: string): Domain | undefined {
-  return domains.find((domain) => domain.hostnames.includes(hostname));
 }

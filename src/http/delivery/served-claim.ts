@@ -4,14 +4,8 @@
  */
 
 import type { ClientPrincipal, Domain } from '../../config/configuration.ts';
-import {
-  candidatePaths,
-  domainOf,
-  type NormalUrl,
-  normalizeUrl,
-  routeAnswers,
-  type UrlForm,
-} from '../../config/urls/url.ts';
+import { domainOf, routeAnswers } from '../../config/urls/domains.ts';
+import { candidatePaths, type NormalUrl, normalizeUrl, type UrlForm } from '../../config/urls/url.ts';
 import { compareCodePoints } from '../../lib/code-points.ts';
 import type { Claim, ServedClaims } from '../../store/claims/claim-records.ts';
 import {

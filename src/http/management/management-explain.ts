@@ -1,13 +1,12 @@
 /** Explains the response to a URL, and the origin of a view (docs/reference/management.md). */
 
 import type { ClientPrincipal, Domain } from '../../config/configuration.ts';
+import { domainOf, routeAnswers } from '../../config/urls/domains.ts';
 import {
   candidatePaths,
-  domainOf,
   type NormalUrl,
   normalizeUrl,
   pathInForm,
-  routeAnswers,
   type UrlForm,
 } from '../../config/urls/url.ts';
 import { stampText } from '../../contract/entity.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Domain } from '../../../src/config/configuration.ts';
-import { canonicalHost, domainOf, routeAnswers } from '../../../src/config/urls/url.ts';
+import { domainOf, routeAnswers } from '../../../src/config/urls/domains.ts';
+import { canonicalHost } from '../../../src/config/urls/url.ts';
 
 const shop: Domain = { alias: 'shop', hostnames: ['shop.example.com', 'shop.example.org'] };
 const site: Domain = { alias: 'site', hostnames: ['www.example.com', '*'] };
