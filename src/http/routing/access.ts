@@ -1,12 +1,6 @@
 /** Who may call an endpoint (docs/reference/http.md "Keys and access"). */
 import { timingSafeEqual } from 'node:crypto';
-import type {
-  ClientPrincipal,
-  Configuration,
-  ManagementScope,
-  Principal,
-  Scope,
-} from '../../config/configuration.ts';
+import type { Configuration, ManagementScope, Principal, Scope } from '../../config/configuration.ts';
 import { hashKey } from '../../config/tenant/api-keys.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 
@@ -44,12 +38,6 @@ export function authorize(access: Access, apiKey: string, configuration: Configu
   if (principal.kind !== 'client') throw new ProblemError(problems.clientKeyNeeded);
   if (!principal.scopes.has(access.scope)) throw new ProblemError(problems.scopeMissing(access.scope));
   return principal;
-}
-
-/** The environment client of a key, whatever its scopes; null for any other key and for none. */
-export function clientOf(apiKey: string, configuration: Configuration): ClientPrincipal | null {
-  const principal = configuration.authenticate(apiKey);
-  return principal?.kind === 'client' ? principal : null;
 }
 
 const bearer = /^Bearer +/i;
