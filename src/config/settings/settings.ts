@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import type { FrontLimits } from '../../contract/front-limits.ts';
 import { codeOf, reasonOf } from '../../lib/message-text.ts';
-import type { HostAndPort, Setting } from './setting.ts';
+import type { HostAndPort } from './setting.ts';
 import { type SettingValues, settingsTable } from './table.ts';
 
 /** The Redis that stores everything. `private`: a child process of `npm start` with its files in `dataDir`. */
@@ -77,46 +77,31 @@ const repositoryDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../..
  */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const errors: string[] = [];
-  const table = settingsTable;
-  const value = <Value>(setting: Pick<Setting<Value, Value>, 'read'>) => setting.read(env, errors);
-  const host = value(table.host);
-  const port = value(table.port);
-  const dataDir = value(table.dataDir);
-  const redisUrl = value(table.redisUrl);
-  const redisCluster = value(table.redisCluster);
-  const sentinels = { hosts: value(table.redisSentinel), name: value(table.redisSentinelName) };
-  const tlsCert = value(table.tlsCert);
-  const tlsKey = value(table.tlsKey);
-  const givenDir = value(table.configDir);
+  const {
+    redisUrl,
+    redisCluster,
+    redisSentinel,
+    redisSentinelName,
+    tlsCert,
+    tlsKey,
+    configDir: givenDir,
+    ingestBacklogEntries,
+    bodiesInFlightBytes,
+    unsentAnswersBytes,
+    bodyIdleMs,
+    minVersionWaitMs,
+    queryWaitMs,
+    redisTimeoutMs,
+    drainMs,
+    ...others
+  } = readTable(env, errors);
+  const { host, port, dataDir } = others;
+  const sentinels = { hosts: redisSentinel, name: redisSentinelName };
   const configDir = resolve(givenDir ?? 'config');
   const isConfigDirOwn = configDir === resolve(repositoryDir, 'config');
   const settings: Settings = {
-    port,
-    host,
-    workers: value(table.workers),
-    web: value(table.web),
-    shardCopies: value(table.shardCopies),
-    workerHost: value(table.workerHost),
-    workerPort: value(table.workerPort),
-    workerAddress: value(table.workerAddress),
-    workerNiceness: value(table.workerNiceness),
-    partitions: value(table.partitions),
-    headerPrefixes: value(table.headerPrefixes),
-    metricsKey: value(table.metricsKey),
-    metricsPort: value(table.metricsPort),
-    rateLimit: value(table.rateLimit),
-    openRateLimit: value(table.openRateLimit),
-    queryCpuMs: value(table.queryCpuMs),
-    confirmReplicas: value(table.confirmReplicas),
-    replicaWaitMs: value(table.replicaWaitMs),
-    leaseMs: value(table.leaseMs),
-    changesRetentionMs: value(table.changesRetentionMs),
-    webhookAllow: value(table.webhookAllow),
-    publicUrl: value(table.publicUrl) ?? ownUrl(host, port, tlsCert !== null),
-    deliveryCacheBytes: value(table.deliveryCacheBytes),
-    console: value(table.console),
-    logLevel: value(table.logLevel),
-    appendFsync: value(table.appendFsync),
+    ...others,
+    publicUrl: others.publicUrl ?? ownUrl(host, port, tlsCert !== null),
     redis: redisOf(redisUrl, redisCluster, sentinels),
     tls:
       tlsCert === null || tlsKey === null ? null : { certFile: resolve(tlsCert), keyFile: resolve(tlsKey) },
@@ -124,17 +109,17 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     isConfigDirGiven: givenDir !== null,
     isConfigDirOwn,
     dataDir: resolve(dataDir),
-    snapshotDir: snapshotDirOf(value(table.snapshotDir), dataDir),
-    demo: value(table.demo) ?? isConfigDirOwn,
+    snapshotDir: snapshotDirOf(others.snapshotDir, dataDir),
+    demo: others.demo ?? isConfigDirOwn,
     frontLimits: {
-      ingestBacklogEntries: value(table.ingestBacklogEntries),
-      bodiesInFlightBytes: value(table.bodiesInFlightBytes),
-      unsentAnswersBytes: value(table.unsentAnswersBytes),
-      bodyIdleMs: value(table.bodyIdleMs),
-      minVersionWaitMs: value(table.minVersionWaitMs),
-      queryWaitMs: value(table.queryWaitMs),
-      redisTimeoutMs: value(table.redisTimeoutMs),
-      drainMs: value(table.drainMs),
+      ingestBacklogEntries,
+      bodiesInFlightBytes,
+      unsentAnswersBytes,
+      bodyIdleMs,
+      minVersionWaitMs,
+      queryWaitMs,
+      redisTimeoutMs,
+      drainMs,
     },
   };
   const named = Object.entries({
@@ -160,6 +145,11 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   }
   if (errors.length > 0) throw new SettingsError(errors.join('; '));
   return settings;
+}
+
+function readTable(env: NodeJS.ProcessEnv, errors: string[]): SettingValues {
+  const read = Object.entries(settingsTable).map(([name, setting]) => [name, setting.read(env, errors)]);
+  return Object.fromEntries(read);
 }
 
 function ownUrl(host: string, port: number, isTls: boolean): string {
