@@ -22,8 +22,7 @@ const inProcessLayers = [
 ];
 /** Each process of files that start no processes runs files of the same layers, because they load the same code. */
 const inProcessCount = 8;
-/** Processes of other files. Each must end within the time limit of a file. */
-const suiteProcessCount = 16;
+const suiteProcessCount = 8;
 /** In a shared process, such a hook would run for the tests of all files, unless the file is a suite. */
 const hookOfEachPattern = /^(?:before|after)Each\(/m;
 const hookPattern = /^(?:before|after)(?:Each)?\(/m;
@@ -31,8 +30,6 @@ const hookPattern = /^(?:before|after)(?:Each)?\(/m;
 const platformPattern = /^(?:import|\}) .*from '.*\/(?:shared-platform|query-tenant)\.ts'/m;
 /** What comes after it would not belong to the suite of its file: node's test runner finds that by the call that it is in. */
 const topLevelAwaitPattern = /^(?:\S.*[ (])?await /m;
-/** It runs threads that need the memory and the processors. */
-const ownProcess = ['test/simulator/simulator.test.ts'];
 const platformModule = 'test/system/support/processes/shared-platform.ts';
 /** A platform each: with one, the last of its files would end long after all others. */
 const platformCount = 2;
@@ -45,10 +42,10 @@ function sharing(root: string, file: string): 'platform' | 'suite' | 'import' | 
   const text = textOf(root, file);
   const canBeSuite = !topLevelAwaitPattern.test(text);
   if (canBeSuite && platformPattern.test(text)) return 'platform';
+  if (longest.includes(file)) return null;
   const isInProcess = inProcessLayers.some((layer) => file.startsWith(`test/${layer}/`));
-  if (canBeSuite && !isInProcess && !ownProcess.includes(file)) return 'suite';
-  const isBarred = longest.includes(file) || (isInProcess ? hookOfEachPattern : hookPattern).test(text);
-  return isBarred ? null : 'import';
+  if (canBeSuite && !isInProcess) return 'suite';
+  return (isInProcess ? hookOfEachPattern : hookPattern).test(text) ? null : 'import';
 }
 
 /** True for a file whose tests may run in a shared process. */
