@@ -97,7 +97,10 @@ export class Connection {
 
   /** Opens a streaming response. @throws MillraceError */
   async open(request: ClientRequest): Promise<Response> {
-    const { response } = await this.#fetchWithRetries({ ...this.#withReadHeaders(request), isStreamed: true });
+    const { response } = await this.#fetchWithRetries({
+      ...this.#withReadHeaders(request),
+      isStreamed: true,
+    });
     return response;
   }
 

@@ -44,17 +44,19 @@ test('suite: a folder selects its tests, and a missing file is reported in one l
   );
 });
 
-test('suite: files of the layers share processes, except the slowest and those with hooks for each test', async (context) => {
+test('suite: files share processes, except the slowest and those with hooks for each test', async (context) => {
   const root = await temporaryFolder(context);
   for (const folder of ['test/lib', 'test/cli']) mkdirSync(path.join(root, folder), { recursive: true });
   const body = (name: string) => `import { test } from 'node:test'; test('${name}', () => {});`;
   const files = Array.from('abcdefghijklmnop').map((name) => `test/lib/${name}.test.ts`);
   for (const file of files) writeFileSync(path.join(root, file), body(file));
   writeFileSync(path.join(root, 'test/lib/hook.test.ts'), `${body('hook')}\nbeforeEach(() => {});`);
-  writeFileSync(path.join(root, 'test/cli/a.test.ts'), body('cli'));
+  writeFileSync(path.join(root, 'test/cli/a.test.ts'), `${body('cli')}\nbeforeEach(() => {});`);
+  writeFileSync(path.join(root, 'test/cli/package.test.ts'), body('package'));
   assert.ok(files.every((file) => canShare(root, file)));
   assert.equal(canShare(root, 'test/lib/hook.test.ts'), false);
-  assert.equal(canShare(root, 'test/cli/a.test.ts'), false);
+  assert.ok(canShare(root, 'test/cli/a.test.ts'));
+  assert.equal(canShare(root, 'test/cli/package.test.ts'), false);
 
   const { modules, remove } = writeSharing(root, files);
   const { code, stdout } = await runCommand('test', modules);
@@ -92,7 +94,7 @@ test('suite: resources that a file cleans up at its end exist until the tests of
   remove();
 });
 
-test('suite: files that use the shared platform take turns in two processes, and the hooks of each run in its turn', async (context) => {
+test('suite: files that use the shared platform take turns in two processes, others in their own, and the hooks of each run in its turn', async (context) => {
   const root = await temporaryFolder(context);
   const support = 'test/system/support/processes/shared-platform.ts';
   mkdirSync(path.join(root, path.dirname(support)), { recursive: true });
@@ -112,16 +114,15 @@ test('suite: files that use the shared platform take turns in two processes, and
     writeFileSync(path.join(root, file), text);
   }
   writeFileSync(path.join(root, 'test/lib/e.test.ts'), '');
-  writeFileSync(path.join(root, 'test/system/alone.test.ts'), '');
-  const files = [...ofPlatform, 'test/lib/e.test.ts'];
+  writeFileSync(path.join(root, 'test/system/own.test.ts'), '');
+  const files = [...ofPlatform, 'test/system/own.test.ts', 'test/lib/e.test.ts'];
   assert.ok(files.every((file) => canShare(root, file)));
-  assert.equal(canShare(root, 'test/system/alone.test.ts'), false);
   const { modules, remove } = writeSharing(root, files);
   context.after(remove);
   const texts = modules.map((module) => readFileSync(module, 'utf8'));
   const together = texts.map((text) => files.filter((file) => text.includes(path.join(root, file))));
-  const [a, b, c, d, e] = files;
-  assert.deepEqual(together, [[a, c], [b, d], [e]]);
+  const [a, b, c, d, ...others] = files;
+  assert.deepEqual(together, [[a, c], [b, d], ...others.map((file) => [file])]);
   const { code, stdout } = await runCommand('test', modules.slice(0, 1));
   assert.equal(code, 0, stdout);
   const turn = (file: string | undefined) => ['before', 'test', 'after'].map((what) => `${what} ${file}`);

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer, Client } from '../system/support/client.ts';
-import { System } from '../system/support/processes/system.ts';
+import { sharedPlatform } from '../system/support/processes/shared-platform.ts';
 import { managementKey, siteFiles } from '../system/support/site.ts';
 
 /** Limit of a preview, with a margin for starting a compiler and a sandbox on a busy machine. */
@@ -31,7 +31,6 @@ const filesOf = (tenant: TenantName) =>
     schemas: { page: { triggers: { cms: ['page'] }, properties: { n: '{p.n}' } } },
   });
 
-let system: System;
 let client: Client;
 
 before(async () => {
@@ -39,18 +38,10 @@ before(async () => {
   writeFileSync(sparse, '');
   truncateSync(sparse, 512 * 1024 * 1024);
   writeFileSync(map, '{"version":3,"sources":["name-in-a-secret-file.ts"],"mappings":"AAAA","names":[]}');
-  system = await System.start({
-    web: 1,
-    workers: 1,
-    jobs: 0,
-    files: { ...filesOf('good'), ...filesOf('evil') },
-  });
+  const system = await sharedPlatform({ ...filesOf('good'), ...filesOf('evil') });
   client = system.client();
 });
-after(async () => {
-  await system.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+after(() => rmSync(folder, { recursive: true, force: true }));
 
 const schemaText = (properties: string) =>
   `export default { triggers: (context) => context.triggers('cms', ['page']), properties: () => (${properties}) };\n`;

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { longest } from './test-files.ts';
 
 /** Layers whose tests start no processes except Redis. */
-const sharingLayers = [
+const inProcessLayers = [
   'actors',
   'config',
   'contract',
@@ -20,30 +20,37 @@ const sharingLayers = [
   'verify',
   'webhooks',
 ];
-const processCount = 8;
-/** In a shared process, such a hook would run for the tests of all files. */
+/** Each process of files that start no processes runs files of the same layers, because they load the same code. */
+const inProcessCount = 8;
+const suiteProcessCount = 8;
+/** In a shared process, such a hook would run for the tests of all files, unless the file is a suite. */
 const hookOfEachPattern = /^(?:before|after)Each\(/m;
+const hookPattern = /^(?:before|after)(?:Each)?\(/m;
 /** Files with such an import take turns with the platform of their process. */
 const platformPattern = /^(?:import|\}) .*from '.*\/(?:shared-platform|query-tenant)\.ts'/m;
 /** What comes after it would not belong to the suite of its file: node's test runner finds that by the call that it is in. */
-const topLevelAwaitPattern = /^(?:\S.* )?await /m;
+const topLevelAwaitPattern = /^(?:\S.*[ (])?await /m;
 const platformModule = 'test/system/support/processes/shared-platform.ts';
 /** A platform each: with one, the last of its files would end long after all others. */
 const platformCount = 2;
 
-/** True for a file whose tests may run in a shared process. */
-export function canShare(root: string, file: string): boolean {
-  return (
-    sharesPlatform(root, file) ||
-    (sharingLayers.some((layer) => file.startsWith(`test/${layer}/`)) &&
-      !longest.includes(file) &&
-      !hookOfEachPattern.test(textOf(root, file)))
-  );
+/**
+ * How a file shares a process: with the platform of its process; as a suite with its own hooks; or imported, so that its hooks
+ * run at the start and the end of the process. Null if it does not.
+ */
+function sharing(root: string, file: string): 'platform' | 'suite' | 'import' | null {
+  const text = textOf(root, file);
+  const canBeSuite = !topLevelAwaitPattern.test(text);
+  if (canBeSuite && platformPattern.test(text)) return 'platform';
+  if (longest.includes(file)) return null;
+  const isInProcess = inProcessLayers.some((layer) => file.startsWith(`test/${layer}/`));
+  if (canBeSuite && !isInProcess) return 'suite';
+  return (isInProcess ? hookOfEachPattern : hookPattern).test(text) ? null : 'import';
 }
 
-function sharesPlatform(root: string, file: string): boolean {
-  const text = textOf(root, file);
-  return platformPattern.test(text) && !topLevelAwaitPattern.test(text);
+/** True for a file whose tests may run in a shared process. */
+export function canShare(root: string, file: string): boolean {
+  return sharing(root, file) !== null;
 }
 
 function textOf(root: string, file: string): string {
@@ -67,12 +74,18 @@ export function writeSharing(
   };
   write('until-loaded.mjs', untilLoaded);
   const urlOf = (file: string) => JSON.stringify(pathToFileURL(path.join(root, file)).href);
-  const ofPlatform = files.filter((file) => sharesPlatform(root, file));
-  const others = files.filter((file) => !ofPlatform.includes(file));
-  const modules = [
-    ...deal(ofPlatform).map((group, at) => write(`platform-${at + 1}.mjs`, suites(group, urlOf))),
-    ...split(others).map((group, at) => write(`shared-${at + 1}.mjs`, imports(group, urlOf))),
-  ];
+  const filesOf = (way: 'platform' | 'suite' | 'import') =>
+    files.filter((file) => sharing(root, file) === way);
+  const platforms = deal(filesOf('platform'), platformCount).map((group, at) =>
+    write(`platform-${at + 1}.mjs`, suites(group, urlOf, [platformModule])),
+  );
+  const others = deal(filesOf('suite'), suiteProcessCount).map((group, at) =>
+    write(`suites-${at + 1}.mjs`, suites(group, urlOf)),
+  );
+  const imported = split(filesOf('import')).map((group, at) =>
+    write(`shared-${at + 1}.mjs`, imports(group, urlOf)),
+  );
+  const modules = [...platforms, ...others, ...imported];
   return { modules, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
@@ -83,13 +96,15 @@ function imports(files: readonly string[], urlOf: UrlOf): string {
   return `import { onLoaded } from './until-loaded.mjs';\n${lines.join('')}onLoaded();\n`;
 }
 
-/** Each file is a suite: its hooks run when it has the platform. */
-function suites(files: readonly string[], urlOf: UrlOf): string {
+/**
+ * Each file is a suite: its hooks run when it is its turn.
+ * @param first files to import before, so that their hooks belong to no suite
+ */
+function suites(files: readonly string[], urlOf: UrlOf, first: readonly string[] = []): string {
   const lines = files.map((file) => `addSuite(${JSON.stringify(file)}, () => import(${urlOf(file)}));\n`);
   return `import { describe } from 'node:test';
 import { onLoaded } from './until-loaded.mjs';
-import ${urlOf(platformModule)};
-const loading = [];
+${first.map((file) => `import ${urlOf(file)};\n`).join('')}const loading = [];
 const addSuite = (file, load) => describe(file, () => {
   loading.push(load());
   return loading.at(-1);
@@ -112,15 +127,15 @@ test('all files are loaded', () => loaded);
 
 /** Splits files into one group per process. Files of a layer stay together, because they load the same code. */
 function split(files: readonly string[]): string[][] {
-  const startOf = (group: number) => Math.ceil((group * files.length) / processCount);
-  return Array.from({ length: processCount }, (_, group) =>
+  const startOf = (group: number) => Math.ceil((group * files.length) / inProcessCount);
+  return Array.from({ length: inProcessCount }, (_, group) =>
     files.slice(startOf(group), startOf(group + 1)),
   ).filter((group) => group.length > 0);
 }
 
-/** Spreads files over the platforms. The longest, which come first, are not all in one. */
-function deal(files: readonly string[]): string[][] {
-  return Array.from({ length: platformCount }, (_, platform) =>
-    files.filter((_, at) => at % platformCount === platform),
-  ).filter((group) => group.length > 0);
+/** Spreads files over processes. The longest, which come first, are not all in one. */
+function deal(files: readonly string[], count: number): string[][] {
+  return Array.from({ length: count }, (_, group) => files.filter((_, at) => at % count === group)).filter(
+    (group) => group.length > 0,
+  );
 }

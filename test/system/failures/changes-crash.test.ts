@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
 import { formatViewId } from '../../../src/contract/ids.ts';
 import { waitUntilSettled } from '../../../src/store/partitions/partition-state.ts';
@@ -87,7 +88,7 @@ class Follower {
       } catch (error) {
         if (!(error instanceof NoResponseError) && !/50[0-9]|stream ended/.test(String(error))) throw error;
       }
-      await new Promise((resolve) => setTimeout(resolve, random.below(200)));
+      await sleep(random.below(200));
     }
   }
 
@@ -174,6 +175,7 @@ test('changes: every copy has the views and URLs of the environment, whichever p
     ),
   );
   while (performance.now() < endMs) {
+    await sleep(random.below(40));
     serial += 1;
     const originId = random.pick(originIds);
     if (random.chance(0.25)) await send(() => client.delete(`/ingest/v2/${originId}`, { key: sourceKey }));

@@ -62,6 +62,7 @@ class Writing {
 
   async #write(client: Client, ledger: Ledger, random: Random): Promise<void> {
     while (this.#isRunning) {
+      await sleep(20);
       const numbers = random.shuffled(Array.from({ length: pageCount }, (_, number) => number)).slice(0, 10);
       const startMs = performance.now();
       await ledger.save(

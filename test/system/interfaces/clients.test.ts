@@ -1,14 +1,14 @@
 /**
- * Clients of the hosted service that work unchanged: their requests, and the responses that they need. The rows run in order on
- * one platform, which also accepts headers with the prefix `X-Enterspeed`.
+ * Clients of the hosted service that work unchanged: their requests, and the responses that they need. The rows run in order.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { readEntities } from '../../../src/store/entities/entities.ts';
 import type { Answer, Client } from '../support/client.ts';
-import { System } from '../support/processes/system.ts';
+import { sharedPlatform } from '../support/processes/shared-platform.ts';
+import type { System } from '../support/processes/system.ts';
 import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from '../support/site.ts';
 
 const narrowKey = 'narrow-key-of-the-clients-test';
@@ -552,7 +552,7 @@ let client: Client;
 let version = '';
 
 const stored = async (originId: string) =>
-  (await readEntities(await system.store(), 'acme', [{ sourceId, originId }]))[0];
+  (await readEntities(await system.store(), 'clients', [{ sourceId, originId }]))[0];
 
 const fields = { price: 'double', promoted: 'boolean', tags: 'keyword[]' };
 const posts = {
@@ -565,10 +565,9 @@ const posts = {
 const website = { environment: 'production', domains: ['site'] };
 
 before(async () => {
-  system = await System.start({
-    jobs: 0,
-    env: { HEADER_PREFIX: 'X-Service,X-Enterspeed' },
-    files: siteFiles({
+  system = await sharedPlatform(
+    siteFiles({
+      tenant: 'clients',
       schemas: {
         article: {
           triggers: { cms: ['article'] },
@@ -604,10 +603,9 @@ before(async () => {
         ],
       },
     }),
-  });
+  );
   client = system.client();
 });
-after(() => system.stop());
 
 async function send({ client: who, sends, key, headers, body, status, gets }: Row): Promise<void> {
   const [method = '', path = ''] = sends.split(' ');

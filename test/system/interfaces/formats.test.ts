@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { exchange } from '../../http/support/wire.ts';
 import type { Answer, Client, RequestOptions } from '../support/client.ts';
 import { untilVisible } from '../support/ledger.ts';
-import { System } from '../support/processes/system.ts';
+import { sharedPlatform } from '../support/processes/shared-platform.ts';
+import type { System } from '../support/processes/system.ts';
 import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from '../support/site.ts';
 
 const shopKey = 'client-key-of-the-shop-alone';
@@ -45,27 +46,19 @@ let client: Client;
 let otherFront: Client;
 
 before(async () => {
-  system = await System.start({
-    web: 2,
-    workers: 2,
-    jobs: 0,
-    partitions: 8,
-    files: {
-      ...siteFiles({ tenant: 'acme', schemas, settings }),
-      ...siteFiles({ tenant: 'beta', schemas, keyPrefix: 'beta-' }),
-    },
-    env: { HEADER_PREFIX: 'X-Acme, X-Service' },
+  system = await sharedPlatform({
+    ...siteFiles({ tenant: 'formats', schemas, settings }),
+    ...siteFiles({ tenant: 'beta', schemas, keyPrefix: 'beta-' }),
   });
   client = system.client('web.1');
   otherFront = system.client('web.2');
 });
-after(() => system.stop());
 
 /** Version token of the last write. */
 let version = '';
 /** Version tokens of earlier writes, with a key to read each, because entities of one test are in several partitions. */
 const earlier: { readonly key: string; readonly version: string }[] = [];
-const prefixOf = (tenant: string) => (tenant === 'acme' ? '' : `${tenant}-`);
+const prefixOf = (tenant: string) => (tenant === 'formats' ? '' : `${tenant}-`);
 
 interface Page {
   readonly type?: string;
@@ -74,7 +67,7 @@ interface Page {
   readonly properties?: JsonObject;
 }
 
-async function save(originId: string, page: Page, tenant = 'acme'): Promise<Answer> {
+async function save(originId: string, page: Page, tenant = 'formats'): Promise<Answer> {
   const body = { type: 'page', properties: {}, ...page } as unknown as Json;
   const answer = await client.post(`/ingest/v2/${encodeURIComponent(originId)}`, body, {
     key: prefixOf(tenant) + sourceKey,
@@ -246,7 +239,7 @@ test('formats: an answer with more than 10,000 references is rejected, and one w
 test('formats: a view requested twice is delivered under the first of its keys, or under each', async () => {
   await save('keys', titled('keys', { handle: 'one', otherHandle: 'two' }));
   const query = `/v2?handle=two&id=${encodeURIComponent(viewId('keys'))}&handle=one&handle=none`;
-  const headers = { 'X-Acme-Min-Version': version };
+  const headers = { 'X-Enterspeed-Min-Version': version };
   const once = await otherFront.get(query, { key: clientKey, headers });
   assert.deepEqual(Object.keys(once.json.views), [viewId('keys')]);
   const each = await otherFront.get(`${query}&includeDuplicateViews=true`, { key: clientKey, headers });
@@ -303,15 +296,14 @@ test('formats: headers are read under every prefix, and a Type header makes the 
     {
       key: sourceKey,
       headers: {
-        'X-Acme-Type': 'page',
+        'X-Enterspeed-Type': 'page',
         'X-Service-Url': '/by-header',
-        'x-acme-originparentid': 'parent',
+        'x-enterspeed-originparentid': 'parent',
         'X-SERVICE-REDIRECTS': ' /by-header/1 ,/by-header/2',
       },
     },
   );
-  assert.equal(answer.headers['x-acme-version'], answer.headers['x-service-version']);
-  version = String(answer.headers['x-acme-version']);
+  version = String(answer.headers['x-service-version']);
   assert.equal(await titleAt('/by-header'), 'raw');
   const { json } = await get({ url: '/by-header/2', id: viewId('by-header', 'raw') });
   assert.deepEqual([json.meta.status, json.meta.redirect, json.route], [301, '/by-header', null]);
@@ -331,7 +323,7 @@ test('formats: a type changes only with Force-Type, and the outputs of the old t
   assert.equal(await titleAt('/typed'), 'typed');
   const bulk = await client.post('/ingest/v2', [{ originId: 'typed', ...body }], {
     key: sourceKey,
-    headers: { 'X-Acme-Force-Type': 'TRUE' },
+    headers: { 'X-Enterspeed-Force-Type': 'TRUE' },
   });
   assert.deepEqual(
     [bulk.json.changedSourceEntities, bulk.json.ingestMetadata.forceTypeOverwrite],
@@ -409,13 +401,13 @@ test('formats: tenants with the same ids, handles and URLs never see each other'
   });
   await save('same', page('beta'), 'beta');
   const betaVersion = version;
-  await save('same', page('acme'));
+  await save('same', page('formats'));
   const read = (key: string, token: string) =>
     get(
       { url: '/same', handle: 'same', id: viewId('same') },
       { key, headers: { 'X-Service-Min-Version': token } },
     );
-  assert.equal((await read(clientKey, version)).json.route.title, 'acme');
+  assert.equal((await read(clientKey, version)).json.route.title, 'formats');
   assert.equal((await read(`beta-${clientKey}`, betaVersion)).json.route.title, 'beta');
   await remove('same');
   assert.equal((await read(clientKey, version)).json.route, null);

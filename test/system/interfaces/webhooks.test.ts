@@ -10,11 +10,11 @@ import { runCommand, temporaryFolder } from '../../cli/support/command.ts';
 import { until } from '../../support/until.ts';
 import type { Client } from '../support/client.ts';
 import { configure, manage, managed } from '../support/manage.ts';
-import { System } from '../support/processes/system.ts';
+import { sharedEnvironment, sharedPlatform } from '../support/processes/shared-platform.ts';
+import type { System } from '../support/processes/system.ts';
 import {
   type Received,
   Receiver,
-  receiverEnvironment,
   type SentChange,
   verified,
   webhookSecret,
@@ -33,7 +33,6 @@ import {
 const secret = webhookSecret;
 const nextSecret = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 const headerValue = 'Bearer-of-the-receiver';
-const publicUrl = 'https://content.example.com';
 
 const receiver = new Receiver();
 let port = 0;
@@ -42,6 +41,7 @@ let client: Client;
 
 const filesWith = (webhooks: readonly JsonObject[]) =>
   siteFiles({
+    tenant: 'webhooks',
     schemas: {
       page: {
         triggers: { cms: ['page'] },
@@ -64,9 +64,8 @@ const hook = (alias: string, more?: JsonObject): JsonObject => webhookTo(port, a
 
 before(async () => {
   port = await receiver.listen();
-  system = await System.start({
-    env: { ...receiverEnvironment, PUBLIC_URL: `${publicUrl}/` },
-    files: filesWith([
+  system = await sharedPlatform(
+    filesWith([
       hook('all', { secret: [secret, nextSecret], headers: { Authorization: headerValue } }),
       hook('gathered', { batch: { size: 3, seconds: 2 }, schemas: ['page'] }),
       hook('filled', { batch: { size: 3, seconds: webhookBatchSecondsMax }, schemas: ['note'] }),
@@ -76,13 +75,10 @@ before(async () => {
       hook('failing', { schemas: ['page'] }),
       hook('wanting', { url: `http://localhost:${port}/wanting` }),
     ]),
-  });
+  );
   client = system.client('web.1');
 });
-after(async () => {
-  await system.stop();
-  receiver.close();
-});
+after(() => receiver.close());
 
 async function save(originId: string, title: string, type = 'page', part = ''): Promise<void> {
   const url = type === 'page' ? `/${originId}/` : undefined;
@@ -164,7 +160,7 @@ test('webhooks: the format of the hosted service is one change per request', asy
     OriginId: 'one',
     Type: 'page',
     Action: 'Deploy',
-    Url: `${publicUrl}/v2?id=${view('one')}`,
+    Url: `${sharedEnvironment.PUBLIC_URL}v2?id=${view('one')}`,
   });
   assert.deepEqual(JSON.parse(received.at(-1)?.text ?? ''), {
     Id: view('gone'),

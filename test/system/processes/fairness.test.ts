@@ -16,7 +16,7 @@ import { System } from '../support/processes/system.ts';
 import { clientKey, siteFiles, sourceId, sourceKey } from '../support/site.ts';
 
 const bootstrap = fileURLToPath(new URL('../../../src/cli/bootstrap.mjs', import.meta.url));
-const pages = 5_000;
+const pages = 3_000;
 const importRequests = 64;
 /**
  * Maximum number of unprocessed entities of the import. It starts with 400, and workers with so many lookups process far fewer in

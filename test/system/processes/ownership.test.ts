@@ -122,7 +122,7 @@ test('ownership: views stay correct and complete while one worker is killed and 
             numbers.slice(0, 3).map((number) => `p${number}`),
           );
       assert.ok(isAccepted, 'fronts and Redis are up, so every write gets a 200');
-      await sleep(20);
+      await sleep(100);
     }
   };
   const writing = Promise.all(Array.from({ length: 4 }, (_, writer) => write(writer, 4)));

@@ -18,7 +18,7 @@ const lanesOfKind = 4;
 /** Pause of a lane between a response and its next request, which leaves the processors to starting processes. */
 const pauseMs = 120;
 const slowMs = 2_000;
-const rounds = Number(process.env.MILLRACE_ROUNDS ?? 2);
+const rounds = Number(process.env.MILLRACE_ROUNDS ?? 1);
 
 const files = siteFiles({
   schemas: {

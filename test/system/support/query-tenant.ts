@@ -39,9 +39,7 @@ export class QueryTenant {
 
   async #save(things: Readonly<Record<string, JsonObject>>): Promise<void> {
     const entities = Object.entries(things).map(([id, properties]) => entityOf(id, 'thing', properties));
-    const { status, text } = await this.#running.client.post('/ingest/v2', entities as unknown as Json, {
-      key: sourceKey,
-    });
+    const { status, text } = await this.send('POST', '/ingest/v2', entities as unknown as Json);
     assert.equal(status, 200, text);
     await this.settle();
   }
@@ -56,13 +54,10 @@ export class QueryTenant {
   }
 
   async ask(body: Json, path = '/v1/things', key = clientKey): Promise<Answer> {
-    return await this.#running.client.post(path, body, {
-      key,
-      ...(this.#version !== undefined && { version: this.#version }),
-    });
+    return await this.#running.client.post(path, body, { key, ...this.#state });
   }
 
-  /** Sends a request to an ingest endpoint. Later queries show what it wrote. */
+  /** Sends a request to an ingest endpoint. Later requests show what it wrote. */
   async send(method: string, path: string, body: Json | Buffer, headers = {}): Promise<Answer> {
     const answer = await this.#running.client.call(method, path, { body, headers, key: sourceKey });
     const version = answer.headers['x-service-version'];
@@ -72,7 +67,12 @@ export class QueryTenant {
 
   /** Reads from an interface of delivery, routes or management. */
   async get(path: string, key = clientKey): Promise<Answer> {
-    return await this.#running.client.get(path, { key });
+    return await this.#running.client.get(path, { key, ...this.#state });
+  }
+
+  /** What a request must show. */
+  get #state(): { readonly version?: string } {
+    return this.#version === undefined ? {} : { version: this.#version };
   }
 
   /** Waits until all that was saved is processed. */

@@ -1,6 +1,7 @@
 /** `urls.caseInsensitive`: its meaning, and that readers notice no interruption while it changes. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { rebuildJobs, rebuildState } from '../../../src/jobs/rebuild-job-queue.ts';
 import { readLayouts } from '../../../src/store/configuration/layouts.ts';
@@ -11,6 +12,8 @@ import { clientKey, siteFiles, sourceKey } from '../support/site.ts';
 import { differencesFoundByVerify } from '../support/verify.ts';
 
 const stayed = 300;
+/** Pause of a reader, because a reader without pauses takes the processor time of what it watches. */
+const restMs = 20;
 const schemas = {
   page: {
     triggers: { cms: ['page'] },
@@ -97,6 +100,7 @@ function watch(): () => Promise<string[]> {
         seen.push(`front ${at}: page ${number} was ${status} ${JSON.stringify(json)}`);
       const about = await client(at).get('/v2?url=/About-Us', { key: clientKey });
       if (!['older', 'newer'].includes(about.json.route?.name)) seen.push(`/About-Us was ${about.text}`);
+      await sleep(restMs);
     }
   };
   const list = async (at: number) => {
@@ -105,6 +109,7 @@ function watch(): () => Promise<string[]> {
       for (let number = 0; number < stayed; number += 1) {
         if (!listed.has(`/Stay/Page-${number}`)) seen.push(`front ${at}: page ${number} was not listed`);
       }
+      await sleep(restMs);
     }
   };
   const readers = fronts.flatMap((_, at) => [read(at), list(at)]);

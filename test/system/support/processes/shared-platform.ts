@@ -11,6 +11,13 @@ import { after } from 'node:test';
 import { receiverEnvironment } from '../receiver.ts';
 import { type ConfigFiles, System } from './system.ts';
 
+/** Settings of which files need one, and which the other files do not notice. */
+export const sharedEnvironment = {
+  ...receiverEnvironment,
+  HEADER_PREFIX: 'X-Service,X-Enterspeed',
+  PUBLIC_URL: 'https://content.example.com/',
+};
+
 let running: Promise<System> | null = null;
 const usedTenants = new Set<string>();
 
@@ -25,7 +32,7 @@ export async function sharedPlatform(files: ConfigFiles): Promise<System> {
     usedTenants.add(tenant);
   }
   if (running === null) {
-    running = System.start({ web: 2, workers: 2, jobs: 1, partitions: 8, files, env: receiverEnvironment });
+    running = System.start({ web: 2, workers: 2, jobs: 1, partitions: 8, files, env: sharedEnvironment });
     return await running;
   }
   const system = await running;
