@@ -1,9 +1,7 @@
 /** The heartbeat of a worker: its configuration, and the partitions that it covers. */
-import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
-import { platformVersion } from '../config/settings/platform-version.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
-import { heartbeatMs } from '../store/processes/heartbeat.ts';
+import { beatOf, heartbeatMs } from '../store/processes/heartbeat.ts';
 import type { CopiesBeat, ProcessBeat, QueryAddresses } from '../store/processes/process-messages.ts';
 import type { TurnBasis } from './batch/turn.ts';
 import type { Keeper } from './ownership/keeper.ts';
@@ -46,11 +44,7 @@ export class WorkerBeat {
     this.#nextMs = nowMs + heartbeatMs;
     this.keeper.markAlive();
     this.keeper.sendBeat({
-      id: this.source.id,
-      role: 'worker',
-      host: hostname(),
-      pid: process.pid,
-      version: platformVersion,
+      ...beatOf(this.source.id, 'worker'),
       ...worksBy,
       partitions,
       waitingFor: this.source.waitingFor(),

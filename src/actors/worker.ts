@@ -1,6 +1,4 @@
 /** A worker process: its partitions, their leases, and its heartbeat. */
-import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import {
@@ -20,6 +18,7 @@ import { LeaseEnds } from '../store/ownership/lease-renewal.ts';
 import { type PartitionOwner, readOwners, ServerClock } from '../store/ownership/owners.ts';
 import { portionParts } from '../store/partitions/intake.ts';
 import { lastSequence } from '../store/partitions/partition-state.ts';
+import { newProcessId } from '../store/processes/heartbeat.ts';
 import type { CopiesBeat, QueryAddresses } from '../store/processes/process-messages.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
 import { StoreUnavailableError } from '../store/redis/redis-errors.ts';
@@ -84,7 +83,7 @@ export interface WorkerOptions extends Pick<WorkerBeatSource, 'waitingFor'> {
 }
 
 export class Worker {
-  readonly id = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
+  readonly id = newProcessId();
   readonly metrics = new WorkerMetrics();
   readonly #owned: OwnedPartitions;
   readonly #keeper: Keeper;

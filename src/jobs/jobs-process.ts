@@ -1,9 +1,6 @@
 /** A jobs process: queues the rebuild of every new configuration, runs jobs, and reports their state. */
 
-import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
 import type { Configuration } from '../config/configuration.ts';
-import { platformVersion } from '../config/settings/platform-version.ts';
 import { sum } from '../lib/lists.ts';
 import { ProcessMetrics } from '../lib/process-metrics.ts';
 import { repeat } from '../lib/repeat.ts';
@@ -12,7 +9,7 @@ import type { ActiveConfiguration } from '../store/configuration/active-configur
 import { JobRunner } from '../store/configuration/job-runner.ts';
 import { readGenerations } from '../store/configuration/published-configuration.ts';
 import { AutoFields } from '../store/entities/auto-fields.ts';
-import { Heartbeat } from '../store/processes/heartbeat.ts';
+import { beatOf, Heartbeat, newProcessId } from '../store/processes/heartbeat.ts';
 import type { ProcessBeat } from '../store/processes/process-messages.ts';
 import { StoreUnavailableError } from '../store/redis/redis-errors.ts';
 import type { Store } from '../store/store.ts';
@@ -85,7 +82,7 @@ export interface JobsOptions {
 }
 
 export class JobsProcess {
-  readonly id = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
+  readonly id = newProcessId();
   readonly metrics = new JobsMetrics();
   readonly #queue;
   readonly #purges;
@@ -185,11 +182,7 @@ export class JobsProcess {
 
   #beat(): ProcessBeat {
     return {
-      id: this.id,
-      role: 'jobs',
-      host: hostname(),
-      pid: process.pid,
-      version: platformVersion,
+      ...beatOf(this.id, 'jobs'),
       generation: this.options.configuration.generation,
       layouts: 0,
       partitions: [],

@@ -1,8 +1,6 @@
 /** The front role: creates and connects the parts of an HTTP front. */
 import './check-http-library.ts';
 import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
-import { platformVersion } from '../config/settings/platform-version.ts';
 import { checkTlsFiles } from '../config/settings/settings.ts';
 import { hashedForm } from '../config/tenant/api-keys.ts';
 import { consoleFiles } from '../console/files.mjs';
@@ -28,7 +26,7 @@ import { connectionsMax } from '../http/uws/connection-limits.ts';
 import { CachedPromise } from '../lib/shared-promises.ts';
 import { ScatterQueryService } from '../query/front/scatter-query-service.ts';
 import { AutoFields } from '../store/entities/auto-fields.ts';
-import { Heartbeat } from '../store/processes/heartbeat.ts';
+import { beatOf, Heartbeat } from '../store/processes/heartbeat.ts';
 import { Progress } from '../store/visibility/progress.ts';
 import { AddressGuard } from '../webhooks/allowed-addresses.ts';
 import { openRole, type RunningRole } from './process-context.ts';
@@ -120,11 +118,7 @@ export async function startFront(): Promise<RunningRole> {
   recentRates.follow(store);
   const heartbeat = new Heartbeat(store, {
     beat: () => ({
-      id,
-      role: 'web',
-      host: hostname(),
-      pid: process.pid,
-      version: platformVersion,
+      ...beatOf(id, 'web'),
       generation: configuration.generation,
       layouts: configuration.layouts.version,
       partitions: [],

@@ -4,7 +4,7 @@
  */
 import { outputKey } from '../actors/batch/builder.ts';
 import type { Output } from '../actors/batch/output.ts';
-import { referencesOf } from '../actors/batch/referenced-views.ts';
+import { referencesOf } from '../actors/batch/view-history.ts';
 import { runSync } from '../lib/cooperative-yield.ts';
 import { groupBy } from '../lib/lists.ts';
 import { type LoggedView, logField, readLogMembers } from '../store/change-log/logged-views.ts';

@@ -1,6 +1,8 @@
 /** The turn of an entity, with the stored data to compare it with. */
+
 import { type OutputName, outputField, outputHash, outputKey } from '../actors/batch/builder.ts';
 import type { Turn } from '../actors/batch/turn.ts';
+import { isSameView } from '../store/change-log/logged-views.ts';
 import {
   type Claim,
   claimTag,
@@ -105,14 +107,8 @@ export class TurnState {
 
   #ofView({ claims }: ServedClaims, alias: string, { kind, host }: ClaimOfView): Claim | undefined {
     const { sourceId, originId } = this.turn;
-    return claims.find(
-      (claim) =>
-        claim.kind === kind &&
-        claim.host === host &&
-        claim.view.alias === alias &&
-        claim.view.sourceId === sourceId &&
-        claim.view.originId === originId,
-    );
+    const view = { sourceId, originId, alias };
+    return claims.find((claim) => claim.kind === kind && claim.host === host && isSameView(claim.view, view));
   }
 
   #claimOf(alias: string, { kind, host, sinceStamp }: ClaimOfView): RankedClaim {

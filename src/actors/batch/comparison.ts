@@ -21,10 +21,16 @@ import { storedOutput } from './build-turns.ts';
 import { type Builder, dependentOf, outdatedDigest, outputKey } from './builder.ts';
 import type { LookupSource } from './lookup-source.ts';
 import type { Output } from './output.ts';
-import { compareReferences } from './referenced-views.ts';
 import { formerOutputs, type Turn } from './turn.ts';
 import { claimsInForm, claimsOfOutput, isListed, sameClaim } from './view-claims.ts';
-import { causeBefore, causeOf, historyOf, type ReturningViews, removedView } from './view-history.ts';
+import {
+  causeBefore,
+  causeOf,
+  compareReferences,
+  historyOf,
+  type ReturningViews,
+  removedView,
+} from './view-history.ts';
 
 /** Digest of an output that was never built. */
 const nothingMade = Buffer.alloc(0);

@@ -3,7 +3,7 @@
 import { ProblemError, problems } from '../../contract/errors.ts';
 import type { EntityRef } from '../../contract/ids.ts';
 import type { DiagnosticsAnswer } from '../../contract/shapes-management.ts';
-import { diagnosePage } from '../../verify/diagnostics/diagnose-page.ts';
+import { diagnosePage } from '../../verify/diagnostics/diagnose.ts';
 import { shownDiagnostic } from '../../verify/diagnostics/located-diagnostic.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../call.ts';

@@ -30,6 +30,11 @@ export interface LoggedView extends EntityRef {
   readonly alias: string;
 }
 
+/** True if both are the same view of the environment. */
+export function isSameView(a: LoggedView, b: LoggedView): boolean {
+  return a.originId === b.originId && a.alias === b.alias && a.sourceId === b.sourceId;
+}
+
 /**
  * @param names `logName` by number
  * @returns null if the number is unknown

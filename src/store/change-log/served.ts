@@ -8,7 +8,7 @@ import { keys } from '../keys.ts';
 import { answerOf } from '../redis/redis-errors.ts';
 import type { EnvironmentScope } from '../scopes.ts';
 import type { Store } from '../store.ts';
-import type { LoggedView } from './logged-views.ts';
+import { isSameView, type LoggedView } from './logged-views.ts';
 
 /** A current or former claim of a view. */
 export interface ClaimOfView extends FormerClaim {
@@ -71,13 +71,7 @@ async function isServedBeyond(store: Store, scope: EnvironmentScope, claim: Clai
 }
 
 function isSame(served: Claim, { host, kind, view }: ClaimOfView): boolean {
-  return (
-    served.host === host &&
-    served.kind === kind &&
-    served.view.originId === view.originId &&
-    served.view.alias === view.alias &&
-    served.view.sourceId === view.sourceId
-  );
+  return served.host === host && served.kind === kind && isSameView(served.view, view);
 }
 
 /** Member of `keys.left` with the time at which redirects on hosts became hidden on a field. */

@@ -131,6 +131,27 @@ function claimAt(rank: Buffer): RankedClaim {
   };
 }
 
+/** The claims in a section of the ranks, in portions: `h` has all claims by host, `w` the first of each host. */
+async function* scanRanks(
+  store: Store,
+  scope: EnvironmentScope,
+  field: string,
+  section: 'h' | 'w',
+): AsyncGenerator<CompetingClaim[]> {
+  const tag = claimTag(store, scope, field);
+  const to = section === 'h' ? 'i' : 'x';
+  for (let from: string = section; ; ) {
+    const [found = []] = await readRanges(store, scope, tag, [
+      { field, from, to, limit: claimsPerRead, isPerHost: false },
+    ]);
+    yield found;
+    const last = found.at(-1);
+    if (last === undefined || found.length < claimsPerRead) return;
+    const host = section === 'h' ? `${last.ranked.host ?? ''}\0` : '';
+    from = `${section}${host}${last.rank.toString()}\0`;
+  }
+}
+
 /** All claims of a contested field, sorted by rank. @throws StoreUnavailableError */
 export async function readCompetingClaims(
   store: Store,
@@ -138,15 +159,10 @@ export async function readCompetingClaims(
   field: string,
   limit = Number.POSITIVE_INFINITY,
 ): Promise<CompetingClaim[]> {
-  const tag = claimTag(store, scope, field);
   const competing: CompetingClaim[] = [];
-  for (let from = 'h'; competing.length < limit; ) {
-    const range = { field, from, to: 'i', limit: claimsPerRead, isPerHost: false };
-    const [found = []] = await readRanges(store, scope, tag, [range]);
+  for await (const found of scanRanks(store, scope, field, 'h')) {
     competing.push(...found);
-    const last = found.at(-1);
-    if (last === undefined || found.length < claimsPerRead) break;
-    from = `h${last.ranked.host ?? ''}\0${last.rank.toString()}\0`;
+    if (competing.length >= limit) break;
   }
   return competing.sort((a, b) => Buffer.compare(a.rank, b.rank));
 }
@@ -208,13 +224,7 @@ export async function* scanFirstOfHosts(
   scope: EnvironmentScope,
   field: string,
 ): AsyncGenerator<Claim[]> {
-  const tag = claimTag(store, scope, field);
-  for (let from = 'w'; ; ) {
-    const range = { field, from, to: 'x', limit: claimsPerRead, isPerHost: false };
-    const [found = []] = await readRanges(store, scope, tag, [range]);
+  for await (const found of scanRanks(store, scope, field, 'w')) {
     yield found.flatMap(({ claim }) => claim ?? []);
-    const last = found.at(-1);
-    if (last === undefined || found.length < claimsPerRead) return;
-    from = `w${last.rank.toString()}\0`;
   }
 }

@@ -1,7 +1,7 @@
 /** Scans the keys of a store, which is the only way to find data without records. */
 import { mastersOf } from '../redis/redis-connection.ts';
 import { answerOf } from '../redis/redis-errors.ts';
-import { hashPortion, keyNames, portionsFrom, sortedPortion } from '../redis/scan.ts';
+import { hashPortion, keyNames, portionsFrom } from '../redis/scan.ts';
 import type { Store } from '../store.ts';
 
 const keysPerScan = 1000;
@@ -57,7 +57,9 @@ export async function* scanFields(
 
 /** Members of a sorted set, in portions. @throws StoreUnavailableError */
 export async function* scanSorted(store: Store, key: string): AsyncGenerator<string[]> {
-  for await (const { pairs } of portionsFrom((place) => sortedPortion(store, key, place, fieldsPerScan))) {
+  for await (const { pairs } of portionsFrom((place) =>
+    hashPortion(store, key, place, fieldsPerScan, 'ZSCAN'),
+  )) {
     if (pairs.length > 0) yield pairs.map(([member]) => member.toString());
   }
 }

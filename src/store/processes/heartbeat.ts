@@ -1,4 +1,7 @@
 /** Sends the heartbeat of a process, with its state: every second, and when another process asks. */
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { platformVersion } from '../../config/settings/platform-version.ts';
 import { Subscription } from '../redis/subscription.ts';
 import type {
   MetricsText,
@@ -6,11 +9,25 @@ import type {
   ProcessHost,
   ProcessMessage,
   ProcessRequest,
+  Role,
 } from './process-messages.ts';
 
 export const heartbeatMs = 1000;
 /** Requests within this time get one common reply. */
 const answerMs = 5;
+
+/** A name for this process. Unlike its pid, none of its successors has it. */
+export function newProcessId(): string {
+  return `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
+}
+
+/** What the heartbeats of all processes say alike. */
+export function beatOf(
+  id: string,
+  role: Role,
+): Pick<ProcessBeat, 'id' | 'role' | 'host' | 'pid' | 'version'> {
+  return { id, role, host: hostname(), pid: process.pid, version: platformVersion };
+}
 
 export interface HeartbeatSource {
   /** The state of the process; null to send nothing, because the process counts as dead. */

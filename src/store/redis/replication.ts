@@ -14,6 +14,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Cluster } from 'ioredis';
 import { replicaWaitMs } from '../../contract/limits.ts';
+import { assert } from '../../lib/assert.ts';
 import { sum } from '../../lib/lists.ts';
 import { ClusterMasters, ConfirmingMaster, type Masters, NoReplicaError, OneMaster } from './masters.ts';
 import type { RedisAddress, RedisClient } from './redis-connection.ts';
@@ -62,13 +63,11 @@ export function confirmationOf(
   waitMs = replicaWaitMs,
 ): Replication {
   if (replicas === 0) return effects;
-  const masters =
-    address.kind === 'single' ? new OneMaster(address, replicas) : clusterMasters(client, replicas);
-  return masters === null ? effects : new ConfirmedReplication(masters, waitMs);
-}
-
-function clusterMasters(client: RedisClient, replicas: number): Masters | null {
-  return client instanceof Cluster ? new ClusterMasters(client, replicas, false) : null;
+  if (client instanceof Cluster) {
+    return new ConfirmedReplication(new ClusterMasters(client, replicas, false), waitMs);
+  }
+  assert(address.kind === 'single', 'the client of a cluster is one for clusters');
+  return new ConfirmedReplication(new OneMaster(address, replicas), waitMs);
 }
 
 const noReplication: Replication = {

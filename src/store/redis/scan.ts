@@ -44,9 +44,11 @@ export async function* portionsFrom<Portion extends { readonly next: ScanPlace |
   } while (place !== null);
 }
 
+type ScanReply = [cursor: Buffer, pairs: Buffer[]];
+
 /**
- * Some fields of a hash, about `count`. Fields that exist during the whole scan are in at least one of its portions, possibly
- * in several.
+ * Some fields of a hash, or members of a sorted set with `ZSCAN`, about `count`. Those that exist during the whole scan are in at
+ * least one of its portions, possibly in several.
  * @param place null: from the beginning
  * @throws StoreUnavailableError
  */
@@ -55,8 +57,30 @@ export async function hashPortion(
   key: string,
   place: ScanPlace | null,
   count: number,
+  command: 'HSCAN' | 'ZSCAN' = 'HSCAN',
 ): Promise<ScannedPortion> {
-  return await portion(store, 'HSCAN', key, place, count);
+  try {
+    const scan = (cursor: string) => sendRaw(store.client, command, [key, cursor, 'COUNT', count]);
+    if (place === null) {
+      // Usually one reply has everything. Then no cursor is needed.
+      const [cursor, pairs] = (await scan('0')) as ScanReply;
+      if (cursor.toString() === '0') return { pairs: pairsIn(pairs), next: null };
+    }
+    // The order matters: if the same process replies before and after, it also did in between.
+    const [before, reply, after] = await Promise.all([
+      serverScript.run(store.client, [key], []),
+      scan(place?.cursor ?? '0'),
+      serverScript.run(store.client, [key], []),
+    ]);
+    const [cursor, pairs] = reply as ScanReply;
+    const server = after.toString();
+    const isOne = before.equals(after) && (place === null || place.server === server);
+    if (!isOne) return { pairs: pairsIn(pairs), next: { cursor: '0', server } };
+    const next = cursor.toString();
+    return { pairs: pairsIn(pairs), next: next === '0' ? null : { cursor: next, server } };
+  } catch (error) {
+    throw storeError(error);
+  }
 }
 
 export interface FieldsPortion {
@@ -76,16 +100,6 @@ export async function fieldsPortion(
   const [server, cursor, fields] = await fieldsScript.run(store.client, [key], from);
   const next = cursor.toString();
   return { fields, next: next === '0' ? null : { cursor: next, server: server.toString() } };
-}
-
-/** Like `hashPortion`, for a sorted set. @throws StoreUnavailableError */
-export async function sortedPortion(
-  store: Store,
-  key: string,
-  place: ScanPlace | null,
-  count: number,
-): Promise<ScannedPortion> {
-  return await portion(store, 'ZSCAN', key, place, count);
 }
 
 /**
@@ -112,39 +126,6 @@ export async function* keyNames(node: Redis, pattern: string, count: number): As
 
 async function serverOf(node: Redis): Promise<string> {
   return /run_id:(\w+)/.exec(await node.info('server'))?.[1] ?? '';
-}
-
-type ScanReply = [cursor: Buffer, pairs: Buffer[]];
-
-async function portion(
-  store: Store,
-  command: 'HSCAN' | 'ZSCAN',
-  key: string,
-  place: ScanPlace | null,
-  count: number,
-): Promise<ScannedPortion> {
-  try {
-    const scan = (cursor: string) => sendRaw(store.client, command, [key, cursor, 'COUNT', count]);
-    if (place === null) {
-      // Usually one reply has everything. Then no cursor is needed.
-      const [cursor, pairs] = (await scan('0')) as ScanReply;
-      if (cursor.toString() === '0') return { pairs: pairsIn(pairs), next: null };
-    }
-    // The order matters: if the same process replies before and after, it also did in between.
-    const [before, reply, after] = await Promise.all([
-      serverScript.run(store.client, [key], []),
-      scan(place?.cursor ?? '0'),
-      serverScript.run(store.client, [key], []),
-    ]);
-    const [cursor, pairs] = reply as ScanReply;
-    const server = after.toString();
-    const isOne = before.equals(after) && (place === null || place.server === server);
-    if (!isOne) return { pairs: pairsIn(pairs), next: { cursor: '0', server } };
-    const next = cursor.toString();
-    return { pairs: pairsIn(pairs), next: next === '0' ? null : { cursor: next, server } };
-  } catch (error) {
-    throw storeError(error);
-  }
 }
 
 function pairsIn(flat: readonly Buffer[]): ScannedPair[] {

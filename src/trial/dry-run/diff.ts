@@ -36,8 +36,8 @@ export const emptyDiff: ConfigurationDiff = {
   samples: { added: [], changed: [], removed: [] },
 };
 
-export function plus(counts: ChangeCounts, kind: ChangeKind, count = 1): ChangeCounts {
-  return { ...counts, [kind]: counts[kind] + count };
+export function plus(counts: ChangeCounts, kind: ChangeKind): ChangeCounts {
+  return { ...counts, [kind]: counts[kind] + 1 };
 }
 
 /** A view that is added, changed or removed. */
