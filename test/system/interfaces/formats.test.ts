@@ -5,6 +5,7 @@ import { exchange } from '../../http/support/wire.ts';
 import type { Answer, Client, RequestOptions } from '../support/client.ts';
 import { untilVisible } from '../support/ledger.ts';
 import { sharedPlatform } from '../support/processes/shared-platform.ts';
+import type { System } from '../support/processes/system.ts';
 import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from '../support/site.ts';
 
 const shopKey = 'client-key-of-the-shop-alone';
@@ -40,11 +41,12 @@ const schemas: Readonly<Record<string, Json>> = {
   },
 };
 
+let system: System;
 let client: Client;
 let otherFront: Client;
 
 before(async () => {
-  const system = await sharedPlatform({
+  system = await sharedPlatform({
     ...siteFiles({ tenant: 'formats', schemas, settings }),
     ...siteFiles({ tenant: 'beta', schemas, keyPrefix: 'beta-' }),
   });
@@ -88,8 +90,8 @@ async function get(query: Record<string, string>, options: RequestOptions = {}):
   for (const { key, version: token } of earlier.splice(0)) await untilVisible(otherFront, key, [token]);
   return await otherFront.get(`/v2?${new URLSearchParams(query)}`, {
     key: clientKey,
+    version,
     ...options,
-    headers: { 'X-Service-Min-Version': version, ...options.headers },
   });
 }
 
