@@ -90,8 +90,8 @@ async function get(query: Record<string, string>, options: RequestOptions = {}):
   for (const { key, version: token } of earlier.splice(0)) await untilVisible(otherFront, key, [token]);
   return await otherFront.get(`/v2?${new URLSearchParams(query)}`, {
     key: clientKey,
+    version,
     ...options,
-    headers: { 'X-Service-Min-Version': version, ...options.headers },
   });
 }
 
