@@ -58,7 +58,7 @@ export async function openRole(role: Role): Promise<RoleContext> {
     replicaWaitMs: settings.replicaWaitMs,
     ...(role === 'web' ? { commandTimeoutMs: settings.frontLimits.redisTimeoutMs } : {}),
   });
-  exitUnderNewerVersion(store, log);
+  exitFromOtherStore(store, log);
   const outages = logOutages(store, log);
   const configuration = new ActiveConfiguration(store);
   logConfigurations(configuration, log);
@@ -91,14 +91,17 @@ function givenEnvironment(): NodeJS.ProcessEnv {
   return environmentWithFile(process.env, process.cwd());
 }
 
-/** Exits if a newer version uses the store, which may write a format that this version would misread. */
-function exitUnderNewerVersion(store: Store, log: Log): void {
+/**
+ * Exits if a newer version has upgraded the store, because this version would misread it, or if the store has lost its data,
+ * because this process still has what was built from them.
+ */
+function exitFromOtherStore(store: Store, log: Log): void {
   const check = async () => {
     try {
-      await store.checkNotNewer();
+      await store.checkUnchanged();
     } catch (error) {
       if (!isMismatch(error)) return;
-      log.error({ reason: error.message }, 'this process ends, because a newer version uses the store');
+      log.error({ reason: error.message }, 'this process ends, because it cannot use this store any longer');
       process.exit(1);
     }
   };

@@ -20,7 +20,7 @@ export class PartitionCountError extends Error {
   override readonly name = 'PartitionCountError';
 }
 
-/** The store has the format of another version of the platform. */
+/** The store has the format of another version of the platform, or is not the one that was opened. */
 export class StoreFormatError extends Error {
   override readonly name = 'StoreFormatError';
 }
@@ -85,10 +85,16 @@ async function raiseFormat(client: RedisClient): Promise<number> {
   return await raiseScript.run(client, [keys.layout], [raisedFrom, storeFormat]);
 }
 
-/** @throws StoreFormatError if a newer version has upgraded the store meanwhile */
-export async function checkNotNewer(client: RedisClient): Promise<void> {
-  const format = Number((await client.hget(keys.layout, 'format')) ?? storeFormat);
-  if (format > storeFormat) checkFormat(format);
+/**
+ * @param secret of the store when it was opened
+ * @throws StoreFormatError if a newer version has upgraded the store meanwhile, or it is no longer the same store
+ */
+export async function checkSameStore(client: RedisClient, secret: Buffer): Promise<void> {
+  const [format, found] = await client.hmgetBuffer(keys.layout, 'format', 'secret');
+  if (!found?.equals(secret)) {
+    throw new StoreFormatError('the store was emptied or replaced by another one while this process used it');
+  }
+  if (Number(format) > storeFormat) checkFormat(Number(format));
 }
 
 function checkFormat(format: number): void {

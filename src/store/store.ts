@@ -15,7 +15,7 @@ import { answerOf, StoreUnavailableError, storeError } from './redis/redis-error
 import { confirmationOf, type Replication, replicationOf, surviving } from './redis/replication.ts';
 import { checkServers, UnfitRedisError } from './redis/server-state.ts';
 import {
-  checkNotNewer,
+  checkSameStore,
   fixFacts,
   keepsEverything,
   PartitionCountError,
@@ -142,9 +142,11 @@ export class Store implements RedisHost {
     );
   }
 
-  /** @throws StoreFormatError if a newer version has upgraded the store; what the client throws */
-  async checkNotNewer(): Promise<void> {
-    await checkNotNewer(this.client);
+  /**
+   * @throws StoreFormatError if a newer version has upgraded the store, or it has lost its data; what the client throws
+   */
+  async checkUnchanged(): Promise<void> {
+    await checkSameStore(this.client, this.secret);
   }
 
   async ping(): Promise<void> {

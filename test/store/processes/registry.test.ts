@@ -189,7 +189,7 @@ test('registry: a store of format 10 or 11 is upgraded in place, even if it is f
     await redis.openStore(4);
     assert.equal(await store.client.hget(keys.layout, 'format'), raised);
     await store.client.config('SET', 'maxmemory', '0');
-    await store.checkNotNewer();
+    await store.checkUnchanged();
   }
 });
 
@@ -198,8 +198,18 @@ test('registry: a store that a newer version has upgraded is refused, and proces
   await store.client.hset(keys.layout, 'format', '99');
   const refused = /has format 99, .* start the version that wrote it, or a newer one/;
   await assert.rejects(redis.openStore(4), refused);
-  await assert.rejects(store.checkNotNewer(), refused);
+  await assert.rejects(store.checkUnchanged(), refused);
   assert.equal(await store.client.hget(keys.layout, 'format'), '99');
+});
+
+test('registry: processes notice that their store was emptied, also if another one took its place', async () => {
+  const store = await redis.openEmptyStore(4);
+  await store.checkUnchanged();
+  const refused = /the store was emptied or replaced by another one/;
+  await redis.flush();
+  await assert.rejects(store.checkUnchanged(), refused);
+  await redis.openStore(4);
+  await assert.rejects(store.checkUnchanged(), refused);
 });
 
 test('registry: with a Redis slower than the reply timeout, a listener still learns of all processes', async (context) => {
