@@ -33,6 +33,7 @@ import {
   unionOf,
   without,
 } from './type.ts';
+import { literalText } from './written-text.ts';
 
 /** Maximum depth of nested calls that are followed. */
 const depthMax = 20;
@@ -222,7 +223,7 @@ export class CodeTypes {
   #member(node: MemberExpression): Type {
     const { object, property, computed } = node;
     if (property.type === 'PrivateIdentifier' || object.type === 'Super') return anyJson;
-    const name = computed ? literalOf(property) : keyName(property);
+    const name = computed ? literalText(property) : keyName(property);
     if (name === null) return anyJson;
     const of = this.of(object);
     const type = memberType(nonNullable(of), name);
@@ -252,7 +253,7 @@ export class CodeTypes {
     if (name === 'String') return stringType;
     if (name === 'Boolean') return booleanType;
     if (name === 'Number' || name === 'parseInt' || name === 'parseFloat') return orNull(numberType);
-    if (name === 'partial') return partialType(literalOf(first), this.known);
+    if (name === 'partial') return partialType(literalText(first), this.known);
     const own = this.scope.function(callee);
     return own === null ? anyJson : this.ofFunction(own);
   }
@@ -266,7 +267,7 @@ export class CodeTypes {
       return /^(?:all|resolve)$/.test(method) && first !== undefined ? this.of(first) : anyJson;
     if (object === 'Object')
       return method === 'keys' ? listOf(stringType) : method === 'fromEntries' ? openObjectType : anyJson;
-    if (method === 'partial') return partialType(literalOf(first), this.known);
+    if (method === 'partial') return partialType(literalText(first), this.known);
     return null;
   }
 
@@ -324,7 +325,7 @@ export class CodeTypes {
             ? callee.property.name
             : null;
       if (name === null) return null;
-      if (name === 'reference') return referencesType(methods, literalOf(at.arguments[0]), this.known);
+      if (name === 'reference') return referencesType(methods, literalText(at.arguments[0]), this.known);
       methods.push(name);
       if (callee.type !== 'MemberExpression') return null;
       at = callee.object;
@@ -378,13 +379,6 @@ function unaryType(operator: string): Type {
 function keyName(key: Expression | { type: 'PrivateIdentifier' }): string | null {
   if (key.type === 'Identifier') return key.name;
   return key.type === 'Literal' ? String(key.value) : null;
-}
-
-/** The value of a string literal; null for anything else. */
-function literalOf(node: Expression | SpreadElement | undefined): string | null {
-  if (node?.type === 'Literal') return typeof node.value === 'string' ? node.value : null;
-  if (node?.type !== 'TemplateLiteral' || node.expressions.length > 0) return null;
-  return node.quasis[0]?.value.cooked ?? null;
 }
 
 /** JSON.stringify omits members that are undefined. */

@@ -1,4 +1,4 @@
-import type { Expression } from 'acorn';
+import type { Expression, SpreadElement } from 'acorn';
 
 /** The statically known text of an expression. */
 
@@ -56,10 +56,10 @@ export function canBeNull(written: string, isOfEntity: boolean): boolean {
   return !isOfEntity || !neverNull.has(first.path);
 }
 
-/** The value of a string literal; null for any other expression. */
-export function literalText(node: Expression): string | null {
-  if (node.type === 'Literal') return typeof node.value === 'string' ? node.value : null;
-  if (node.type !== 'TemplateLiteral' || node.expressions.length > 0) return null;
+/** The value of a string literal; null for anything else. */
+export function literalText(node: Expression | SpreadElement | undefined): string | null {
+  if (node?.type === 'Literal') return typeof node.value === 'string' ? node.value : null;
+  if (node?.type !== 'TemplateLiteral' || node.expressions.length > 0) return null;
   return node.quasis[0]?.value.cooked ?? null;
 }
 

@@ -2,15 +2,9 @@
 
 import { runtimeLookupsKeptMax } from '../../contract/limits.ts';
 import type { ConfigDocuments } from '../configuration.ts';
-import { isTenantName, parseDocumentPath, runtimeLookupsPath } from '../document-path.ts';
+import { parseDocumentPath, runtimeLookupsPath } from '../document-path.ts';
 
 const root = 'tenants/';
-
-/** Sorted names of the tenants with documents. */
-export function tenantsOf(documents: ConfigDocuments): string[] {
-  const names = [...documents.keys()].map((path) => path.slice(root.length).split('/')[0] ?? '');
-  return [...new Set(names)].filter(isTenantName).sort();
-}
 
 /** The documents of a tenant by their paths in its folder, without compiled programs. */
 export function documentsOfTenant(documents: ConfigDocuments, tenant: string): Map<string, string> {

@@ -40,6 +40,31 @@ export function readNamed<T>(at: Cursor, names: EntriesByName<T>): T | null {
   return name === null ? null : names.find(name, at);
 }
 
+/** One of several words; null with an issue if it is another one. @param kind for messages */
+export function readChoice<Choice extends string>(
+  at: Cursor,
+  kind: string,
+  choices: readonly Choice[],
+): Choice | null {
+  return readNamed(
+    at,
+    new EntriesByName<Choice>(
+      kind,
+      choices.map((choice) => [choice, choice]),
+    ),
+  );
+}
+
+/** RFC 9110, section 5.6.2. */
+export function isHeaderName(text: string): boolean {
+  return /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(text);
+}
+
+/** Visible ASCII with inner spaces and no line breaks, which all HTTP software passes on unchanged (RFC 9110, section 5.5). */
+export function isHeaderValue(text: string): boolean {
+  return /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text);
+}
+
 /** The hashed API keys of a list, with an issue for each invalid key. */
 export function readKeys(list: Cursor): ConfiguredKey[] {
   return list.items().flatMap((at) => {

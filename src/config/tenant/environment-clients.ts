@@ -9,16 +9,20 @@ import type { CacheTagHeader, Domain, Environment, Scope } from '../configuratio
 import { AllowedOrigins, originPattern } from '../urls/origins.ts';
 import { canonicalHost } from '../urls/url.ts';
 import type { ConfiguredKey } from './api-keys.ts';
-import { EntriesByName, readAlias, readKeys, readNamed, readWholeNumber } from './common-fields.ts';
+import {
+  EntriesByName,
+  isHeaderName,
+  isHeaderValue,
+  readAlias,
+  readChoice,
+  readKeys,
+  readNamed,
+  readWholeNumber,
+} from './common-fields.ts';
 import { type IndexPatterns, readIndexPatterns } from './index-patterns.ts';
 import { clientScopes, clientShape, depthShape, domainShape, hostedScopes } from './tenant-shapes.ts';
 
 /** Cache headers of an environment client (docs/guide/caches.md): `cacheControl`, `cacheTags`. */
-
-/** Visible ASCII with inner spaces, which all HTTP software passes on unchanged (RFC 9110, section 5.5). */
-const headerValue = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
-/** RFC 9110, section 5.6.2. */
-const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /** Cache tag headers whose tags are separated by spaces. */
 const spaced = new Set(['surrogate-key', 'xkey']);
@@ -29,7 +33,7 @@ const taken =
 /** Null if it is absent; also, with an issue, if it is not a valid header value. */
 function readCacheControl(at: Cursor): string | null {
   const text = at.isAbsent ? null : at.nonEmptyString();
-  if (text === null || (headerValue.test(text) && text.length <= cacheControlCharactersMax)) return text;
+  if (text === null || (isHeaderValue(text) && text.length <= cacheControlCharactersMax)) return text;
   at.issue(
     'not a valid Cache-Control value',
     'Write a value such as "public, s-maxage=31536000": visible ASCII characters and spaces, in one line, ' +
@@ -43,7 +47,7 @@ function readCacheTags(at: Cursor): CacheTagHeader | null {
   const name = at.isAbsent ? null : at.nonEmptyString();
   if (name === null) return null;
   const lower = name.toLowerCase();
-  if (!headerName.test(name) || name.length > configNameCharactersMax) {
+  if (!isHeaderName(name) || name.length > configNameCharactersMax) {
     at.issue(
       `${quote(name)} is not a header name`,
       `Write the one that your cache reads, such as "Cache-Tag", "Surrogate-Key" or "xkey"; at most ${configNameCharactersMax} characters.`,
@@ -186,11 +190,7 @@ function readClientDomains(list: Cursor, domains: Domains): readonly Domain[] {
 
 function readScopes(list: Cursor): ReadonlySet<Scope> {
   if (list.json === undefined) return new Set(clientScopes);
-  const known = new EntriesByName<Scope>(
-    'scope',
-    clientScopes.map((scope) => [scope, scope]),
-  );
-  const read = (item: Cursor) => hostedScopes.get(item.json) ?? readNamed(item, known) ?? [];
+  const read = (item: Cursor) => hostedScopes.get(item.json) ?? readChoice(item, 'scope', clientScopes) ?? [];
   return new Set(list.items().flatMap(read));
 }
 

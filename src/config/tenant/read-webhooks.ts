@@ -9,7 +9,15 @@ import {
 import { quote } from '../../lib/message-text.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
 import type { Environment, Webhook, WebhookFormat } from '../configuration.ts';
-import { EntriesByName, readAlias, readNamed, readWholeNumber } from './common-fields.ts';
+import {
+  EntriesByName,
+  isHeaderName,
+  isHeaderValue,
+  readAlias,
+  readChoice,
+  readNamed,
+  readWholeNumber,
+} from './common-fields.ts';
 import { keptMark } from './kept-secrets.ts';
 import type { KnownNames } from './named-things.ts';
 import { batchMembers, batchShape, webhookFormats, webhookShape } from './tenant-shapes.ts';
@@ -127,16 +135,9 @@ function readBatch(at: Cursor): Webhook['batch'] {
 
 function readFormat(at: Cursor): WebhookFormat {
   if (at.isAbsent) return 'standard';
-  const known = new EntriesByName<WebhookFormat>(
-    'format of a webhook',
-    webhookFormats.map((format) => [format, format]),
-  );
-  return readNamed(at, known) ?? 'standard';
+  return readChoice(at, 'format of a webhook', webhookFormats) ?? 'standard';
 }
 
-/** RFC 9110, sections 5.6.2 and 5.5: no line breaks. */
-const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-const headerValue = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 /** Headers that the platform sets itself, and connection headers. */
 const reservedHeader =
   /^(?:webhook-.*|host|content-.*|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect)$/;
@@ -156,7 +157,7 @@ function readHeaders(at: Cursor, mayBeKept: boolean): ReadonlyMap<string, string
 }
 
 function readHeader(at: Cursor, name: string, mayBeKept: boolean): string | null {
-  if (!headerName.test(name))
+  if (!isHeaderName(name))
     at.issue(`${quote(name)} is not a header name`, 'Write a name such as "X-Api-Key".');
   if (reservedHeader.test(name.toLowerCase())) {
     at.issue(`the header ${quote(name)} is set by the platform`, 'Remove it.');
@@ -167,7 +168,7 @@ function readHeader(at: Cursor, name: string, mayBeKept: boolean): string | null
     if (!mayBeKept) refuseKept(at);
     return null;
   }
-  if (headerValue.test(value)) return value;
+  if (isHeaderValue(value)) return value;
   at.issue('not a valid header value', 'Write visible ASCII characters and spaces, in one line.');
   return null;
 }

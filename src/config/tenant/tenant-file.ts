@@ -5,7 +5,7 @@ import { quote } from '../../lib/message-text.ts';
 import type { Domain, Environment, ManagementScope, Source, SourceGroup } from '../configuration.ts';
 import type { UrlForm } from '../urls/url.ts';
 import type { ConfiguredKey } from './api-keys.ts';
-import { EntriesByName, readAlias, readId, readKeys, readNamed } from './common-fields.ts';
+import { EntriesByName, readAlias, readChoice, readId, readKeys, readNamed } from './common-fields.ts';
 import { type ClientEntry, readClient, readDomains } from './environment-clients.ts';
 import { readWebhooks, type WebhookEntry } from './read-webhooks.ts';
 import {
@@ -89,11 +89,8 @@ function readManagementClient(at: Cursor, index: number): ManagementClientEntry 
 
 function readManagementScopes(list: Cursor): ReadonlySet<ManagementScope> {
   if (list.json === undefined) return new Set(managementScopes);
-  const known = new EntriesByName<ManagementScope>(
-    'management scope',
-    managementScopes.map((scope) => [scope, scope]),
-  );
-  return new Set(list.items().flatMap((item) => readNamed(item, known) ?? []));
+  const read = (item: Cursor) => readChoice(item, 'management scope', managementScopes) ?? [];
+  return new Set(list.items().flatMap(read));
 }
 
 export interface SourceEntry {

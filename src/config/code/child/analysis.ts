@@ -81,7 +81,7 @@ export function analyse(tree: Program): Analysis {
       const called = calledName(node);
       if (called === null) return;
       const [first] = node.arguments;
-      const text = first === undefined || first.type === 'SpreadElement' ? null : literalText(first);
+      const text = literalText(first);
       const kind = namingCalls.get(called);
       if (kind !== undefined && first !== undefined && first.type !== 'SpreadElement') {
         for (const name of namesIn(first, constants)) names.push({ kind, ...name });
@@ -121,8 +121,7 @@ function partialCallMentions(tree: Program): number {
   full(tree, (node) => {
     const known = node as AnyNode;
     if (known.type === 'CallExpression' && calledName(known) === 'partial') {
-      const [first] = known.arguments;
-      if (first !== undefined && first.type !== 'SpreadElement' && literalText(first) !== null) count += 1;
+      if (literalText(known.arguments[0]) !== null) count += 1;
     }
     if (known.type === 'ObjectPattern') {
       for (const property of known.properties) {
@@ -159,7 +158,7 @@ function constantTexts(tree: Program): Map<string, string> {
   for (const statement of tree.body) {
     if (statement.type !== 'VariableDeclaration') continue;
     for (const { id, init } of statement.declarations) {
-      const text = init == null ? null : literalText(init);
+      const text = literalText(init ?? undefined);
       if (id.type === 'Identifier' && text !== null) texts.set(id.name, text);
     }
   }
@@ -188,7 +187,7 @@ function lookupOf(
   if (first !== undefined && filter === null) return null;
   const { orderBy, sourceGroup } = narrowedBy(ancestors);
   const request = { filter, childrenOf: isChildren ? 'any' : null, sourceGroup, limit: null, orderBy };
-  const isLiteral = first !== undefined && literalText(first) !== null && called !== 'filter';
+  const isLiteral = literalText(first) !== null && called !== 'filter';
   return { request, isLiteral, at: first?.start ?? node.start };
 }
 
