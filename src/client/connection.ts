@@ -48,6 +48,11 @@ export interface Reply<T> {
   readonly etag: string | null;
 }
 
+interface SentRequest extends ClientRequest {
+  /** The caller reads the body of a successful response. */
+  readonly isStreamed?: boolean;
+}
+
 interface Received {
   readonly response: Response;
   /** Its body; empty if it is streamed. */
@@ -92,7 +97,8 @@ export class Connection {
 
   /** Opens a streaming response. @throws MillraceError */
   async open(request: ClientRequest): Promise<Response> {
-    return (await this.#fetchWithRetries(this.#withReadHeaders(request), true)).response;
+    const { response } = await this.#fetchWithRetries({ ...this.#withReadHeaders(request), isStreamed: true });
+    return response;
   }
 
   /** How long to wait before a retry. @param attempt from 0 */
@@ -114,7 +120,7 @@ export class Connection {
   }
 
   async #exchange<T>(request: ClientRequest): Promise<Reply<T>> {
-    const { response, text } = await this.#fetchWithRetries(request, false);
+    const { response, text } = await this.#fetchWithRetries(request);
     const { status, headers } = response;
     const body = parsed(text) as T | undefined;
     if (body === undefined) throw errorOf(status, { message: `${this.#options.url} responded without JSON` });
@@ -130,10 +136,10 @@ export class Connection {
   }
 
   /** Retries are safe for all requests, because repeating a save or a delete changes nothing. */
-  async #fetchWithRetries(request: ClientRequest, streams: boolean): Promise<Received> {
+  async #fetchWithRetries(request: SentRequest): Promise<Received> {
     const { retries = retriesDefault } = this.#options;
     for (let attempt = 0; ; attempt += 1) {
-      const outcome = await this.#send(request, streams);
+      const outcome = await this.#send(request);
       const isLast = attempt >= retries;
       if (outcome instanceof MillraceError) {
         if (isLast) throw outcome;
@@ -149,10 +155,8 @@ export class Connection {
   }
 
   /** @throws the reason with which the signal was aborted */
-  async #send(
-    { method = 'GET', path, body, headers, signal }: ClientRequest,
-    streams: boolean,
-  ): Promise<Received | MillraceError> {
+  async #send(request: SentRequest): Promise<Received | MillraceError> {
+    const { method = 'GET', path, body, headers, signal, isStreamed = false } = request;
     const { fetch = globalThis.fetch, url } = this.#options;
     const json = body === undefined ? {} : { body: JSON.stringify(body) };
     try {
@@ -162,7 +166,7 @@ export class Connection {
         ...json,
         ...(signal === undefined ? {} : { signal }),
       });
-      return { response, text: streams && response.ok ? '' : await response.text() };
+      return { response, text: isStreamed && response.ok ? '' : await response.text() };
     } catch (error) {
       signal?.throwIfAborted();
       return new MillraceError(`${url} cannot be reached`, noResponse, { cause: error });
