@@ -22,11 +22,10 @@ import {
 import { pathsOf, pathsServed, routeTable, type ServedPath } from './routing/route-table.ts';
 import { headRoute, restRoute, type ServedRoute, servedRoute } from './routing/served-route.ts';
 import type { Services } from './services.ts';
-import { RequestBody } from './uws/body.ts';
-import { BodyIntake } from './uws/body-intake.ts';
+import { BodyIntake, RequestBody } from './uws/body.ts';
 import { ConnectionLimit, LongTurns } from './uws/connection-limits.ts';
 import { EventStreams } from './uws/event-streams.ts';
-import { type Exchange, Exchanges } from './uws/exchanges.ts';
+import { Exchanges, type OpenExchange } from './uws/exchanges.ts';
 import uws, { appFor, uwsPattern } from './uws/library.ts';
 import { bodyBytesOf } from './uws/reply.ts';
 import { type HeaderReader, RequestHeaders } from './uws/request-headers.ts';
@@ -54,6 +53,7 @@ export class HttpServer {
   readonly #admission: Admission;
   readonly #crossOrigin: CrossOrigin;
   readonly #unsent: UnsentAnswers;
+  readonly #streams: EventStreams;
   readonly #exchanges: Exchanges;
   readonly #longTurns = new LongTurns();
   readonly #intake: BodyIntake;
@@ -71,7 +71,8 @@ export class HttpServer {
     this.#crossOrigin = new CrossOrigin(services, (headers) => this.#admission.clientOf(headers));
     this.#intake = new BodyIntake(services.limits);
     this.#unsent = new UnsentAnswers(services.limits.unsentAnswersBytes, metrics);
-    this.#exchanges = new Exchanges(this.#unsent, new EventStreams(metrics));
+    this.#streams = new EventStreams(metrics);
+    this.#exchanges = new Exchanges(this.#unsent, this.#streams);
     this.#connections = new ConnectionLimit(connectionsMax ?? Number.POSITIVE_INFINITY, log);
     this.#app.filter((res, change) => this.#connections.onChange(res, Number(change)));
     for (const definition of routeTable) this.#serve(definition, handlers[definition.name]);
@@ -114,7 +115,7 @@ export class HttpServer {
 
   /** Ends streaming responses; their clients reconnect. */
   endStreams(): void {
-    this.#exchanges.endStreams();
+    this.#streams.endAll();
   }
 
   /**
@@ -124,7 +125,7 @@ export class HttpServer {
   async close(): Promise<void> {
     this.#draining = true;
     const endsMs = performance.now() + this.#services.limits.drainMs;
-    this.#exchanges.closeStreams();
+    this.#streams.close();
     await this.#closeListenSocket();
     await this.#untilSilent(endsMs);
     this.#app.close();
@@ -233,7 +234,7 @@ export class HttpServer {
       this.#exchanges.sendAtOnce(res, record, answer);
       return;
     }
-    const exchange = this.#exchanges.begin(res, record, null, null);
+    const exchange = this.#exchanges.begin(res, record);
     setImmediate(() => {
       if (!exchange.isAborted) exchange.send(answer);
     });
@@ -251,7 +252,7 @@ export class HttpServer {
       const refusal = { ...problemAnswer(styleBefore(route.definition.problems), problem), close: true };
       // A pipelined request after it must not be handled: the library closes the connection if one arrives before this
       // response.
-      this.#answerLater(route, this.#exchanges.begin(res, record, null, null), nextTurn(refusal), record);
+      this.#answerLater(route, this.#exchanges.begin(res, record), nextTurn(refusal), record);
       return;
     }
     const length = headers.of('content-length');
@@ -272,7 +273,7 @@ export class HttpServer {
       const client = call instanceof Call ? call : null;
       this.#answerLater(route, this.#exchanges.begin(res, record, body, client), answer, record);
     } else if (this.#longTurns.isLong()) {
-      this.#answerLater(route, this.#exchanges.begin(res, record, null, null), nextTurn(answer), record);
+      this.#answerLater(route, this.#exchanges.begin(res, record), nextTurn(answer), record);
     } else this.#exchanges.sendAtOnce(res, record, this.#admitted(route, answer, record));
   }
 
@@ -318,7 +319,7 @@ export class HttpServer {
 
   #answerLater(
     route: ServedRoute,
-    exchange: Exchange,
+    exchange: OpenExchange,
     answer: Answer | Promise<Answer>,
     record: RequestRecord,
   ): void {
@@ -335,7 +336,7 @@ export class HttpServer {
     );
   }
 
-  #send(route: ServedRoute, exchange: Exchange, answer: Answer, record: RequestRecord): void {
+  #send(route: ServedRoute, exchange: OpenExchange, answer: Answer, record: RequestRecord): void {
     if (exchange.isAborted) return;
     try {
       exchange.send(this.#admitted(route, answer, record));

@@ -207,11 +207,13 @@ function beatOfFront(id: string, requestsPerSecond: number, readWaitMs: number |
 }
 
 test('backpressure: a front reports what it answered since its last report', () => {
-  const metrics = { requests: 10 };
-  const rate = new RequestRate(metrics, 1_000);
-  metrics.requests = 40;
-  assert.equal(rate.perSecond(1_500), 60);
-  assert.equal(rate.perSecond(2_500), 0);
+  let requests = 10;
+  const requestsOf = (tags?: readonly string[]) => (tags?.includes('query') === false ? 0 : requests);
+  const rate = new RequestRate({ requestsOf }, 1_000);
+  requests = 40;
+  const rates = { ingest: 0, delivery: 0, query: 60 };
+  assert.deepEqual(rate.perSecond(1_500), { requestsPerSecond: 60, rates });
+  assert.equal(rate.perSecond(2_500).requestsPerSecond, 0);
 });
 
 test('backpressure: portions follow the reports of fronts while a job runs', async (context) => {

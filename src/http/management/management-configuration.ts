@@ -6,12 +6,7 @@ import { tenantFilePath } from '../../config/document-path.ts';
 import { byTenant, fingerprintOf, hashKeys } from '../../config/documents/canonical.ts';
 import { checkedInTurn } from '../../config/documents/checked-in-turn.ts';
 import { issueLine } from '../../config/documents/issue-text.ts';
-import {
-  type LoadOutcome,
-  loadingSteps,
-  loadingStored,
-  type TenantTexts,
-} from '../../config/documents/load.ts';
+import { loadingSteps, loadingStored, type TenantTexts } from '../../config/documents/load.ts';
 import { allIssues } from '../../config/documents/read-documents.ts';
 import {
   documentsOfTenant,
@@ -75,11 +70,10 @@ export function putConfiguration({ store, configuration }: Services): Handler {
     const bytes = await call.body.bytes(configurationBodyBytesMax, tooLarge);
     const own = documentsIn(bodyJson(bytes, (reason) => problems.configurationInvalid([reason])));
     const { alias } = call.manager.tenant;
-    const applied = await turns.run(alias, () => {
-      const { current } = configuration;
-      const options = { expected, mayRemove, isDryRun, current, countNewKeys: call.countNewKeys };
-      return replace(store, alias, own, options);
-    });
+    const options = { expected, mayRemove, isDryRun, countNewKeys: call.countNewKeys };
+    const applied = await turns.run(alias, () =>
+      replace(store, alias, own, { ...options, current: configuration.current }),
+    );
     return jsonAnswer<AppliedAnswer>(200, applied);
   };
 }
@@ -212,7 +206,9 @@ async function validConfiguration(
   for (const [name, texts] of byTenant(documents)) {
     tenants.set(name, { fingerprint: fingerprintOf(texts), documents: texts });
   }
-  const loaded = await loadedStored(tenants, [alone.configuration, current]);
+  // The configurations of the others were accepted before, so this check has no budget, which could block a change.
+  const steps = loadingStored(tenants, [alone.configuration, current]);
+  const loaded = await checkedInTurn(steps, Number.POSITIVE_INFINITY);
   if (loaded.ok) return { tenants, configuration: loaded.configuration };
   // Documents that are valid alone can only conflict with others by their keys. Any other error is in the others, which were
   // valid for the version that activated them.
@@ -224,14 +220,6 @@ async function validConfiguration(
         ])
       : problems.configurationRefused(ofAnotherVersion),
   );
-}
-
-/** The stored configuration was accepted before, so its check has no budget, which could block a change. */
-function loadedStored(
-  tenants: ReadonlyMap<string, TenantTexts>,
-  former: readonly Configuration[],
-): Promise<LoadOutcome> {
-  return checkedInTurn(loadingStored(tenants, former), Number.POSITIVE_INFINITY);
 }
 
 /**

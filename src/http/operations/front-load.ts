@@ -6,7 +6,7 @@ import { heartbeatMs } from '../../store/processes/heartbeat.ts';
 import type { ProcessBeat } from '../../store/processes/process-messages.ts';
 import type { Store } from '../../store/store.ts';
 import type { FrontMetrics } from './front-metrics.ts';
-import { InterfaceRate, RequestRate } from './request-rate.ts';
+import { type FrontRates, RequestRate } from './request-rate.ts';
 
 const probeIntervalMs = 20;
 
@@ -65,12 +65,11 @@ export class ReadWait {
   }
 }
 
-export type FrontStats = Required<Pick<ProcessBeat, 'requestsPerSecond' | 'readWaitMs' | 'rates'>>;
+export type FrontStats = FrontRates & Required<Pick<ProcessBeat, 'readWaitMs'>>;
 
 /** Measures once per heartbeat. */
 export class FrontLoad {
   readonly #requests: RequestRate;
-  readonly #interfaces: InterfaceRate;
   readonly #readWait: ReadWait;
   readonly #timer: NodeJS.Timeout;
   #stats: FrontStats = {
@@ -80,9 +79,7 @@ export class FrontLoad {
   };
 
   constructor({ fields, partitions }: Pick<Store, 'fields' | 'partitions'>, metrics: FrontMetrics) {
-    const nowMs = performance.now();
-    this.#requests = new RequestRate(metrics, nowMs);
-    this.#interfaces = new InterfaceRate(metrics, nowMs);
+    this.#requests = new RequestRate(metrics, performance.now());
     this.#readWait = new ReadWait((turn) =>
       fields.read([fieldOfLastSequence(partitions.tag(turn % partitions.count))]),
     );
@@ -100,10 +97,8 @@ export class FrontLoad {
   }
 
   #measure(): void {
-    const nowMs = performance.now();
-    const requestsPerSecond = this.#requests.perSecond(nowMs);
-    const rates = this.#interfaces.perSecond(nowMs);
-    this.#stats = { requestsPerSecond, rates, readWaitMs: this.#readWait.take() };
-    this.#readWait.setActive(requestsPerSecond >= 1);
+    const rates = this.#requests.perSecond(performance.now());
+    this.#stats = { ...rates, readWaitMs: this.#readWait.take() };
+    this.#readWait.setActive(rates.requestsPerSecond >= 1);
   }
 }

@@ -20,15 +20,10 @@ export class FrontMetrics extends ProcessMetrics {
     return this.registry.contentType;
   }
 
-  /** Number of requests that this process has completed. */
-  get requests(): number {
-    return this.#routes.reduce((sum, { times }) => sum + times.count, 0);
-  }
-
-  /** Number of completed requests of some interfaces. */
-  requestsOf(tags: readonly RouteDefinition['tag'][]): number {
+  /** Number of completed requests. @param tags only of these interfaces */
+  requestsOf(tags?: readonly RouteDefinition['tag'][]): number {
     return this.#routes
-      .filter(({ tag }) => tags.includes(tag))
+      .filter(({ tag }) => tags?.includes(tag) ?? true)
       .reduce((sum, { times }) => sum + times.count, 0);
   }
 

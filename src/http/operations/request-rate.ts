@@ -1,31 +1,7 @@
 import type { ProcessBeat } from '../../store/processes/process-messages.ts';
 import { liveProcesses } from '../../store/processes/registry.ts';
 import type { Store } from '../../store/store.ts';
-import type { RouteDefinition } from '../route-definition.ts';
 import type { FrontMetrics } from './front-metrics.ts';
-
-/** Requests per second of one counter. */
-export class RequestRate {
-  #requests: number;
-  #atMs: number;
-
-  constructor(
-    private readonly counter: { readonly requests: number },
-    nowMs: number,
-  ) {
-    this.#requests = counter.requests;
-    this.#atMs = nowMs;
-  }
-
-  /** The rate since the last call. @param nowMs later than at the last call */
-  perSecond(nowMs: number): number {
-    const { requests } = this.counter;
-    const rate = (1000 * (requests - this.#requests)) / (nowMs - this.#atMs);
-    this.#requests = requests;
-    this.#atMs = nowMs;
-    return rate;
-  }
-}
 
 /** Requests per second, by interface. */
 interface InterfaceRates {
@@ -34,33 +10,40 @@ interface InterfaceRates {
   readonly query: number;
 }
 
-/** Measures the requests of each interface. */
-export class InterfaceRate {
-  readonly #ingest: RequestRate;
-  readonly #delivery: RequestRate;
-  readonly #query: RequestRate;
+export type FrontRates = Required<Pick<ProcessBeat, 'requestsPerSecond' | 'rates'>>;
 
-  constructor(metrics: FrontMetrics, nowMs: number) {
-    const rateOf = (...tags: readonly RouteDefinition['tag'][]) =>
-      new RequestRate(
-        {
-          get requests() {
-            return metrics.requestsOf(tags);
-          },
-        },
-        nowMs,
-      );
-    this.#ingest = rateOf('ingest');
-    this.#delivery = rateOf('delivery', 'routes');
-    this.#query = rateOf('query');
+/** Measures the requests of a front, in total and by interface. */
+export class RequestRate {
+  #counts;
+  #atMs: number;
+
+  constructor(
+    private readonly metrics: Pick<FrontMetrics, 'requestsOf'>,
+    nowMs: number,
+  ) {
+    this.#counts = this.#count();
+    this.#atMs = nowMs;
   }
 
   /** The rates since the last call. @param nowMs later than at the last call */
-  perSecond(nowMs: number): InterfaceRates {
+  perSecond(nowMs: number): FrontRates {
+    const [before, now] = [this.#counts, this.#count()];
+    const seconds = (nowMs - this.#atMs) / 1000;
+    this.#counts = now;
+    this.#atMs = nowMs;
+    const rate = (of: keyof typeof now) => (now[of] - before[of]) / seconds;
     return {
-      ingest: this.#ingest.perSecond(nowMs),
-      delivery: this.#delivery.perSecond(nowMs),
-      query: this.#query.perSecond(nowMs),
+      requestsPerSecond: rate('all'),
+      rates: { ingest: rate('ingest'), delivery: rate('delivery'), query: rate('query') },
+    };
+  }
+
+  #count() {
+    return {
+      all: this.metrics.requestsOf(),
+      ingest: this.metrics.requestsOf(['ingest']),
+      delivery: this.metrics.requestsOf(['delivery', 'routes']),
+      query: this.metrics.requestsOf(['query']),
     };
   }
 }

@@ -2,10 +2,11 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import type { ClientPrincipal, Principal } from '../../config/configuration.ts';
 import { type Problem, ProblemError, problems } from '../../contract/errors.ts';
+import { openBurstSeconds } from '../../contract/limits.ts';
 import type { Services } from '../services.ts';
 import type { HeaderReader } from '../uws/request-headers.ts';
 import { type Access, authorize, authorizeMetrics, bearerToken, clientOf } from './access.ts';
-import { NewKeyLimit, OpenRateLimit, RateLimit } from './rate-limit.ts';
+import { Buckets, OpenRateLimit, RateLimit } from './rate-limit.ts';
 
 export interface RateLimits {
   /** Requests per second for each API key; absent or 0 for no limit. */
@@ -17,7 +18,11 @@ export interface RateLimits {
 export class Admission {
   readonly #ofKeys: RateLimit | null;
   readonly #ofAddresses: OpenRateLimit | null;
-  readonly #ofNewKeys: NewKeyLimit | null;
+  /**
+   * A bucket for each tenant that configures new API keys, because each can be a guess at another tenant's key. A tenant over
+   * the limit only delays its own configuration changes.
+   */
+  readonly #ofNewKeys: Buckets | null;
 
   constructor(
     private readonly services: Pick<Services, 'configuration' | 'metricsKeyHash'>,
@@ -25,7 +30,7 @@ export class Admission {
   ) {
     this.#ofKeys = rateLimit === 0 ? null : new RateLimit(rateLimit);
     this.#ofAddresses = openRateLimit === 0 ? null : new OpenRateLimit(openRateLimit);
-    this.#ofNewKeys = openRateLimit === 0 ? null : new NewKeyLimit(openRateLimit);
+    this.#ofNewKeys = openRateLimit === 0 ? null : new Buckets(openRateLimit, openBurstSeconds);
   }
 
   /** The principal of a request; null at an endpoint that needs no principal. @throws ProblemError 401, 403, 429, 503 */

@@ -11,7 +11,7 @@ interface Bucket {
 }
 
 /** Token buckets by name. */
-class Buckets {
+export class Buckets {
   readonly #buckets = new Map<string, Bucket>();
   readonly #capacity: number;
 
@@ -100,24 +100,6 @@ export class OpenRateLimit {
     // Bounds memory by starting again for all addresses, which only gives each one more burst.
     if (this.#buckets.size >= countedAddressesMax) this.#buckets.clear();
     return this.#buckets.take(networkOf(Buffer.from(address)), nowMs);
-  }
-}
-
-/**
- * A bucket for each tenant that configures new API keys, because each can be a guess at another tenant's key. A tenant over the
- * limit only delays its own configuration changes.
- */
-export class NewKeyLimit {
-  readonly #buckets: Buckets;
-
-  /** @param perSecond at least 1 */
-  constructor(perSecond: number) {
-    this.#buckets = new Buckets(perSecond, openBurstSeconds);
-  }
-
-  /** Counts new keys of a tenant. @returns 0 if they are allowed, otherwise the seconds to wait, rounded up */
-  take(tenant: string, nowMs: number, count: number): number {
-    return this.#buckets.take(tenant, nowMs, count);
   }
 }
 

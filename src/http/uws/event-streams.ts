@@ -15,25 +15,10 @@ const comment = Buffer.from(':\n\n');
 const pieceBytes = 16 * 1024;
 
 /** A stream of events to a client, for their producer. */
-export interface EventStream {
-  /** True if nothing more can be sent to the client. */
-  readonly isOver: boolean;
-  /** True while the connection has unsent data. The producer must wait before it sends more. */
-  readonly isBlocked: boolean;
-  /** Sends events, whose bytes may be shared with other streams. Must not be called while the connection is blocked. */
-  send(piece: Uint8Array): void;
-  /**
-   * Sends an event of any length, as fast as the client reads. Resolves when all of it is sent, or the client has disconnected.
-   */
-  sendLong(event: Uint8Array): Promise<void>;
-  /** Reports that events were not sent because the connection is blocked. */
-  heldBack(bytes: number): void;
-  /** Resolves when the connection is no longer blocked, or the client has disconnected. */
-  taken(): Promise<void>;
-  end(): void;
-  /** Disconnects a client that reads too slowly. */
-  cutOff(): void;
-}
+export type EventStream = Pick<
+  OpenEventStream,
+  'isOver' | 'isBlocked' | 'send' | 'sendLong' | 'heldBack' | 'taken' | 'end' | 'cutOff'
+>;
 
 /** Called when a stream begins. @returns function that is called once when it is over, for whatever reason */
 export type OpenStream = (stream: EventStream) => () => void;
@@ -104,7 +89,7 @@ export class EventStreams {
   }
 }
 
-export class OpenEventStream implements EventStream {
+export class OpenEventStream {
   #slot: number | null;
   #onOver: (() => void) | null = null;
   #isBlocked = false;
@@ -136,14 +121,17 @@ export class OpenEventStream implements EventStream {
     else this.#onOver = onOver;
   }
 
+  /** True if nothing more can be sent to the client. */
   get isOver(): boolean {
     return this.#slot === null;
   }
 
+  /** True while the connection has unsent data. The producer must wait before it sends more. */
   get isBlocked(): boolean {
     return this.#isBlocked;
   }
 
+  /** Sends events, whose bytes may be shared with other streams. Must not be called while the connection is blocked. */
   send(piece: Uint8Array): void {
     if (this.isOver) return;
     this.#quietSinceMs = performance.now();
@@ -153,6 +141,9 @@ export class OpenEventStream implements EventStream {
     });
   }
 
+  /**
+   * Sends an event of any length, as fast as the client reads. Resolves when all of it is sent, or the client has disconnected.
+   */
   async sendLong(event: Uint8Array): Promise<void> {
     this.#rest = event;
     this.#pace = new SlowReaderCheck(performance.now(), this.#sentBytes, pieceBytes);
@@ -170,18 +161,21 @@ export class OpenEventStream implements EventStream {
     return piece;
   }
 
+  /** Reports that events were not sent because the connection is blocked. */
   heldBack(bytes: number): void {
     if (this.isOver) return;
     this.#heldBackBytes += bytes;
     if (this.#heldBackBytes > followerUnsentBytesMax) this.cutOff();
   }
 
+  /** Disconnects a client that reads too slowly. */
   cutOff(): void {
     if (this.isOver) return;
     this.all.countCutOff();
     this.res.close();
   }
 
+  /** Resolves when the connection is no longer blocked, or the client has disconnected. */
   taken(): Promise<void> {
     if (this.isOver || !this.#isBlocked) return Promise.resolve();
     return new Promise((resolve) => {

@@ -16,14 +16,6 @@ export interface Waiting {
   gone(): void;
 }
 
-/** A request whose response is sent after the call that delivered the request. */
-export interface Exchange {
-  /** The client has disconnected. */
-  readonly isAborted: boolean;
-  /** Called once. */
-  send(answer: Answer): void;
-}
-
 export class Exchanges {
   #active = 0;
   #onIdle: (() => void) | null = null;
@@ -32,16 +24,6 @@ export class Exchanges {
     readonly unsent: UnsentAnswers,
     readonly streams: EventStreams,
   ) {}
-
-  /** Ends streaming responses. */
-  endStreams(): void {
-    this.streams.endAll();
-  }
-
-  /** Ends streaming responses, and those that begin later. */
-  closeStreams(): void {
-    this.streams.close();
-  }
 
   /** Number of requests in progress. */
   get active(): number {
@@ -64,13 +46,13 @@ export class Exchanges {
   sendAtOnce(res: HttpResponse, record: RequestRecord, answer: Answer): void {
     // The library does not cork later requests of a pipeline, so without this cork each header line would be a system call.
     if (isStream(answer)) {
-      this.#begin(res, record, null, null).send(answer);
+      this.begin(res, record).send(answer);
       return;
     }
     res.cork(() => {
       const rest = writeAnswer(res, answer, record);
       if (rest === null) record.answered(answer);
-      else this.#begin(res, record, null, null).hold(answer, rest);
+      else this.begin(res, record).hold(answer, rest);
     });
   }
 
@@ -82,17 +64,8 @@ export class Exchanges {
   begin(
     res: HttpResponse,
     record: RequestRecord,
-    body: RequestBody | null,
-    waiting: Waiting | null,
-  ): Exchange {
-    return this.#begin(res, record, body, waiting);
-  }
-
-  #begin(
-    res: HttpResponse,
-    record: RequestRecord,
-    body: RequestBody | null,
-    waiting: Waiting | null,
+    body: RequestBody | null = null,
+    waiting: Waiting | null = null,
   ): OpenExchange {
     this.#active += 1;
     return new OpenExchange(res, record, body, waiting, this, () => this.#end());
@@ -110,7 +83,8 @@ function isStream(answer: Answer): answer is StreamAnswer {
   return answer.follow !== undefined && answer.isHead !== true;
 }
 
-class OpenExchange implements Exchange {
+/** A request whose response is sent after the call that delivered the request. */
+export class OpenExchange {
   #isAborted = false;
   /** Null once the response has begun, because a stream may never end. */
   #waiting: Waiting | null;
@@ -132,10 +106,12 @@ class OpenExchange implements Exchange {
     res.onAborted(() => this.#abort());
   }
 
+  /** The client has disconnected. */
   get isAborted(): boolean {
     return this.#isAborted;
   }
 
+  /** Called once. */
   send(answer: Answer): void {
     this.#waiting = null;
     this.res.cork(() => {

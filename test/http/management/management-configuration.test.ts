@@ -4,7 +4,8 @@ import { after, before, test } from 'node:test';
 import type { Configuration } from '../../../src/config/configuration.ts';
 import { documentsDigest } from '../../../src/config/documents/canonical.ts';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';
-import { NewKeyLimit } from '../../../src/http/routing/rate-limit.ts';
+import { openBurstSeconds } from '../../../src/contract/limits.ts';
+import { Buckets } from '../../../src/http/routing/rate-limit.ts';
 import { LayoutStates } from '../../../src/store/configuration/layouts.ts';
 import { publishConfiguration } from '../../../src/store/configuration/published-configuration.ts';
 import { bytesMoved } from '../../support/redis.ts';
@@ -132,7 +133,7 @@ test('management configuration: many new keys delay the next new keys of their t
 });
 
 test('management configuration: guesses beyond a burst are charged later, and a client has at most 100 keys', () => {
-  const limit = new NewKeyLimit(1);
+  const limit = new Buckets(1, openBurstSeconds);
   assert.equal(limit.take('one', 0, 500), 0, 'a full bucket can go into debt');
   assert.equal(limit.take('one', 0, 1), 496);
   assert.equal(limit.take('two', 0, 1), 0, 'each tenant has its own');
