@@ -40,6 +40,11 @@ export function authorize(access: Access, apiKey: string, configuration: Configu
   return principal;
 }
 
+/** The principal of a key, whatever it may do; null for an unknown key and for none. */
+export function principalOf(apiKey: string, configuration: Configuration): Principal | null {
+  return configuration.authenticate(apiKey);
+}
+
 const bearer = /^Bearer +/i;
 
 /** The token of an `Authorization` header (RFC 6750); null if it has none. */

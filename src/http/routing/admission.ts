@@ -5,7 +5,7 @@ import { type Problem, ProblemError, problems } from '../../contract/errors.ts';
 import { openBurstSeconds } from '../../contract/limits.ts';
 import type { Services } from '../services.ts';
 import type { HeaderReader } from '../uws/request-headers.ts';
-import { type Access, authorize, authorizeMetrics, bearerToken } from './access.ts';
+import { type Access, authorize, authorizeMetrics, bearerToken, principalOf } from './access.ts';
 import { Buckets, OpenRateLimit, RateLimit } from './rate-limit.ts';
 
 export interface RateLimits {
@@ -65,7 +65,7 @@ export class Admission {
   /** The principal of a request's key, whatever the endpoint and its scopes; null without a known key. */
   principalOf(kind: Access['kind'], headers: HeaderReader): Principal | null {
     const { configuration } = this.services;
-    return configuration.loaded ? configuration.current.authenticate(keyOf(kind, headers)) : null;
+    return configuration.loaded ? principalOf(keyOf(kind, headers), configuration.current) : null;
   }
 
   /** Counts a request with a known key. @returns the problem if it must be refused; otherwise null */
