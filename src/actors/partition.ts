@@ -35,12 +35,11 @@ import { CodeRuns, type CodeSource } from './batch/code-runs.ts';
 import type { TurnBasis } from './batch/turn.ts';
 import { LeaseLife } from './ownership/lease-life.ts';
 import { Schedule, type SchedulePortions } from './partition-schedule.ts';
-import { PendingRebuilds, type TakenRebuilds } from './rebuild/pending-rebuilds.ts';
+import { noRebuilds, PendingRebuilds } from './rebuild/pending-rebuilds.ts';
 import { wholePartition } from './rebuild/rescan.ts';
 import { SharedTurn } from './shared-turn.ts';
 import type { WorkerMetrics } from './worker-metrics.ts';
 
-const noRebuilds: TakenRebuilds = { rebuilds: [], areDeferred: false };
 const entriesPerRead = 200;
 const blockMs = 1000;
 /** Expected work of one rebuild portion. A new change may have to wait that long. */

@@ -28,6 +28,8 @@ export interface TakenRebuilds {
   readonly areDeferred: boolean;
 }
 
+export const noRebuilds: TakenRebuilds = { rebuilds: [], areDeferred: false };
+
 export class PendingRebuilds {
   readonly queue = new RebuildQueue();
   readonly #deferred: DeferredOutputs;

@@ -107,7 +107,7 @@ class Ingest {
       const deleted = numbers.slice(0, 4).map((number) => `e${number}`);
       if (random.chance(0.85)) await ledger.save(client, numbers.map(randomEntity));
       else await ledger.delete(client, deleted);
-      await sleep(100);
+      await sleep(50);
     }
   }
 

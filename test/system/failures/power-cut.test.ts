@@ -60,7 +60,7 @@ class Writing {
         saves.map(({ entity }) => entity),
       );
       for (const save of saves) save.acknowledgedMs = isAcknowledged ? performance.now() : null;
-      await sleep(100);
+      await sleep(50);
     }
   }
 
