@@ -48,7 +48,7 @@ let otherFront: Client;
 before(async () => {
   system = await sharedPlatform({
     ...siteFiles({ tenant: 'formats', schemas, settings }),
-    ...siteFiles({ tenant: 'beta', schemas, keyPrefix: 'beta-' }),
+    ...siteFiles({ tenant: 'formats-other', schemas, keyPrefix: 'formats-other-' }),
   });
   client = system.client('web.1');
   otherFront = system.client('web.2');
@@ -399,8 +399,8 @@ test('formats: tenants with the same ids, handles and URLs never see each other'
     redirects: ['/was'],
     ...titled(title, { handle: 'same' }),
   });
-  await save('same', page('beta'), 'beta');
-  const betaVersion = version;
+  await save('same', page('formats-other'), 'formats-other');
+  const otherVersion = version;
   await save('same', page('formats'));
   const read = (key: string, token: string) =>
     get(
@@ -408,12 +408,17 @@ test('formats: tenants with the same ids, handles and URLs never see each other'
       { key, headers: { 'X-Service-Min-Version': token } },
     );
   assert.equal((await read(clientKey, version)).json.route.title, 'formats');
-  assert.equal((await read(`beta-${clientKey}`, betaVersion)).json.route.title, 'beta');
+  assert.equal((await read(`formats-other-${clientKey}`, otherVersion)).json.route.title, 'formats-other');
   await remove('same');
   assert.equal((await read(clientKey, version)).json.route, null);
-  const beta = await read(`beta-${clientKey}`, betaVersion);
-  assert.deepEqual([beta.json.route.title, Object.keys(beta.json.views)], ['beta', [viewId('same')]]);
-  const { json: routes } = await otherFront.get('/routes/v1?first=100', { key: `beta-${clientKey}` });
+  const kept = await read(`formats-other-${clientKey}`, otherVersion);
+  assert.deepEqual(
+    [kept.json.route.title, Object.keys(kept.json.views)],
+    ['formats-other', [viewId('same')]],
+  );
+  const { json: routes } = await otherFront.get('/routes/v1?first=100', {
+    key: `formats-other-${clientKey}`,
+  });
   assert.deepEqual(
     routes.results.map(({ url }: { url: string }) => url),
     ['/same', '/was'],
@@ -422,11 +427,11 @@ test('formats: tenants with the same ids, handles and URLs never see each other'
     const { json } = await otherFront.post(
       `/v1/sourceGroupAlias/cms/type/${type}`,
       {},
-      { key: `beta-${clientKey}` },
+      { key: `formats-other-${clientKey}` },
     );
     assert.equal(json.totalResults ?? null, total, type);
   }
-  const other = await client.delete('/ingest/v2/card', { key: `beta-${sourceKey}` });
+  const other = await client.delete('/ingest/v2/card', { key: `formats-other-${sourceKey}` });
   assert.equal(other.status, 404);
 });
 
