@@ -1,5 +1,6 @@
 /** The open store: client, partitions, and the facts that are fixed when a store is first used. */
 import { Redis } from 'ioredis';
+import { codeOf } from '../lib/message-text.ts';
 import { keys, Partitions, platformTag } from './keys.ts';
 import { channelsOf, type ProcessChannels } from './processes/process-messages.ts';
 import { Registry } from './processes/registry.ts';
@@ -105,7 +106,10 @@ export class Store implements RedisHost {
     } catch (error) {
       replication.close();
       disconnect(client);
-      throw isMismatch(error) ? error : storeError(isSilence(error) ? (failure() ?? error) : error);
+      const reason = isSilence(error) ? failure() : null;
+      // For several addresses, only the code is known.
+      if (reason !== null) throw new StoreUnavailableError(`Redis: ${reason.message || codeOf(reason)}`);
+      throw isMismatch(error) ? error : storeError(error);
     }
   }
 

@@ -1,4 +1,5 @@
 /** Messages of commands and processes about a Redis that fails: what is wrong, where, and what to do. */
+import { reasonOf } from '../../lib/message-text.ts';
 import { NoReplicaError } from '../../store/redis/masters.ts';
 import type { RedisAddress } from '../../store/redis/redis-connection.ts';
 import { StoreFullError, StoreUnavailableError } from '../../store/redis/redis-errors.ts';
@@ -86,7 +87,7 @@ export function openFailure(address: RedisAddress, error: unknown): CommandStop 
     advised(address, error, [...replyAdvices, ...connectionAdvices]) ??
     stop(
       address,
-      `does not respond (${reasonOf(error)}). Start it, or correct ${settings}; without one, npm start runs a private Redis.`,
+      `does not respond (${shortReason(error)}). Start it, or correct ${settings}; without one, npm start runs a private Redis.`,
     )
   );
 }
@@ -113,13 +114,13 @@ export function failureDuring(address: RedisAddress, error: unknown, confirmRepl
   const known = advised(address, error, replyAdvices);
   if (known !== null) return known;
   if (!(error instanceof StoreUnavailableError)) return error;
-  return stop(address, `stopped answering (${reasonOf(error)}). Run this command again.`);
+  return stop(address, `stopped answering (${shortReason(error)}). Run this command again.`);
 }
 
 function advised(address: RedisAddress, error: unknown, advices: readonly Advice[]): CommandStop | null {
   const hasUrl = address.kind === 'single' && address.sentinels === undefined;
   const protocol = hasUrl ? new URL(address.url).protocol : null;
-  const reason = reasonOf(error);
+  const reason = shortReason(error);
   const found = advices.find((one) => one.reason.test(reason) && (one.scheme ?? protocol) === protocol);
   return found === undefined ? null : stop(address, `${found.what} (${reason}). ${found.todo}`);
 }
@@ -129,11 +130,8 @@ function stop(address: RedisAddress, text: string): CommandStop {
 }
 
 /** The message of an error, on one line and without its subject. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  // Of several attempts with different addresses, only the code is known.
-  const text = error.message === '' && 'code' in error ? String(error.code) : error.message;
-  return text
+function shortReason(error: unknown): string {
+  return reasonOf(error)
     .replace(/^Redis: /, '')
     .replace(/\s+/g, ' ')
     .replace(/\.$/, '');

@@ -41,7 +41,7 @@ async function runTests(modules: readonly string[], runSync: number): Promise<st
 
 /** The file of a test that is within no other. A file that takes its turn on a platform is a suite with its name. */
 function fileOf(name: string, file: string | undefined): string {
-  return sharing.includes(name) ? path.join(root, name) : (file ?? name);
+  return sharing.includes(name) ? path.resolve(root, name) : (file ?? name);
 }
 
 function count(file: string, ms: number): void {

@@ -73,7 +73,7 @@ export function writeSharing(
     return module;
   };
   write('until-loaded.mjs', untilLoaded);
-  const urlOf = (file: string) => JSON.stringify(pathToFileURL(path.join(root, file)).href);
+  const urlOf = (file: string) => JSON.stringify(pathToFileURL(path.resolve(root, file)).href);
   const filesOf = (way: 'platform' | 'suite' | 'import') =>
     files.filter((file) => sharing(root, file) === way);
   const platforms = deal(filesOf('platform'), platformCount).map((group, at) =>
