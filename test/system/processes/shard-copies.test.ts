@@ -167,7 +167,7 @@ before(async () => {
   const longFolder = mkdtempSync(path.join(tmpdir(), `millrace-${'x'.repeat(120)}`));
   after(() => rmSync(longFolder, { recursive: true, force: true }));
   const env = { SHARD_COPIES: '2', LEASE_SECONDS: '2', MIN_VERSION_WAIT_SECONDS: '30', TMPDIR: longFolder };
-  system = await System.start({ web: 2, workers: 2, jobs: 0, partitions, files, env });
+  system = await System.start({ web: 2, workers: 2, jobs: 1, partitions, files, env });
   balancer = new Balancer(system);
   const ledger = new Ledger({ key: sourceKey, sourceId });
   for (let at = 0; at < itemCount; at += 50) {
