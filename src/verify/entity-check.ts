@@ -129,7 +129,10 @@ async function ofOneState(
   const [now = null] = await readProcessed(store, tag, tenant, sourceId, [originId]);
   const isSame = now?.stamp === former?.stamp && now?.times?.state === former?.times?.state;
   const isInProgress = inProgress.has(intentName(turn));
-  return isSame && !isInProgress ? findings : [changingFinding(formatEntityId(turn))];
+  if (!isSame || isInProgress) return [changingFinding(formatEntityId(turn))];
+  // An entity that was saved again has another state, even if the finding says nothing of it.
+  const stamps = `${turn.entity?.stamp} ${former?.stamp}`;
+  return findings.map((one) => ({ ...one, fingerprint: `${one.fingerprint}\n${stamps}` }));
 }
 
 /** Turns whose entity is in the directory of its type. */

@@ -323,11 +323,15 @@ for (const [what, partsOf] of Object.entries(dimensions)) {
       return leastCpuMs(() => loadConfiguration(files));
     };
     load(smallCount / 10);
-    const small = load(smallCount);
-    const large = load(smallCount * growth);
-    if (process.env.SHOW) console.log(`${what}: ${small.toFixed(1)} -> ${large.toFixed(1)}`);
-    const ratio = large / (small + noiseMs / growth);
-    assert.ok(ratio < ratioMax, `${smallCount} took ${small} ms, ${growth} times as many ${large} ms`);
+    let took = '';
+    const isLinear = () => {
+      const [small, large] = [load(smallCount), load(smallCount * growth)];
+      took = `${smallCount} took ${small} ms, ${growth} times as many ${large} ms`;
+      if (process.env.SHOW) console.log(what, took);
+      return large / (small + noiseMs / growth) < ratioMax;
+    };
+    // A collection of garbage may double one of the times.
+    assert.ok(isLinear() || isLinear() || isLinear(), took);
   });
 }
 
