@@ -133,7 +133,8 @@ compressed with gzip.`,
       },
       prune: {
         type: 'boolean',
-        meaning: 'afterwards delete the entities of the source that are not in FILE, unless a line failed',
+        meaning:
+          'afterwards delete the entities of the source that are not in FILE, unless a line failed or FILE is empty',
       },
       yes,
     },

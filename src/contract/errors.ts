@@ -3,7 +3,7 @@
  * formats them for each interface.
  */
 
-import { excerpt } from '../lib/message-text.ts';
+import { excerpt, grouped } from '../lib/message-text.ts';
 import {
   bulkBodyBytesMax,
   bulkEntitiesMax,
@@ -84,9 +84,6 @@ function named<Group extends ProblemGroup>(group: Group): Named<Group> {
   return Object.fromEntries(problemsByName);
 }
 
-/** `toLocaleString` would load number formats, which takes 10 ms at the start of every process. */
-const count = (value: number) => String(value).replace(/\B(?=(?:\d{3})+$)/g, ',');
-
 const soon = { retryAfter: retryAfterSeconds };
 const tooLarge = { errorCode: 's-1007' } as const;
 const invalid = { errorCode: 's-1001' } as const;
@@ -135,7 +132,7 @@ const generalProblems = named({
       `The Content-Encoding ${JSON.stringify(coding.slice(0, 50))} is not supported. Send gzip, br or deflate, or an uncompressed body without that header`,
       { acceptEncoding: 'gzip, br, deflate' },
     ),
-  bodyTooLarge: problem(413, `The body is too large. The limit is ${count(smallBodyBytesMax)} bytes`),
+  bodyTooLarge: problem(413, `The body is too large. The limit is ${grouped(smallBodyBytesMax)} bytes`),
   bodyStoodStill: problem(408, 'Timeout while receiving the body. Send the request again'),
   internal: problem(500, 'Internal error. See the server log for details'),
   unavailable: problem(503, 'Service unavailable. Try again later', soon),
@@ -166,17 +163,17 @@ const generalProblems = named({
 const ingestProblems = named({
   entityTooLarge: problem(
     413,
-    `The entity is too large. The limit is ${count(entityBytesMax)} bytes`,
+    `The entity is too large. The limit is ${grouped(entityBytesMax)} bytes`,
     tooLarge,
   ),
   bulkTooLarge: problem(
     413,
-    `The bulk request is too large. The limit is ${count(bulkBodyBytesMax)} bytes`,
+    `The bulk request is too large. The limit is ${grouped(bulkBodyBytesMax)} bytes`,
     tooLarge,
   ),
   bulkDeleteTooLarge: problem(
     413,
-    `The body is too large. The limit is ${count(smallBodyBytesMax)} bytes`,
+    `The body is too large. The limit is ${grouped(smallBodyBytesMax)} bytes`,
     tooLarge,
   ),
   bodyNotJson: (message: string) => problem(422, message, invalid),
@@ -203,12 +200,12 @@ const deliveryProblems = named({
   severalUrls: problem(422, 'Only one url query parameter is allowed'),
   urlTooLong: problem(
     422,
-    `The url query parameter is too long. The limit is ${count(urlCodePointsMax)} characters`,
+    `The url query parameter is too long. The limit is ${grouped(urlCodePointsMax)} characters`,
   ),
   urlInvalid: problem(422, 'The url query parameter must begin with / or be an absolute http(s) URL'),
   handleTwice: (handle: string) =>
     problem(422, `Handles must be unique: ${JSON.stringify(excerpt(handle, 200))} appears twice`),
-  tooManyKeys: problem(422, `At most ${count(deliveryKeysMax)} ids and handles together are allowed`),
+  tooManyKeys: problem(422, `At most ${grouped(deliveryKeysMax)} ids and handles together are allowed`),
   duplicatesFlagInvalid: problem(422, 'includeDuplicateViews must be true or false'),
   queryStringInvalid: problem(
     422,
@@ -220,13 +217,13 @@ const deliveryProblems = named({
   tooManyReferences: (property: string, alias: string) =>
     problem(
       422,
-      `The response would contain more than ${count(deliveryReferencesMax)} references, most of them ` +
+      `The response would contain more than ${grouped(deliveryReferencesMax)} references, most of them ` +
         `in the property \`${property}\` of the schema \`${alias}\`. Request fewer views, or set a \`depth\` ` +
         '(for queries: that of the environment client)',
     ),
   answerTooLarge: problem(
     422,
-    `The response would be larger than ${count(deliveryBodyBytesMax)} bytes. Request fewer views`,
+    `The response would be larger than ${grouped(deliveryBodyBytesMax)} bytes. Request fewer views`,
   ),
   versionInvalid: problem(
     422,
@@ -270,7 +267,7 @@ const managementProblems = named({
     problem(422, 'The configuration is not valid', { errors }),
   configurationTooLarge: problem(
     413,
-    `The configuration is too large. The limit is ${count(configurationBodyBytesMax)} bytes`,
+    `The configuration is too large. The limit is ${grouped(configurationBodyBytesMax)} bytes`,
   ),
   configurationChanged: (digest: string) =>
     problem(
@@ -293,7 +290,7 @@ const managementProblems = named({
     problem(422, 'Preview failed: the schema or the entity is invalid', { errors }),
   previewTooLarge: problem(
     413,
-    `The preview request is too large. The limit is ${count(previewBodyBytesMax)} bytes`,
+    `The preview request is too large. The limit is ${grouped(previewBodyBytesMax)} bytes`,
   ),
   webhookWithoutSecret: problem(
     409,

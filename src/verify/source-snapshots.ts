@@ -2,8 +2,10 @@
  * In-memory copies of the sources that lookups read, with the values for conditions and orders. Lookups use the copies instead
  * of the property index, so that errors in the index are found.
  */
+
 import { keysOf, type LookupDemand, lookupSource } from '../actors/batch/lookup-source.ts';
 import type { Source } from '../config/configuration.ts';
+import { grouped } from '../lib/message-text.ts';
 import type { LookupCandidate, LookupLayout } from '../schemas/lookup-layout.ts';
 import { LayoutStates } from '../store/configuration/layouts.ts';
 import type { Store } from '../store/store.ts';
@@ -76,7 +78,7 @@ export class SourceSnapshots implements CandidateSource {
       for (const entity of entities) snapshot.copy.add(entity);
       if (snapshot.copy.all.length <= entitiesMax) continue;
       this.onNote(
-        `source ${sourceId} has more than ${entitiesMax.toLocaleString('en-US')} entities: its lookups were answered from the stored property index`,
+        `source ${sourceId} has more than ${grouped(entitiesMax)} entities: its lookups were answered from the stored property index`,
       );
       return null;
     }

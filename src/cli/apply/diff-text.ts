@@ -1,6 +1,8 @@
 /** Formats the changes of a configuration for a terminal. */
+
 import { styleText } from 'node:util';
 import type { Json } from '../../contract/json.ts';
+import { grouped } from '../../lib/message-text.ts';
 import type { ConfigurationDiff } from '../../trial/dry-run/diff.ts';
 
 const kinds = ['views', 'routes', 'handles', 'items'] as const;
@@ -21,9 +23,7 @@ function table(diff: ConfigurationDiff): string[] {
       .trimEnd();
   return [
     row(['', ...changes]),
-    ...kinds.map((kind) =>
-      row([kind, ...changes.map((change) => diff[kind][change].toLocaleString('en-US'))]),
-    ),
+    ...kinds.map((kind) => row([kind, ...changes.map((change) => grouped(diff[kind][change]))])),
     '',
   ];
 }

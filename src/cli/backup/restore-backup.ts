@@ -1,6 +1,6 @@
 import type { Configuration } from '../../config/configuration.ts';
 import { groupBy } from '../../lib/lists.ts';
-import { counted } from '../../lib/message-text.ts';
+import { counted, grouped } from '../../lib/message-text.ts';
 import { declareComplete } from '../../store/configuration/layouts.ts';
 import { publishConfiguration, recordEnqueued } from '../../store/configuration/published-configuration.ts';
 import { AutoFields } from '../../store/entities/auto-fields.ts';
@@ -87,10 +87,7 @@ async function restoreEntities(
     done += batch.length;
     batch = [];
     batchBytes = 0;
-    onProgress(
-      percent,
-      `${done.toLocaleString('en-US')} of ${counted(backup.entities, 'entity', 'entities')} restored`,
-    );
+    onProgress(percent, `${grouped(done)} of ${counted(backup.entities, 'entity', 'entities')} restored`);
   };
   const entities = readBackupEntities(file, (read) => {
     percent = read;

@@ -1,4 +1,4 @@
-import { counted } from '../../lib/message-text.ts';
+import { counted, grouped } from '../../lib/message-text.ts';
 import type { Trust } from '../platform/own-front.ts';
 import { CommandStop } from '../terminal/command-line.ts';
 import { PlatformUnavailableError } from './bulk-client.ts';
@@ -81,10 +81,9 @@ export function stopReason(error: unknown, file: string, signal: AbortSignal): s
 function printSummary(summary: ImportSummary, clock: ImportClock, { file, first }: FailureFile): void {
   const { changed, unchanged, failed, stoppedBy } = summary;
   const seconds = clock.seconds().toFixed(1);
-  const shown = (count: number) => count.toLocaleString('en-US');
   console.error(
     `${counted(doneEntities(summary), 'entity', 'entities')} in ${seconds} s (${clock.rate(summary)}): ` +
-      `${shown(changed)} changed, ${shown(unchanged)} unchanged, ${shown(failed)} failed`,
+      `${grouped(changed)} changed, ${grouped(unchanged)} unchanged, ${grouped(failed)} failed`,
   );
   if (first !== null) {
     console.error(`The failed lines and their errors are in ${file}`);

@@ -1,5 +1,5 @@
 import cliProgress from 'cli-progress';
-import { counted } from '../../lib/message-text.ts';
+import { counted, grouped } from '../../lib/message-text.ts';
 import type { ImportInput } from './import-input.ts';
 import type { ImportCounts } from './importer.ts';
 
@@ -43,7 +43,7 @@ export class ImportClock {
 
   rate(counts: ImportCounts): string {
     const rate = Math.round(doneEntities(counts) / Math.max(this.seconds(), 0.001));
-    return `${rate.toLocaleString('en-US')} entities/s`;
+    return `${grouped(rate)} entities/s`;
   }
 
   /** The percentage of the file that is read, and the estimated remaining time. */

@@ -1,7 +1,7 @@
 /** Waits, for commands, until all processes run a configuration and its jobs are done. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RebuildJobs, rebuildState } from '../../jobs/rebuild-job-queue.ts';
-import { counted } from '../../lib/message-text.ts';
+import { counted, grouped } from '../../lib/message-text.ts';
 import { script } from '../../lib/typed-command.mjs';
 import type { ProcessBeat } from '../../store/processes/process-messages.ts';
 import { liveProcesses } from '../../store/processes/registry.ts';
@@ -64,7 +64,7 @@ export async function waitForRebuild(
     bar.show(
       state.percent,
       `rebuilt for generation ${generation}: ${counted(state.scanned, 'entity', 'entities')} checked, ` +
-        `${state.marked.toLocaleString('en-US')} of them rebuilt`,
+        `${grouped(state.marked)} of them rebuilt`,
     );
     if (state.isDone && state.isEnqueued) return true;
     const failure = state.failures.find(({ isFinal }) => isFinal);

@@ -9,8 +9,8 @@ const quietMs = 50;
 
 /**
  * Polls the files of a folder, and calls `onChange` after changes, one call at a time. It first waits until no file has changed
- * for a moment, because most editors truncate a file before they write it. It compares times and sizes, because change events get lost on shared
- * folders, and when an editor replaces a file.
+ * for a moment, because most editors truncate a file before they write it. It compares times and sizes, because change events
+ * get lost on shared folders, and when an editor replaces a file.
  * @param signal ends it
  */
 export async function watchFolder(

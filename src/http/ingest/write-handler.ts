@@ -1,7 +1,9 @@
 /** What all writes share: backpressure, the version header, and waiting until they are visible. */
+
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { formatEntityId } from '../../contract/ids.ts';
 import { visibilityWaitMsMax } from '../../contract/limits.ts';
+import { grouped } from '../../lib/message-text.ts';
 import { formatVersion, type VersionVector } from '../../store/visibility/version.ts';
 import { recordTraces } from '../../store/webhooks/webhook-states.ts';
 import type { Answer, HeaderField } from '../answer.ts';
@@ -51,7 +53,7 @@ function requestedWaitMs({ headerPrefixes }: Services, call: Call): number | nul
   const waitMs = millisecondsPattern.test(text) ? Number(text) : Number.NaN;
   if (waitMs <= visibilityWaitMsMax) return waitMs;
   const name = `${headerPrefixes[0] ?? 'X-Service'}-Wait`;
-  const range = `a whole number of milliseconds from 0 to ${visibilityWaitMsMax.toLocaleString('en-US')}`;
+  const range = `a whole number of milliseconds from 0 to ${grouped(visibilityWaitMsMax)}`;
   throw new ProblemError(problems.requestInvalid({ wait: `${name} must be ${range}` }));
 }
 

@@ -10,6 +10,7 @@ import type { ConfigDocuments, Configuration } from '../../config/configuration.
 import { type LoadOutcome, loadingSteps } from '../../config/documents/load.ts';
 import { dryRunCopiedEntitiesMax, sliceMs } from '../../contract/limits.ts';
 import { sum } from '../../lib/lists.ts';
+import { grouped } from '../../lib/message-text.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import type { JobRun } from '../../store/configuration/job-runner.ts';
@@ -161,7 +162,7 @@ class DryRun {
         if (copied <= dryRunCopiedEntitiesMax) return;
         throw new ScanTooLongError(
           `lookups over ${sourceGroup} ask for properties that no lookup index has yet, and answering them takes copies of more ` +
-            `than ${dryRunCopiedEntitiesMax.toLocaleString('en-US')} entities; such a configuration can only be applied`,
+            `than ${grouped(dryRunCopiedEntitiesMax)} entities; such a configuration can only be applied`,
         );
       },
     };

@@ -48,7 +48,7 @@ export class TopHeap {
     return this.#items.subarray(0, this.#size);
   }
 
-  /** Sorts by repeatedly moving the last of the first `size` items behind them. @returns the number of unsorted items */
+  /** Heapsort: moves the last of the first `size` items to their end, and repeats. @returns the number of unsorted items */
   #drainSome(size: number): number {
     const stopUnits = workBudget.units + workBudget.unitsPerClockCheck;
     let left = size;

@@ -1,4 +1,5 @@
 /** Previews the view of an entity: built as in a worker, but neither stored nor registered. */
+
 import { performance } from 'node:perf_hooks';
 import { AutoTypes } from '../../actors/batch/auto-types.ts';
 import { diagnosticsOf } from '../../actors/batch/batch-diagnostics.ts';
@@ -13,6 +14,7 @@ import type { StoredEntity } from '../../contract/entity.ts';
 import { formatViewId } from '../../contract/ids.ts';
 import type { Json, JsonObject } from '../../contract/json.ts';
 import { previewEntitiesMax, previewMs, sliceMs } from '../../contract/limits.ts';
+import { grouped } from '../../lib/message-text.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { FullSchema, IndexSchema } from '../../schemas/schema.ts';
 import { readLayouts } from '../../store/configuration/layouts.ts';
@@ -133,7 +135,7 @@ function walkBounds(startMs: number): WalkBounds {
       if (entitiesLeft >= 0 && performance.now() < startMs + previewMs) return;
       throw new ScanTooLongError(
         `the lookup at ${query.place} asks for properties that no lookup index of the source group ${sourceGroup} has, ` +
-          `and finding its entities takes more than ${previewEntitiesMax.toLocaleString('en-US')} entities or ${previewMs / 1000} s; ` +
+          `and finding its entities takes more than ${grouped(previewEntitiesMax)} entities or ${previewMs / 1000} s; ` +
           'once the schema is applied there is an index',
       );
     },
