@@ -6,7 +6,7 @@ import type { Configuration } from '../config/configuration.ts';
 import { loadConfiguration } from '../config/documents/load.ts';
 import { readConfiguration } from '../config/documents/read-documents.ts';
 import { commandSettings } from '../config/settings/settings.ts';
-import { counted } from '../lib/message-text.ts';
+import { counted, reasonOf } from '../lib/message-text.ts';
 import { script } from '../lib/typed-command.mjs';
 import { FencedError } from '../store/redis/redis-errors.ts';
 import type { Store } from '../store/store.ts';
@@ -98,9 +98,8 @@ function writeDocuments(folder: string, documents: CheckedBackup['documents']): 
       writeFileSync(file, text, { mode: 0o600 });
     }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : error;
     throw new CommandStop(
-      `--config-out cannot be written: ${reason}. Nothing was restored; choose another folder.`,
+      `--config-out cannot be written: ${reasonOf(error)}. Nothing was restored; choose another folder.`,
     );
   }
 }

@@ -16,6 +16,7 @@ export interface SourceRef {
   readonly sourceId: string;
 }
 
+/** Identifies an entity in a store. */
 export interface EntityName extends SourceRef {
   readonly originId: string;
 }

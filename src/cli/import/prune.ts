@@ -1,8 +1,8 @@
 /** `--prune`: deletes entities of the source, or of some of its types, that are not in the file. */
-import { stat } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
 import { isJsonObject, type Json, jsonOf, textIn } from '../../contract/json.ts';
 import { bulkEntitiesMax, managementPageMax } from '../../contract/limits.ts';
+import { fileStamp } from '../../lib/file-stamp.ts';
 import { portions } from '../../lib/lists.ts';
 import { counted } from '../../lib/message-text.ts';
 import { CommandStop, requireConsent } from '../terminal/command-line.ts';
@@ -44,7 +44,7 @@ export async function importAndPrune(
     onSilence: (line) => console.error(line),
   });
   try {
-    const before = await stampOf(file);
+    const before = await fileStamp(file);
     const confirmed = pruning.isSure ? null : await confirmedIds(client, options, pruning, signal);
     const seenIds = new Set<string>();
     const summary = await importFile({ ...options, seenIds }, signal);
@@ -53,7 +53,7 @@ export async function importAndPrune(
       return summary;
     }
     if (seenIds.size === 0) throw emptyFile(file);
-    if ((await stampOf(file)) !== before) {
+    if ((await fileStamp(file)) !== before) {
       throw new CommandStop(
         `${file} changed during the import, so nothing was deleted. Run this again when it is complete.`,
       );
@@ -67,14 +67,6 @@ export async function importAndPrune(
   } finally {
     client.close();
   }
-}
-
-/** A string that changes when the file is written; the same for standard input. */
-async function stampOf(file: string): Promise<string> {
-  if (file === '-') return '';
-  // Opening the file reports its errors.
-  const found = await stat(file).catch(() => null);
-  return `${found?.mtimeMs} ${found?.size} ${found?.ino}`;
 }
 
 /** An export that failed leaves an empty file, and pruning by it would delete the whole source. */

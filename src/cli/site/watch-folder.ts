@@ -1,7 +1,8 @@
 /** Watches the configuration folder of `millrace dev`. */
-import { readdir, stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileStamp } from '../../lib/file-stamp.ts';
 
 const pollMs = 300;
 /** Longer than an editor takes between truncating a file and writing it. */
@@ -43,9 +44,7 @@ async function stampsOf(folder: string): Promise<string> {
       .filter((entry) => entry.isFile())
       .map(async ({ parentPath, name }) => {
         const file = path.join(parentPath, name);
-        // The file may have been removed meanwhile.
-        const found = await stat(file).catch(() => null);
-        return `${file} ${found?.mtimeMs} ${found?.size} ${found?.ino}`;
+        return `${file} ${await fileStamp(file)}`;
       }),
   );
   return stamps.sort().join('\n');
