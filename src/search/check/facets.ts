@@ -8,8 +8,8 @@ import { comparePoints, type NumberPoint, queryPointOf } from '../fields/number-
 import { type Members, readerOf } from './members.ts';
 import { type QueryErrors, quote } from './query-errors.ts';
 
-const readFacet = readerOf(facetShape, 'ignored');
-const readRange = readerOf(facetRangeShape, 'ignored');
+const readFacet = readerOf(facetShape, 'near');
+const readRange = readerOf(facetRangeShape, 'near');
 
 /**
  * The facets of a query. A field that cannot be faceted or does not exist is not an error: its facet is not valid and has no

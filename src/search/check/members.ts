@@ -40,6 +40,7 @@ type SentOf<Type> = [Type] extends ['boolean']
 
 /** How to treat members that are not in the shape. */
 export type UnknownMembers =
+  /** Ignores all, because all known ones are required and none is misspelled unnoticed. */
   | 'ignored'
   /** Rejects members that look like a misspelling of a known one. Others and nulls are ignored. */
   | 'near'
@@ -134,7 +135,7 @@ export function* misspelledMembers(
     if (known.includes(name) || elsewhere.includes(name) || getOwn(object, name) === null) continue;
     compared += 1;
     if (compared > comparedMax) return;
-    const meant = nearMember(name, known, nearEditsMax);
+    const meant = nearMember(name, known);
     if (meant !== null) yield [name, `unknown member; did you mean \`${meant}\`?`];
   }
 }
@@ -150,8 +151,7 @@ export function rejectUnknownMembers(
     if (known.includes(name)) continue;
     if (filterMembers.has(name) && getOwn(object, name) === null) continue;
     if (errors.isFull) return;
-    // Two edits turn any short word into another: `not` is not a misspelling of `or`.
-    const meant = nearMember(name, known, Math.min(nearEditsMax, Math.floor(name.length / 2)));
+    const meant = nearMember(name, known);
     const advice = meant === null ? `use ${known.join(', ')}` : `did you mean \`${meant}\`?`;
     errors.add(place, `unknown member ${quote(name)}; ${advice}`);
   }
@@ -165,18 +165,20 @@ const filterMembers: ReadonlySet<string> = new Set([
 
 const edits = new EditDistance();
 
-function nearMember(name: string, known: readonly string[], editsMax: number): string | null {
-  const near = known.filter((candidate) => Math.abs(candidate.length - name.length) <= editsMax);
+function nearMember(name: string, known: readonly string[]): string | null {
+  const near = known.filter((candidate) => Math.abs(candidate.length - name.length) <= nearEditsMax);
   if (near.length === 0) return null;
   edits.setWord(name);
   let nearest: string | null = null;
-  let bound = editsMax;
+  let nearestDistance = Infinity;
   for (const candidate of near) {
     if (candidate.toLowerCase() === name.toLowerCase()) return candidate;
+    // Two edits turn any short word into another: `not` is not a misspelling of `or`.
+    const bound = Math.min(nearEditsMax, Math.floor(candidate.length / 2), nearestDistance - 1);
     const distance = edits.within(candidate, bound);
-    if (distance > bound || (nearest !== null && distance === bound)) continue;
+    if (distance > bound) continue;
     nearest = candidate;
-    bound = distance;
+    nearestDistance = distance;
   }
   return nearest;
 }

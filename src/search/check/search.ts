@@ -9,7 +9,7 @@ import { isSent, type Members, readerOf } from './members.ts';
 import { describeField, distinctTexts, namedField, type QueryErrors, quote } from './query-errors.ts';
 
 const readSearch = readerOf(searchShape, 'near');
-const readHighlight = readerOf(highlightShape, 'ignored');
+const readHighlight = readerOf(highlightShape, 'near');
 
 /** Checks the search of a query. Null if its value is blank (docs/reference/indexes-and-queries.md "Search"). */
 export function checkSearch(sent: JsonObject, table: FieldTable, errors: QueryErrors): CheckedSearch | null {
@@ -96,7 +96,7 @@ function readOperators(value: string, keep: string): { value: string; operators:
 
 type SearchField = CheckedSearch['fields'][number];
 
-const readSearchField = readerOf(searchFieldShape, 'ignored');
+const readSearchField = readerOf(searchFieldShape, 'near');
 
 /** Means all text fields that are not named in `fields`. */
 const everyText = '*';
@@ -169,7 +169,7 @@ function checkSearchable(field: string, place: string, table: FieldTable, errors
   errors.add(place, `search needs a field of type text or text[]; ${quote(field)} is ${type}`);
 }
 
-const readBoost = readerOf(boostShape, 'ignored');
+const readBoost = readerOf(boostShape, 'near');
 
 /** Checks the boosts of a search (docs/reference/indexes-and-queries.md "Boosts"). */
 function checkBoosts(boosts: readonly Json[], table: FieldTable, errors: QueryErrors): CheckedBoost[] {

@@ -6,7 +6,7 @@ import { checkOrigin, isOfPlaces } from './geo.ts';
 import { isSent, readerOf } from './members.ts';
 import { describeField, namedField, type QueryErrors, quote } from './query-errors.ts';
 
-const readKey = readerOf(sortKeyShape, 'ignored');
+const readKey = readerOf(sortKeyShape, 'near');
 
 /**
  * The sort keys, at least one. The default is `_score` with a search and `_updatedAt` otherwise, descending. A repeated field

@@ -34,6 +34,41 @@ test('query: an empty query has every default; null means absent and unknown key
   );
 });
 
+test('query: a probable misspelling inside a list or an object is an error, any other unknown member is ignored', () => {
+  const search = { field: 'text', value: 'x' };
+  assert.deepEqual(
+    errorsOf({
+      sort: [{ field: 'integer', Order: 'desc' }],
+      facets: [
+        { field: 'integer', sise: 3 },
+        { field: 'integer', ranges: [{ form: 1, to: 2 }] },
+      ],
+      search: {
+        fields: [{ field: 'text', wieght: 2 }],
+        value: 'x',
+        boost: [{ field: 'date', weight: 1, halflife: 2 }],
+      },
+      highlight: { lenght: 10 },
+    }).sort(),
+    [
+      'facets[0].sise: unknown member; did you mean `size`?',
+      'facets[1].ranges[0].form: unknown member; did you mean `from`?',
+      'highlight.lenght: unknown member; did you mean `length`?',
+      'search.boost[0].halfLife: is missing; a field of dates needs the days after which a boost is half',
+      'search.boost[0].halflife: unknown member; did you mean `halfLife`?',
+      'search.fields[0].wieght: unknown member; did you mean `weight`?',
+      'sort[0].Order: unknown member; did you mean `order`?',
+    ],
+  );
+  const others = {
+    sort: [{ field: 'integer', label: 'x', Near: null }],
+    facets: [{ field: 'integer', label: 'x', ranges: [{ from: 1, id: 'a' }] }],
+    search: { ...search, boost: [{ field: 'integer', weight: 1, comment: 'x' }] },
+    highlight: { tag: 'b' },
+  };
+  assert.deepEqual(errorsOf(others), []);
+});
+
 test('query: every error in a query is reported with its path', () => {
   const errors = errorsOf({
     filters: {
