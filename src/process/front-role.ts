@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { checkTlsFiles } from '../config/settings/settings.ts';
 import { hashedForm } from '../config/tenant/api-keys.ts';
 import { consoleFiles } from '../console/files.mjs';
+import type { FrontLimits } from '../contract/front-limits.ts';
 import { referencedViewsShare, rowViewsShare } from '../contract/limits.ts';
 import { LiveFeeds } from '../feed/live-feeds.ts';
 import { AnswerCache } from '../http/cache/answer-cache.ts';
@@ -34,7 +35,8 @@ import { openRole, type RunningRole } from './process-context.ts';
 export async function startFront(): Promise<RunningRole> {
   const context = await openRole('web');
   const { settings, store, configuration, log } = context;
-  const { tls, rateLimit, openRateLimit, frontLimits: limits } = settings;
+  const { tls, rateLimit, openRateLimit } = settings;
+  const limits: FrontLimits = settings;
   if (tls !== null) checkTlsFiles(tls);
   const id = `web-${randomBytes(4).toString('hex')}`;
   const metrics = new FrontMetrics(id);

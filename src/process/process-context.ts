@@ -56,7 +56,7 @@ export async function openRole(role: Role): Promise<RoleContext> {
     partitionCount: settings.partitions,
     confirmReplicas: settings.confirmReplicas,
     replicaWaitMs: settings.replicaWaitMs,
-    ...(role === 'web' ? { commandTimeoutMs: settings.frontLimits.redisTimeoutMs } : {}),
+    ...(role === 'web' ? { commandTimeoutMs: settings.redisTimeoutMs } : {}),
   });
   exitFromOtherStore(store, log);
   const outages = logOutages(store, log);

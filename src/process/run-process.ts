@@ -57,8 +57,7 @@ async function main(name: ProcessName, starts: readonly (() => Promise<RunningRo
  * case, because a stop may wait for a Redis that is unavailable. Unfinished work is repeated by the process that replaces it.
  */
 function stopOnSignal({ log, settings }: RunningRole['context'], roles: readonly RunningRole[]): void {
-  const { frontLimits } = settings;
-  const stopMs = stopMsOf(frontLimits);
+  const stopMs = stopMsOf(settings);
   let stopping = false;
   const onSignal = () => {
     if (stopping) return;
@@ -69,7 +68,7 @@ function stopOnSignal({ log, settings }: RunningRole['context'], roles: readonly
       log.warn({ afterMs: stopMs }, 'some work was not finished in time; the next process does it again');
       process.exit(1);
     }, stopMs).unref();
-    stopRoles(roles, frontLimits.drainMs).then(
+    stopRoles(roles, settings.drainMs).then(
       () => process.exit(0),
       () => process.exit(1),
     );

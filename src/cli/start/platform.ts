@@ -120,7 +120,7 @@ export async function runPlatform(
   await requireFreePort(settings.host, settings.port);
 
   const output = new Output(process.stdout, await logTextFor(process.stdout));
-  const supervisor = new Supervisor(output, stopMsOf(settings.frontLimits));
+  const supervisor = new Supervisor(output, stopMsOf(settings));
   const { signal } = stopSignals(() => {
     supervisor.kill();
     process.exit(interruptedCode);

@@ -9,7 +9,6 @@ import { dirname, join, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
-import type { FrontLimits } from '../../contract/front-limits.ts';
 import { codeOf, reasonOf } from '../../lib/message-text.ts';
 import type { HostAndPort } from './setting.ts';
 import { type SettingValues, settingsTable } from './table.ts';
@@ -39,8 +38,7 @@ type Raw =
   | 'tlsKey'
   | 'configDir'
   | 'snapshotDir'
-  | 'demo'
-  | keyof FrontLimits;
+  | 'demo';
 
 /** See `table.ts` for their meaning. Times are in milliseconds, sizes in bytes, and paths are absolute. */
 export interface Settings extends Omit<SettingValues, Raw> {
@@ -60,7 +58,6 @@ export interface Settings extends Omit<SettingValues, Raw> {
   /** Null: workers keep no snapshots. */
   readonly snapshotDir: string | null;
   readonly demo: boolean;
-  readonly frontLimits: FrontLimits;
 }
 
 /** A user error; its message is the line to print. */
@@ -85,14 +82,6 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     tlsCert,
     tlsKey,
     configDir: givenDir,
-    ingestBacklogEntries,
-    bodiesInFlightBytes,
-    unsentAnswersBytes,
-    bodyIdleMs,
-    minVersionWaitMs,
-    queryWaitMs,
-    redisTimeoutMs,
-    drainMs,
     ...others
   } = readTable(env, errors);
   const { host, port, dataDir } = others;
@@ -111,16 +100,6 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     dataDir: resolve(dataDir),
     snapshotDir: snapshotDirOf(others.snapshotDir, dataDir),
     demo: others.demo ?? isConfigDirOwn,
-    frontLimits: {
-      ingestBacklogEntries,
-      bodiesInFlightBytes,
-      unsentAnswersBytes,
-      bodyIdleMs,
-      minVersionWaitMs,
-      queryWaitMs,
-      redisTimeoutMs,
-      drainMs,
-    },
   };
   const named = Object.entries({
     REDIS_URL: redisUrl,

@@ -63,8 +63,8 @@ test('settings of a front: a small machine has smaller defaults, any other the d
   }
   const settings = readSettings(fittedSettings(512 * mebibyte));
   assert.equal(settings.deliveryCacheBytes, 32 * mebibyte);
-  assert.equal(settings.frontLimits.bodiesInFlightBytes, 16 * mebibyte);
-  assert.equal(settings.frontLimits.unsentAnswersBytes, 32 * mebibyte);
+  assert.equal(settings.bodiesInFlightBytes, 16 * mebibyte);
+  assert.equal(settings.unsentAnswersBytes, 32 * mebibyte);
 });
 
 test('memory: is at most that of the machine, whatever limit a system without one reports', () => {
