@@ -106,7 +106,7 @@ const filtersShape = {
 /** The type depends on the field. */
 const rangeEndShape = {
   type: ['number', 'string', 'null'],
-  description: 'A number, a date, or a long as a string. Absent: open',
+  description: 'A number, a date, or a whole number as a string. Absent: open',
 } as const satisfies Shape;
 
 export const facetRangeShape = {

@@ -6,6 +6,7 @@ import { ProblemError, problems } from '../../contract/errors.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import { jsonDepthMax, smallBodyBytesMax } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
+import { quoteInexact } from '../../lib/exact-number.ts';
 import type {
   BadOutcome,
   GoodOutcome,
@@ -19,7 +20,7 @@ import { type Answer, jsonType } from '../answer.ts';
 import type { AnswerKey, ComputedAnswer } from '../cache/answer-cache.ts';
 import { FinishedAnswer } from '../cache/finished-answer.ts';
 import type { Call, Handler } from '../call.ts';
-import { notJsonText, parseJson, unstorable } from '../json-body.ts';
+import { notJsonText, parseJson, unstorable, textOf as utf8Text } from '../json-body.ts';
 import { requestedVersion } from '../request-parameters.ts';
 import type { Services } from '../services.ts';
 import { headLines, headOf } from '../uws/reply.ts';
@@ -97,13 +98,21 @@ export async function answered(services: Services, call: Call, endpoint: QueryEn
   return okAnswer(services.cache.find(key) ?? (await services.cache.answerTo(key, compute)));
 }
 
-/** The JSON of a query's body. @throws ProblemError 400 if it is invalid or has a value that cannot be stored */
+/**
+ * The JSON of a query's body. A number beyond 2^53 that a double cannot hold is the string of its digits, which a condition
+ * compares exactly.
+ * @throws ProblemError 400 if it is invalid or has a value that cannot be stored
+ */
 export function queryBody(bytes: Buffer): Json {
   const body = parseJson(bytes);
   if (body === undefined) throw new ProblemError(problems.queryInvalid([notJsonText(bytes)]));
-  const error = unstorable(body, 'The query', jsonDepthMax);
+  let hasLarge = false;
+  const error = unstorable(body, 'The query', jsonDepthMax, () => {
+    hasLarge = true;
+  });
   if (error !== null) throw new ProblemError(problems.queryInvalid([error]));
-  return body;
+  const exact = hasLarge ? quoteInexact(utf8Text(bytes), '') : null;
+  return exact === null ? body : (JSON.parse(exact) as Json);
 }
 
 const head = headOf(200, headLines([['Content-Type', jsonType]]));

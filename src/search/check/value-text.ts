@@ -73,7 +73,7 @@ function scalarOf(kind: ValueKind, value: Json, place: string, errors: QueryErro
 /** Undefined for text that is not a value of the kind. */
 function readScalar(kind: ValueKind, value: Json): Json | undefined {
   if (typeof value !== 'string') return value;
-  return (kind === 'boolean' ? booleanOf(value) : numberOf(kind, value)) ?? undefined;
+  return (kind === 'boolean' ? booleanOf(value) : numberOf(value)) ?? undefined;
 }
 
 function report(kind: ValueKind, value: Json, place: string, errors: QueryErrors): void {
@@ -84,10 +84,10 @@ function booleanOf(text: string): boolean | null {
   return text === 'true' ? true : text === 'false' ? false : null;
 }
 
-/** A long beyond the safe integers remains text, to keep all digits. */
-function numberOf(kind: ValueKind, text: string): Json {
-  const whole = kind === 'long' ? parseWhole(text.trim()) : null;
+/** A whole number that a double cannot hold remains text, to keep all digits. */
+function numberOf(text: string): Json {
+  const whole = parseWhole(text.trim());
   if (whole === null) return parseJsonNumber(text);
   const number = Number(whole);
-  return Number.isSafeInteger(number) ? number : String(whole);
+  return BigInt(number) === whole ? number : String(whole);
 }

@@ -3,7 +3,7 @@ import { parseDate } from './date-text.ts';
 import type { ValueKind } from './field-type.ts';
 
 /**
- * A number without loss: the nearest double, and the difference to the exact value. Only 64-bit longs can have a residual.
+ * A number without loss: the nearest double, and the difference to the exact value. Only 64-bit longs and numbers in queries can have a residual.
  * Rounding is monotonic, so points compare by `approx`, then by `residual`.
  */
 export interface NumberPoint {
@@ -78,7 +78,6 @@ function plainNumber(kind: ValueKind, value: Json): number | null {
 export function queryPointOf(kind: ValueKind, value: Json): NumberPoint | null {
   if (kind === 'date') return pointOf(kind, value);
   if (typeof value === 'number') return Number.isFinite(value) ? { approx: value, residual: 0 } : null;
-  if (kind !== 'long') return null;
   const whole = parseWhole(value);
   return whole === null ? null : pointOfWhole(whole);
 }

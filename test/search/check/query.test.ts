@@ -49,7 +49,7 @@ test('query: a probable misspelling inside a list or an object is an error, any 
         boost: [{ field: 'date', weight: 1, halflife: 2 }],
       },
       highlight: { lenght: 10 },
-    }).sort(),
+    }).toSorted(),
     [
       'facets[0].sise: unknown member; did you mean `size`?',
       'facets[1].ranges[0].form: unknown member; did you mean `from`?',

@@ -41,7 +41,9 @@ test('number point: a value fits its type or has no point, but operands of a que
   assert.equal(pointOf('integer', 2 ** 31), null);
   assert.equal(pointOf('integer', 1.5), null);
   assert.equal(queryPointOf('integer', 1e300)?.approx, 1e300);
-  assert.equal(queryPointOf('integer', '5'), null);
+  assert.deepEqual(queryPointOf('integer', '5'), { approx: 5, residual: 0 });
+  assert.deepEqual(queryPointOf('double', '9007199254740993'), { approx: 2 ** 53, residual: 1 });
+  assert.equal(queryPointOf('double', '0.5'), null);
   assert.equal(pointOf('float', 3.5e38), null);
   assert.equal(parseLong('9223372036854775808'), null);
   assert.equal(parseLong('1'.repeat(1_000_000)), null);

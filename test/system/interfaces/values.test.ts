@@ -5,7 +5,11 @@ import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { indexOfTypes, QueryTenant } from '../support/query-tenant.ts';
 import { sourceId, sourceKey } from '../support/site.ts';
 
-const tenant = new QueryTenant('values', { indexes: { things: indexOfTypes({ big: 'double' }) } }, {});
+const tenant = new QueryTenant(
+  'values',
+  { indexes: { things: indexOfTypes({ big: 'double', whole: 'long' }) } },
+  {},
+);
 
 const big = '9007199254740993';
 const advice = /cannot represent exactly\. Send it as a string/;
@@ -82,6 +86,31 @@ const bulk = [
   { originId: 'bare', type: 'thing' },
 ];
 const v1 = { id: 'v1', type: 'thing' };
+
+test('values: a condition compares a number that a double cannot represent with all its digits', async () => {
+  const things = [
+    { originId: 'even', type: 'thing', properties: { big: 9007199254740992, whole: '9007199254740992' } },
+    { originId: 'odd', type: 'thing', properties: { big: 9007199254740994, whole: big } },
+  ];
+  assert.equal((await tenant.send('POST', '/ingest/v2', things)).status, 200);
+  await tenant.settle();
+  const found = async (field: string, operator: string, value: string) => {
+    const filters = `{"and":[{"field":"${field}","operator":"${operator}","value":${value}}]}`;
+    const { status, json, text } = await tenant.ask(sent(`{"filters":${filters}}`));
+    assert.equal(status, 200, text);
+    return json.results.map(({ _originId }: JsonObject) => _originId);
+  };
+  for (const number of [big, `"${big}"`]) {
+    assert.deepEqual(await found('whole', 'equals', number), ['odd']);
+    assert.deepEqual(await found('whole', 'in', `[0,${number}]`), ['odd']);
+    assert.deepEqual(await found('whole', 'lessThan', number), ['even']);
+    assert.deepEqual(await found('big', 'equals', number), []);
+    assert.deepEqual(await found('big', 'in', `[0,${number}]`), []);
+    assert.deepEqual(await found('big', 'lessThan', number), ['even']);
+    assert.deepEqual(await found('big', 'greaterThan', number), ['odd']);
+  }
+  assert.deepEqual(await found('big', 'equals', '9007199254740992'), ['even']);
+});
 
 test('values: a body without properties is 422', async () => {
   assert.match(

@@ -77,7 +77,7 @@ export class Client {
     return this.call('GET', path, options);
   }
 
-  post(path: string, body: Json, options: RequestOptions = {}): Promise<Answer> {
+  post(path: string, body: Json | Buffer, options: RequestOptions = {}): Promise<Answer> {
     return this.call('POST', path, { ...options, body });
   }
 

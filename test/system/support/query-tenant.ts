@@ -53,7 +53,7 @@ export class QueryTenant {
     await this.settle();
   }
 
-  async ask(body: Json, path = '/v1/things', key = clientKey): Promise<Answer> {
+  async ask(body: Json | Buffer, path = '/v1/things', key = clientKey): Promise<Answer> {
     return await this.#running.client.post(path, body, { key, ...this.#state });
   }
 
