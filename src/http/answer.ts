@@ -9,6 +9,7 @@ export interface Answer {
   /** Ignored for status 204 and 304: neither the body nor its length is sent. */
   readonly body: string | Uint8Array;
   readonly contentType: string;
+  /** Without `Cache-Control`, the response is not stored. */
   readonly headers?: readonly HeaderField[];
   /** From `headOf`: status, headers and content type, encoded. For responses that are sent often. */
   readonly head?: Uint8Array;
@@ -24,7 +25,10 @@ export interface Answer {
   readonly isHead?: boolean;
 }
 
-/** For errors and for "not found" responses, so that new content is visible immediately. */
+/**
+ * For all responses that do not say otherwise: they belong to a key, or may differ a moment later, and a cache may store some
+ * responses without `Cache-Control` (RFC 9111, section 4.2.2).
+ */
 export const notStored: HeaderField = ['Cache-Control', 'no-store'];
 
 export const jsonType = 'application/json; charset=utf-8';
@@ -55,7 +59,7 @@ export function eventsAnswer(follow: OpenStream): Answer {
     body: '',
     contentType: eventStreamType,
     // Without it, proxies buffer events until they have a few kilobytes.
-    headers: [notStored, ['X-Accel-Buffering', 'no']],
+    headers: [['X-Accel-Buffering', 'no']],
     follow,
   };
 }

@@ -132,7 +132,7 @@ function firstChanges(
 }
 
 function changesAnswer({ json }: SerializedPage): Answer {
-  return { status: 200, body: json, contentType: jsonType, headers: [['Cache-Control', 'no-store']] };
+  return { status: 200, body: json, contentType: jsonType };
 }
 
 async function followedAnswer(feeds: LiveFeeds, live: LiveFeed, since: Since): Promise<Answer> {

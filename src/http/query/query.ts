@@ -16,7 +16,7 @@ import type {
 } from '../../query/query-service.ts';
 import { subjectKey } from '../../store/derived/subjects.ts';
 import type { Version } from '../../store/visibility/version.ts';
-import { type Answer, jsonType } from '../answer.ts';
+import { type Answer, jsonType, notStored } from '../answer.ts';
 import type { AnswerKey, ComputedAnswer } from '../cache/answer-cache.ts';
 import { FinishedAnswer } from '../cache/finished-answer.ts';
 import type { Call, Handler } from '../call.ts';
@@ -115,7 +115,7 @@ export function queryBody(bytes: Buffer): Json {
   return exact === null ? body : (JSON.parse(exact) as Json);
 }
 
-const head = headOf(200, headLines([['Content-Type', jsonType]]));
+const head = headOf(200, headLines([notStored, ['Content-Type', jsonType]]));
 
 function okAnswer({ body }: FinishedAnswer): Answer {
   return { status: 200, body, contentType: jsonType, head };

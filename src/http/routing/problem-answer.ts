@@ -2,17 +2,13 @@
 import { type Problem, ProblemError, problems, type QueryProblem } from '../../contract/errors.ts';
 import { UnavailableError } from '../../query/query-service.ts';
 import { StoreFullError, StoreUnavailableError } from '../../store/redis/redis-errors.ts';
-import { type Answer, type HeaderField, jsonAnswer, notStored } from '../answer.ts';
+import { type Answer, type HeaderField, jsonAnswer } from '../answer.ts';
 import type { Log } from '../log.ts';
 import { AbortedError } from '../uws/body.ts';
 
-/**
- * `plain` is for errors outside any interface: unknown paths, wrong methods, missing lengths; `plainNotStored` for these on
- * paths of delivery.
- */
+/** `plain` is for errors outside any interface: unknown paths, wrong methods, missing lengths. */
 export type ProblemStyle =
   | 'plain'
-  | 'plainNotStored'
   | 'ingest'
   | 'bulkIngest'
   | 'delivery'
@@ -21,12 +17,11 @@ export type ProblemStyle =
   | 'management';
 
 /**
- * The style of an error that occurs before a request reaches its endpoint (405, 411). Every error of ingest has `errors`, and
- * errors of delivery must not be cached; the other interfaces have no style of their own here.
+ * The style of an error that occurs before a request reaches its endpoint (405, 411). Every error of ingest has `errors`; the
+ * other interfaces have no style of their own here.
  */
 export function styleBefore(style: ProblemStyle): ProblemStyle {
-  if (isIngest(style)) return style;
-  return style === 'delivery' ? 'plainNotStored' : 'plain';
+  return isIngest(style) ? style : 'plain';
 }
 
 function isIngest(style: ProblemStyle): boolean {
@@ -36,7 +31,7 @@ function isIngest(style: ProblemStyle): boolean {
 /** The response that reports a problem: JSON, except internal errors of ingest, which are plain text. */
 export function problemAnswer(style: ProblemStyle, problem: Problem): Answer {
   const { name, status, message } = problem;
-  const headers = headersOf(style, problem);
+  const headers = headersOf(problem);
   if (isIngest(style) && status === 500) {
     return { status, body: message, contentType: 'text/plain; charset=utf-8', headers, problem: name };
   }
@@ -56,7 +51,6 @@ function problemBody(style: ProblemStyle, problem: Problem): object {
   const { name: code, status, message, errorCode, errors, queries } = problem;
   switch (style) {
     case 'plain':
-    case 'plainNotStored':
       return { status, message, code };
     case 'ingest':
     case 'bulkIngest':
@@ -91,9 +85,8 @@ function inLists(errors: NonNullable<Problem['errors']>): Record<string, string[
   return Object.fromEntries(Object.entries(errors).map(([name, text]) => [name, [text]]));
 }
 
-function headersOf(style: ProblemStyle, { retryAfter, allow, acceptEncoding }: Problem): HeaderField[] {
-  const isStored = style !== 'delivery' && style !== 'plainNotStored';
-  const headers: HeaderField[] = isStored ? [] : [notStored];
+function headersOf({ retryAfter, allow, acceptEncoding }: Problem): HeaderField[] {
+  const headers: HeaderField[] = [];
   if (retryAfter !== undefined) headers.push(['Retry-After', String(retryAfter)]);
   if (allow !== undefined) headers.push(['Allow', allow]);
   if (acceptEncoding !== undefined) headers.push(['Accept-Encoding', acceptEncoding]);

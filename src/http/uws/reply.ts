@@ -3,7 +3,7 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
 import { bodilessAnswersPerConnection, smallAnswerBytesMax } from '../../contract/limits.ts';
-import type { Answer, HeaderField } from '../answer.ts';
+import { type Answer, type HeaderField, notStored } from '../answer.ts';
 
 const statusLines = new Map(
   Object.entries(STATUS_CODES).map(([status, text]) => [Number(status), `${status} ${text}`]),
@@ -69,15 +69,17 @@ export function writeHead(
   } else {
     // uWebSockets.js writes 200 by default.
     if (status !== 200) res.writeStatus(statusLine(status));
-    if (headers !== undefined) writeHeaders(res, headers);
+    writeHeaders(res, headers);
     if (!isBodiless(status)) res.writeHeader('Content-Type', contentType);
   }
   // The library writes a value verbatim, so further lines can follow it.
   res.writeHeader('X-Request-Id', requestId + addedLines);
 }
 
-function writeHeaders(res: HttpResponse, headers: readonly HeaderField[]): void {
+function writeHeaders(res: HttpResponse, headers: readonly HeaderField[] = []): void {
   for (const [name, value] of headers) res.writeHeader(name, value);
+  const [cacheControl] = notStored;
+  if (!headers.some(([name]) => name === cacheControl)) res.writeHeader(...notStored);
 }
 
 /** Responses with these statuses have neither a body nor a Content-Length (RFC 9110, section 8.6). */

@@ -40,6 +40,7 @@ const outcome = loadConfiguration(
           apiKeys: [name],
           ...caching,
         })),
+        managementClients: [{ name: 'admin', apiKeys: ['admin'] }],
       }),
     ],
   ]),
@@ -95,6 +96,29 @@ test('caching: Cache-Control is the setting for 200 and 301, no-store for 404 an
     }
     const broken = await front.call('POST', '/v2', { key: name, body: '{' });
     assert.deepEqual([broken.status, broken.headers.get('cache-control')], [422, 'no-store']);
+  }
+});
+
+test('caching: no other response may be stored', async () => {
+  for (const [expected, method, path, key, options] of [
+    [200, 'GET', '/routes/v1?first=100', 'plain', {}],
+    [200, 'HEAD', '/routes/v1?first=100', 'tagged', {}],
+    [200, 'GET', '/routes/v2', 'tagged', {}],
+    [200, 'GET', '/routes/v2?format=sitemap', 'tagged', {}],
+    [422, 'GET', '/routes/v1', 'plain', {}],
+    [400, 'POST', '/v1/none', 'plain', { body: '{' }],
+    [200, 'GET', '/changes/v1?since=now', 'plain', {}],
+    [200, 'GET', '/management/v1/tenant', 'admin', {}],
+    [404, 'GET', '/management/v1/jobs/none', 'admin', {}],
+    [200, 'GET', '/ingest/entities', 'source', {}],
+    [200, 'GET', '/health/live', undefined, {}],
+    [404, 'GET', '/nowhere', undefined, {}],
+    [405, 'PATCH', '/routes/v1', undefined, {}],
+    [401, 'GET', '/routes/v2', undefined, {}],
+  ] as const) {
+    const { status, headers } = await front.call(method, path, { ...(key && { key }), ...options });
+    const what = `${method} ${path}`;
+    assert.deepEqual([status, headers.get('cache-control')], [expected, 'no-store'], what);
   }
 });
 

@@ -102,8 +102,9 @@ test('query: an index returns its rows, and views if aliases request them', asyn
 });
 
 test('query: a source group is queried like an index', async () => {
-  const { json } = await post('/v1/sourceGroupAlias/cms/type/a%2Fb', {});
+  const { json, headers } = await post('/v1/sourceGroupAlias/cms/type/a%2Fb', {});
   assert.deepEqual(json.results[0], { ...rowA, x: 1 });
+  assert.equal(headers.get('cache-control'), 'no-store', 'the response belongs to the key');
 });
 
 test('query: a multi-query returns a result for each query, in order', async () => {

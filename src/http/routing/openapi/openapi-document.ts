@@ -282,7 +282,6 @@ export function problemShape({ problems }: Pick<RouteDefinition, 'problems'>, st
   const style = isBefore ? styleBefore(problems) : problems;
   switch (style) {
     case 'plain':
-    case 'plainNotStored':
       return plainProblemShape;
     case 'management':
       return managementProblemShape;
