@@ -167,6 +167,7 @@ export function connectBlocking(address: RedisAddress, silenceMs = redisSilenceM
       : follow(
           new Cluster([...address.seeds], {
             redisOptions: options,
+            dnsLookup: byName,
             clusterRetryStrategy: retryStrategy,
             maxRedirections: redirectionsMax,
           }),
@@ -174,10 +175,19 @@ export function connectBlocking(address: RedisAddress, silenceMs = redisSilenceM
   return distrusting(client);
 }
 
+/**
+ * Leaves host names to the connections: the library would not connect at all while one seed does not resolve, and would not say
+ * why.
+ */
+function byName(host: string, callback: (error: null, host: string) => void): void {
+  callback(null, host);
+}
+
 function clusterOptions(options: RedisConnectionOptions) {
   const { retryStrategy: _, ...nodeOptions } = redisOptions(options);
   return {
     redisOptions: nodeOptions,
+    dnsLookup: byName,
     // A pipeline follows a redirection only if all of its commands get the same one; single commands always do.
     enableAutoPipelining: false,
     clusterRetryStrategy: retryStrategy,
