@@ -47,7 +47,7 @@ export async function openNow(options: StoreOptions): Promise<Store> {
     return await openStore({ ...options, openTimeoutMs });
   } catch (error) {
     if (isMismatch(error)) throw new CommandStop(error.message);
-    throw openFailure(options.address, error);
+    throw await openFailure(options.address, error);
   }
 }
 

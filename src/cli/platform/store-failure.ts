@@ -1,4 +1,7 @@
 /** Messages of commands and processes about a Redis that fails: what is wrong, where, and what to do. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { HostAndPort } from '../../config/settings/setting.ts';
 import { reasonOf } from '../../lib/message-text.ts';
 import { NoReplicaError } from '../../store/redis/masters.ts';
 import type { RedisAddress } from '../../store/redis/redis-connection.ts';
@@ -82,14 +85,39 @@ const connectionAdvices: readonly Advice[] = [
 ];
 
 /** The error for a store that cannot be opened, with a one-line message. */
-export function openFailure(address: RedisAddress, error: unknown): CommandStop {
+export async function openFailure(address: RedisAddress, error: unknown): Promise<CommandStop> {
+  const known = advised(address, error, [...replyAdvices, ...connectionAdvices]);
+  if (known !== null) return known;
+  const reason = (await refusalBy(hostsOf(address))) ?? error;
   return (
-    advised(address, error, [...replyAdvices, ...connectionAdvices]) ??
+    advised(address, reason, connectionAdvices) ??
     stop(
       address,
-      `does not respond (${shortReason(error)}). Start it, or correct ${settings}; without one, npm start runs a private Redis.`,
+      `does not respond (${shortReason(reason)}). Start it, or correct ${settings}; without one, npm start runs a private Redis.`,
     )
   );
+}
+
+/** The seeds or sentinels. For these, the client library does not say why they could not be reached. */
+function hostsOf(address: RedisAddress): readonly HostAndPort[] {
+  return address.kind === 'cluster' ? address.seeds : (address.sentinels?.hosts ?? []);
+}
+
+const refusalWaitMs = 1_000;
+
+/** Why the first host that cannot be connected to cannot; null if there is none, or none says so in time. */
+async function refusalBy(hosts: readonly HostAndPort[]): Promise<Error | null> {
+  for (const host of hosts) {
+    const socket = connect({ ...host });
+    try {
+      await once(socket, 'connect', { signal: AbortSignal.timeout(refusalWaitMs) });
+    } catch (error) {
+      if (error instanceof Error && error.name !== 'AbortError') return error;
+    } finally {
+      socket.destroy();
+    }
+  }
+  return null;
 }
 
 /**

@@ -44,22 +44,21 @@ describe('store failure: a command that cannot open the store says why and what 
         `does not respond \\(connect ECONNREFUSED 127\\.0\\.0\\.1:${port}\\)\\. Start it, or correct`,
       ),
     );
-    assert.match(
-      await failureOf({ REDIS_CLUSTER: `127.0.0.1:${port}` }),
-      /does not respond \(.+\)\. Start it, or correct/,
+    const refused = new RegExp(
+      `does not respond \\(connect ECONNREFUSED 127\\.0\\.0\\.1:${port}\\)\\. Start it, or correct`,
     );
+    assert.match(await failureOf({ REDIS_CLUSTER: `127.0.0.1:${port}` }), refused);
     const sentinel = { REDIS_SENTINEL: `127.0.0.1:${port}`, REDIS_SENTINEL_NAME: 'main' };
-    assert.match(
-      await failureOf(sentinel),
-      /^Redis at main \(Sentinel\) does not respond \(All sentinels are/,
-    );
+    assert.match(await failureOf(sentinel), /^Redis at main \(Sentinel\) does not respond/);
+    assert.match(await failureOf(sentinel), refused);
   });
 
   test('the host name does not resolve', async () => {
-    assert.match(
-      await failureOf({ REDIS_URL: 'redis://redis.invalid:6379' }),
-      /cannot be reached \(getaddrinfo \w+ redis\.invalid\)\. Correct the host name/,
-    );
+    const reason = /cannot be reached \(getaddrinfo \w+ redis\.invalid\)\. Correct the host name/;
+    assert.match(await failureOf({ REDIS_URL: 'redis://redis.invalid:6379' }), reason);
+    assert.match(await failureOf({ REDIS_CLUSTER: 'redis.invalid:6379,127.0.0.1:1' }), reason);
+    const sentinel = { REDIS_SENTINEL: 'redis.invalid:26379', REDIS_SENTINEL_NAME: 'main' };
+    assert.match(await failureOf(sentinel), reason);
   });
 
   test('the number of the database is too high', async () => {
