@@ -1,5 +1,5 @@
 /** `millrace init FOLDER`: writes a new site (docs/guide/first-site.md). */
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isTenantName } from '../config/document-path.ts';
 import { reasonOf } from '../lib/message-text.ts';
@@ -67,6 +67,9 @@ function write(folder: string, files: ReadonlyMap<string, string>): void {
       writeFileSync(file, text, { mode: 0o600 });
     }
   } catch (error) {
+    // It was empty, and must be empty for another attempt.
+    const written = existsSync(folder) ? readdirSync(folder) : [];
+    for (const name of written) rmSync(path.join(folder, name), { recursive: true, force: true });
     throw new CommandStop(`${folder} cannot be written: ${reasonOf(error)}`);
   }
 }

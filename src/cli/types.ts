@@ -2,11 +2,11 @@
  * `millrace types`: writes TypeScript types of the views of the active configuration (docs/guide/client.md "Types of your
  * views").
  */
-import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ConfigDocuments } from '../config/configuration.ts';
 import { typesFile } from '../config/delivered-types/types-file.ts';
 import { reasonOf } from '../lib/message-text.ts';
+import { writeWhole } from '../lib/whole-file.ts';
 import { readPublished } from '../store/configuration/published-configuration.ts';
 import { activeConfiguration, oneTenant, withCommandStore } from './platform/open-store.ts';
 import { CommandStop, readArguments, runCommand } from './terminal/command-line.ts';
@@ -26,7 +26,7 @@ async function main(): Promise<number> {
 
 function write(file: string, text: string): void {
   try {
-    writeFileSync(file, text);
+    writeWhole(file, text);
   } catch (error) {
     throw new CommandStop(`${file} cannot be written: ${reasonOf(error)}`);
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { run, runCommand, temporaryFolder } from './support/command.ts';
+import { root, run, runCommand, temporaryFolder } from './support/command.ts';
 
 test('init: nobody else can read the files of a new site, which contain keys', async (context) => {
   const folder = path.join(await temporaryFolder(context), 'my-site');
@@ -14,6 +14,15 @@ test('init: nobody else can read the files of a new site, which contain keys', a
     const facts = statSync(path.join(folder, name));
     assert.equal(facts.mode & 0o777, facts.isDirectory() ? 0o700 : 0o600, name);
   }
+});
+
+test('init: after a failed write the folder is empty, so that the command can be repeated', async (context) => {
+  const folder = path.join(await temporaryFolder(context), 'my-site');
+  const limited = 'ulimit -f 1; exec npm run -s init -- "$0"';
+  const { code, stderr } = await run('sh', ['-c', limited, folder], { cwd: root });
+  assert.equal(code, 1);
+  assert.match(stderr, /cannot be written: EFBIG/);
+  assert.deepEqual(readdirSync(folder), []);
 });
 
 test('init: the printed command works for a folder with spaces and quotes', async (context) => {

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+import { appendFileSync, closeSync, openSync, rmSync } from 'node:fs';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { bulkEntitiesMax } from '../../contract/limits.ts';
 import { reasonOf } from '../../lib/message-text.ts';
@@ -184,7 +184,7 @@ export class FailureFile {
     const text = failures.map((failure) => `${failureText(failure)}\n`).join('');
     try {
       this.#descriptor ??= openSync(this.file, 'w');
-      writeSync(this.#descriptor, text);
+      appendFileSync(this.#descriptor, text);
     } catch (error) {
       const reason = reasonOf(error);
       throw new CommandStop(`The file with the failed lines cannot be written: ${reason}`);

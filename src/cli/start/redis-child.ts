@@ -1,11 +1,11 @@
 /** Runs a `redis-server` as a child process that ends with its parent. */
 import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reasonOf } from '../../lib/message-text.ts';
+import { writeWhole } from '../../lib/whole-file.ts';
 import { type RedisLogin, redisHost, urlOf } from '../platform/private-redis-login.ts';
 import { CommandStop } from '../terminal/command-line.ts';
 import { freePort } from './ports.ts';
@@ -82,7 +82,7 @@ export async function startRedisChild({
 /** Writes a file that only this user can read. @throws CommandStop if that is not possible */
 export function writeSecret(file: string, text: string): void {
   try {
-    writeFileSync(file, text, { mode: 0o600 });
+    writeWhole(file, text, 0o600);
   } catch (error) {
     throw new CommandStop(
       `DATA_DIR cannot be written: ${reasonOf(error)}. Give this user write permission, or choose another folder.`,
