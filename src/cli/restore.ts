@@ -6,6 +6,7 @@ import type { Configuration } from '../config/configuration.ts';
 import { loadConfiguration } from '../config/documents/load.ts';
 import { readConfiguration } from '../config/documents/read-documents.ts';
 import { commandSettings } from '../config/settings/settings.ts';
+import { keptMark, keptPlaces } from '../config/tenant/kept-secrets.ts';
 import { counted, reasonOf } from '../lib/message-text.ts';
 import { script } from '../lib/typed-command.mjs';
 import { FencedError } from '../store/redis/redis-errors.ts';
@@ -35,6 +36,13 @@ async function main(): Promise<number> {
   const work = () =>
     withCommandStore((store) => restore(store, file, backup, loaded.configuration), settings);
   await (configOut === undefined ? work() : withFolder(configOut, backup.documents, work));
+  const kept = keptPlaces(backup.documents);
+  if (kept.length > 0) {
+    console.log(
+      'Note: a backup contains no secrets. Webhooks without theirs are disabled, and a configuration folder that has ' +
+        `"${keptMark}" in their place is rejected. Write the values of ${kept.join(', ')}.`,
+    );
+  }
   // Without CONFIG_DIR, npm start keeps the restored configuration.
   if (!settings.isConfigDirGiven) return 0;
   const folder = await readConfiguration(settings.configDir);

@@ -255,10 +255,10 @@ const env = {
 };
 
 /** A backup of a small store without any process, and its entities as they are stored. */
-async function smallBackup(context: TestContext): Promise<{ file: string; store: Store }> {
+async function smallBackup(context: TestContext, site = files): Promise<{ file: string; store: Store }> {
   const store = await redis.openEmptyStore(partitionCount);
   const documents = hashKeys(
-    new Map(Object.entries(files).map(([name, json]) => [name, JSON.stringify(json)])),
+    new Map(Object.entries(site).map(([name, json]) => [name, JSON.stringify(json)])),
   );
   const loaded = loadConfiguration(documents);
   assert.ok(loaded.ok);
@@ -367,6 +367,27 @@ async function backupOptions(store: Store, file: string): Promise<Parameters<typ
 async function runBackup(store: Store, file: string): Promise<void> {
   await writeBackup(await backupOptions(store, file), async () => null);
 }
+
+test('backup: a restore lists the secrets of webhooks that must be written again', async (context) => {
+  const name = `tenants/${tenant}/tenant.json`;
+  const secret = `whsec_${Buffer.from('a secret').toString('base64')}`;
+  const hook = { environment: 'production', url: 'https://hooks.example.com', secret };
+  const webhooks = [
+    { ...hook, alias: 'one' },
+    { ...hook, alias: 'two', headers: { Authorization: 'Bearer x' } },
+  ];
+  const { file } = await smallBackup(context, {
+    ...files,
+    [name]: { ...(files[name] as JsonObject), webhooks },
+  });
+  await redis.openEmptyStore(partitionCount);
+  const { code, stdout, stderr } = await runCommand('restore', [file], { env });
+  assert.equal(code, 0, stderr);
+  const places = ['[0].secret', '[1].secret', '[1].headers.authorization'];
+  const listed = places.map((place) => `${name} $.webhooks${place}`).join(', ');
+  assert.ok(stdout.includes(`Write the values of ${listed}.`), stdout);
+  assert.ok(!stdout.includes(secret));
+});
 
 test('backup: of two backups to one file the first to finish is kept, complete', async (context) => {
   const { file, store } = await smallBackup(context);

@@ -44,15 +44,27 @@ export function keptForOtherOrigins(text: string, former: string | undefined): s
   const before = new Map(webhooksOf(former).map((webhook) => [getOwn(webhook, 'alias'), webhook]));
   return webhooksOf(text).flatMap((webhook, at) => {
     const was = before.get(getOwn(webhook, 'alias'));
-    if (was === undefined || originOf(webhook) === originOf(was)) return [];
-    const places: string[] = [];
-    withSecrets(webhook, (value, place) => {
-      const member = typeof place === 'number' ? 'secret' : memberPath('headers', place);
-      if (value === keptMark) places.push(`$.webhooks[${at}].${member}`);
-      return value;
-    });
-    return places;
+    return was === undefined || originOf(webhook) === originOf(was) ? [] : keptIn(webhook, at);
   });
+}
+
+/** Documents and paths of all kept secrets and headers: `tenants/one/tenant.json $.webhooks[0].secret`. */
+export function keptPlaces(documents: ConfigDocuments): string[] {
+  return [...documents].flatMap(([path, text]) =>
+    isTenantFile(path)
+      ? webhooksOf(text).flatMap((webhook, at) => keptIn(webhook, at).map((place) => `${path} ${place}`))
+      : [],
+  );
+}
+
+function keptIn(webhook: JsonObject, at: number): string[] {
+  const places: string[] = [];
+  withSecrets(webhook, (value, place) => {
+    const member = typeof place === 'number' ? 'secret' : memberPath('headers', place);
+    if (value === keptMark) places.push(`$.webhooks[${at}].${member}`);
+    return value;
+  });
+  return places;
 }
 
 /** Null if the text is not a URL, which the loader reports. */
