@@ -169,6 +169,8 @@ export class Evaluation {
     workBudget.units = 0;
     current.enter(this.#phase, this.#detail);
     let countedMs = this.#costMs;
+    const spentMs = () =>
+      (this.#costMs - countedMs) * shareOfTime(usedBefore, this.#checkedMs - nowMs, endsMs - nowMs);
     while (this.#answers.length < this.answerers.length) {
       this.#left ??= this.#begin();
       const { done, value: answer } = this.#left.next();
@@ -180,7 +182,7 @@ export class Evaluation {
       }
       this.#checkClock();
       if (done) {
-        this.#spentMs += this.#costMs - countedMs;
+        this.#spentMs += spentMs();
         countedMs = 0;
         this.#settle(answer);
         continue;
@@ -188,7 +190,7 @@ export class Evaluation {
       this.#slices += 1;
       this.#phase = current.phase;
       this.#detail = current.detail;
-      this.#spentMs += (this.#costMs - countedMs) * shareOfTime(usedBefore, this.#checkedMs - nowMs);
+      this.#spentMs += spentMs();
       if (this.#spentMs < this.#leftMs && !this.#willMissDeadline(deadlineMs)) return null;
       this.#refuse();
       countedMs = 0;
@@ -263,9 +265,13 @@ export class Evaluation {
   }
 }
 
-/** Share of the passed time in which this process was running, 0 to 1. @param before null if unknown */
-function shareOfTime(before: NodeJS.CpuUsage | null, passedMs: number): number {
-  if (before === null || passedMs <= 0) return 1;
+/**
+ * Share of the passed time in which this process was running, 0 to 1.
+ * @param before null if unknown: then it was running for the length of a slice, because on a free core a slice hardly takes longer
+ */
+function shareOfTime(before: NodeJS.CpuUsage | null, passedMs: number, sliceMs: number): number {
+  if (passedMs <= 0) return 1;
+  if (before === null) return Math.min(1, sliceMs / passedMs);
   const { user, system } = process.cpuUsage(before);
   return Math.min(1, (user + system) / 1000 / passedMs);
 }

@@ -44,6 +44,22 @@ test('running request: a query beyond its budget is refused, and the others are 
   assert.equal(evaluation.refused, 1);
 });
 
+/** Waits that long in one step, like a process that does not get a core, then for one more slice. */
+function* wait(ms: number): Steps<MessageBody> {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+  workBudget.units += workBudget.unitsPerClockCheck;
+  if (workBudget.isOver()) yield;
+  return `waited ${ms}`;
+}
+
+test('running request: time in which the process does not get a core is not counted', () => {
+  const evaluation = new Evaluation(
+    [200, 0, 200, 200].map((ms) => () => wait(ms)),
+    100,
+  );
+  assert.deepEqual(toTheEnd(evaluation).answers, ['waited 200', 'waited 0', 'waited 200', 'waited 200']);
+});
+
 test('running request: all queries of a request together have a budget too', () => {
   const queries = Array.from({ length: 20 }, () => 60);
   const { answers } = toTheEnd(evaluationOf(queries, 200));
