@@ -38,8 +38,8 @@ let nginx: Nginx;
 let firstVersion = '';
 
 before(async () => {
-  // A stopping worker waits up to half of this for another one to start, which is slow on a busy machine.
-  const env = { DRAIN_SECONDS: '25' };
+  // A stopping worker waits up to half of this for another one to start, which may be slow on a busy machine.
+  const env = { DRAIN_SECONDS: '120' };
   system = await System.start({ web: 2, workers: 2, jobs: 1, files, env });
   const conf = await readFile(new URL('../../../docs/operations/nginx.conf', import.meta.url), 'utf8');
   const line = /^ *server 127\.0\.0\.1:4000([^;]*);.*$/gm;
