@@ -52,8 +52,6 @@ export interface Tenant {
   readonly schemas: ReadonlyMap<string, FullSchema>;
   readonly partials: ReadonlyMap<string, PartialSchema>;
   readonly indexes: ReadonlyMap<string, IndexSchema>;
-  /** True when it has schemas in JavaScript. */
-  readonly hasCode: boolean;
   /** Lookup indexes to maintain, by source id; sources that no lookup reads are absent. */
   readonly lookupLayouts: ReadonlyMap<string, LookupLayout>;
   /** Number of the kinds of lookups that its code has requested at run time. */

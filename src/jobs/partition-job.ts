@@ -130,11 +130,6 @@ export class OwnerSlots {
       if (user.count === 0) this.#users.delete(key);
     };
   }
-
-  /** Number of owners whose slot is in use. */
-  get size(): number {
-    return this.#users.size;
-  }
 }
 
 /** The polling interval grows with the time waited, within these bounds. */

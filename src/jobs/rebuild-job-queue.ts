@@ -47,7 +47,6 @@ export interface RebuildProgress {
   readonly marked: number;
   /** The last invalidation sent for each tenant. These names are stored with the job, so they cannot change. */
   readonly lastMarks: readonly (readonly [tenant: string, sequence: number])[];
-  readonly done: boolean;
 }
 
 export type RebuildJobs = PartitionJobs<Pick<RebuildTask, 'generation'>, RebuildProgress>;

@@ -48,7 +48,6 @@ const beginning: RebuildProgress = {
   markedInPass: 0,
   marked: 0,
   lastMarks: [],
-  done: false,
 };
 
 /** Runs a job, or continues an interrupted one. @throws AbortError, StoreUnavailableError */
@@ -75,7 +74,7 @@ class Rebuild {
     await this.#changeUrlForms();
     await job.inSlot(() => this.#rebuild());
     await this.#recordUrlsMoved();
-    await job.save({ done: true });
+    await job.save({});
   }
 
   /**

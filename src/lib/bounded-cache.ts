@@ -84,11 +84,6 @@ export class BoundedCache<Key, Value> {
     while (this.#oldest !== null) this.delete(this.#oldest.key);
   }
 
-  /** Least recently used first. */
-  *values(): IterableIterator<Value> {
-    for (let entry = this.#oldest; entry !== null; entry = entry.newer) yield entry.value;
-  }
-
   get #weightMax(): number {
     return this.limits.weightMax ?? Number.POSITIVE_INFINITY;
   }

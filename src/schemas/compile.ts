@@ -27,7 +27,6 @@ export function* compileSchemas(
   ]);
   const surroundings = { partials, scope: entityScope, sourceGroups: sources.sourceGroups };
   return {
-    hasCode: code.programs.length > 0,
     schemas: new Map([
       ...(yield* mapEntries(sources.schemas, (alias, at) => compileFullSchema(alias, at, surroundings))),
       ...byAlias(code.ofKind('full'), (program) => codeFullSchema(program, code, partials)),

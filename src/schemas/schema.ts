@@ -97,5 +97,4 @@ export interface CompiledSchemas {
   readonly schemas: ReadonlyMap<string, FullSchema>;
   readonly partials: ReadonlyMap<string, PartialSchema>;
   readonly indexes: ReadonlyMap<string, IndexSchema>;
-  readonly hasCode: boolean;
 }

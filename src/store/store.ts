@@ -12,7 +12,7 @@ import {
   type RedisClient,
   type RedisConnectionOptions,
 } from './redis/redis-connection.ts';
-import { answerOf, StoreUnavailableError, storeError } from './redis/redis-errors.ts';
+import { StoreUnavailableError, storeError } from './redis/redis-errors.ts';
 import { confirmationOf, type Replication, replicationOf, surviving } from './redis/replication.ts';
 import { checkServers, UnfitRedisError } from './redis/server-state.ts';
 import {
@@ -151,10 +151,6 @@ export class Store implements RedisHost {
    */
   async checkUnchanged(): Promise<void> {
     await checkSameStore(this.client, this.secret);
-  }
-
-  async ping(): Promise<void> {
-    await answerOf(this.client.ping());
   }
 
   async close(): Promise<void> {

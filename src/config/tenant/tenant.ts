@@ -26,7 +26,7 @@ type TriggerTable<S> = ReadonlyMap<string, ReadonlyMap<string, readonly S[]>>;
 export function tenantOf(
   alias: string,
   { urlForm, environments, domains, sourceGroups, sources, webhooks }: TenantFile,
-  { schemas, partials, indexes, hasCode }: CompiledSchemas,
+  { schemas, partials, indexes }: CompiledSchemas,
   layoutOf: (plans: Iterable<LookupPlan>) => LookupLayout,
   runtimeLookups: readonly RuntimeLookup[] = [],
 ): Tenant {
@@ -45,7 +45,6 @@ export function tenantOf(
     schemas,
     partials,
     indexes,
-    hasCode,
     lookupLayouts: lookupLayouts(sourceGroups.values(), readers, layoutOf, runtimeLookups),
     runtimeLookupCount: runtimeLookups.length,
     sourceIn: (sourceGroup, environmentId) => sourceIn.get(sourceGroup)?.get(environmentId) ?? null,

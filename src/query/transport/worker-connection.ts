@@ -49,10 +49,6 @@ export class WorkerConnection {
     this.#tryAddress(0);
   }
 
-  get isOpen(): boolean {
-    return this.#state === 'open';
-  }
-
   /** A request waits while the connection opens. @returns false if no request can be sent now */
   send(body: MessageBody, timeoutMs: number, onEnd: (reply: Reply) => void): boolean {
     if (this.#state === 'ended' || this.#waiting.length >= waitingRequestsMax) return false;

@@ -78,7 +78,7 @@ function runOf(programs: Programs, call: SentCall): Run {
     return module;
   };
   const entity = call.task === 'partial' ? null : call.input;
-  return new Run(call.task, entity, call.answers, moduleOf);
+  return new Run(entity, call.answers, moduleOf);
 }
 
 async function execute(programs: Programs, call: SentCall, run: Run): Promise<CodeValue> {
@@ -121,7 +121,7 @@ export async function describe(
   cpuMs: () => number,
 ): Promise<DescribeReply> {
   const triggers: [string, readonly string[]][] = [];
-  const run = new Run(program, null, {}, () => null);
+  const run = new Run(null, {}, () => null);
   const outcome = await outcomeOf(async (): Promise<Description> => {
     const module = programs.start(program, alias);
     const members = membersOf.filter((name) => typeof module[name] === 'function');

@@ -1,13 +1,7 @@
 /** One build in the sandbox: its input, and its requests and findings so far. */
 import type { Json } from '../../contract/json.ts';
 import { diagnosticsPerBuildMax } from '../../contract/limits.ts';
-import type {
-  CodeAction,
-  CodeDestination,
-  CodeReply,
-  LookupRequest,
-  ProgramKind,
-} from '../../schemas/build/code-call.ts';
+import type { CodeAction, CodeDestination, CodeReply, LookupRequest } from '../../schemas/build/code-call.ts';
 import type { CodeEntity } from '../protocol.ts';
 import type { Module } from './programs.ts';
 
@@ -34,7 +28,6 @@ export class Run {
    * @param moduleOf starts the program of a partial with fresh module variables; null: the partial is not code
    */
   constructor(
-    readonly task: ProgramKind | 'actions',
     entity: CodeEntity | null,
     readonly answers: Readonly<Record<string, Json>>,
     readonly moduleOf: (alias: string) => Module | null,

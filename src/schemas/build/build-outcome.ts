@@ -9,8 +9,6 @@ export interface BuildOutcome {
   /** Those without a result yet. While there are any, the rest of the outcome is provisional. */
   readonly pending: readonly LookupQuery[];
   readonly diagnostics: readonly Diagnostic[];
-  /** True if code has not replied yet. The rest of the outcome is then provisional. */
-  readonly waitsForCode: boolean;
   /** If not null, nothing can be built from the entity, and the last output remains. */
   readonly failure: BuildFailure | null;
 }

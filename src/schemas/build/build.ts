@@ -26,7 +26,6 @@ export class Build {
   readonly #lookups = new Map<string, LookupQuery>();
   readonly #pending = new Map<string, LookupQuery>();
   readonly #diagnostics = new Map<string, Diagnostic>();
-  #waitsForCode = false;
   #failure: BuildFailure | null = null;
 
   constructor(input: BuildInput) {
@@ -72,9 +71,7 @@ export class Build {
 
   /** As `BuildInput.code`. */
   code(key: string, call: () => CodeCall): CodeReply | undefined {
-    const reply = this.input.code(key, call);
-    this.#waitsForCode ||= reply === undefined;
-    return reply;
+    return this.input.code(key, call);
   }
 
   /** The text of a value (`valueText`). For a large value it is provisionally empty while it is not known. */
@@ -104,7 +101,6 @@ export class Build {
       lookups: [...this.#lookups.values()],
       pending: [...this.#pending.values()],
       diagnostics: [...this.#diagnostics.values()],
-      waitsForCode: this.#waitsForCode,
       failure: this.#failure,
     };
   }

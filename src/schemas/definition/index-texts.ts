@@ -41,9 +41,6 @@ export interface IndexTexts {
   readonly synonyms: readonly Synonym[];
 }
 
-/** An index without options. */
-export const plainTexts: IndexTexts = { rules: new Map(), synonyms: [] };
-
 /** True if both give the same words. */
 export function sameTexts(a: IndexTexts, b: IndexTexts): boolean {
   const text = ({ rules, synonyms }: IndexTexts) => JSON.stringify([[...rules].sort(), synonyms]);

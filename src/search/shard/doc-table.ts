@@ -169,11 +169,7 @@ export class DocTable {
     return this.#texts.bytesOf(doc);
   }
 
-  fieldsOf(doc: number): JsonObject {
-    return JSON.parse(this.textOf(doc)) as JsonObject;
-  }
-
-  /** Like `fieldsOf`, but in steps if the fields are large. */
+  /** The fields of an item, in steps if they are large. */
   readFields(doc: number): Resumable<JsonObject> {
     return parsed(this.textOf(doc)) as Resumable<JsonObject>;
   }

@@ -20,8 +20,6 @@ export type LogSubject =
 export interface LogEntry {
   readonly partition: number;
   readonly sequence: number;
-  /** From `traces`. */
-  readonly isTrace: boolean;
   readonly subject: LogSubject;
 }
 
@@ -88,17 +86,14 @@ export class LogReader {
       [position, tracesFrom, limit, logField(this.scope), until],
     );
     this.#recordHorizon(partition, Number(horizon));
-    const stored = [
-      ...pairsOf(ofLog).map((pair) => ({ ...pair, isTrace: false })),
-      ...pairsOf(ofTraces).map((pair) => ({ ...pair, isTrace: true })),
-    ];
+    const stored = [...pairsOf(ofLog), ...pairsOf(ofTraces)];
     // Entries after the end of a truncated list are unknown.
     const known = Math.min(endOf(ofLog, limit), endOf(ofTraces, limit));
     const within = stored.filter(({ sequence }) => sequence <= known).sort((a, b) => a.sequence - b.sequence);
     const entries: LogEntry[] = [];
-    for (const { member, sequence, isTrace } of within) {
+    for (const { member, sequence } of within) {
       const subject = await this.#subjectOf(partition, member);
-      if (subject !== null) entries.push({ partition, sequence, isTrace, subject });
+      if (subject !== null) entries.push({ partition, sequence, subject });
     }
     return {
       partition,

@@ -9,7 +9,7 @@ import type {
 } from '../../../src/config/configuration.ts';
 import { everyIndex } from '../../../src/config/tenant/index-patterns.ts';
 import type { FieldTypeName } from '../../../src/schemas/definition/index-fields.ts';
-import { type IndexTexts, plainTexts } from '../../../src/schemas/definition/index-texts.ts';
+import type { IndexTexts } from '../../../src/schemas/definition/index-texts.ts';
 import type { FullSchema, IndexSchema } from '../../../src/schemas/schema.ts';
 
 export const environment: Environment = { id: 'env-1', alias: 'production' };
@@ -62,7 +62,7 @@ function fullSchema(alias: string): FullSchema {
 export function tenantOf(
   indexes: Readonly<Record<string, IndexFields>>,
   alias = 'acme',
-  texts = plainTexts,
+  texts: IndexTexts = { rules: new Map(), synonyms: [] },
 ): Tenant {
   const source: Source = {
     id: sourceId,
@@ -89,7 +89,6 @@ export function tenantOf(
     indexes: new Map(
       Object.entries(indexes).map(([name, fields]) => [name, indexSchema(name, fields, texts)]),
     ),
-    hasCode: false,
     lookupLayouts: new Map(),
     runtimeLookupCount: 0,
     sourceIn: (group, environmentId) =>

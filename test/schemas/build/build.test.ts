@@ -102,7 +102,6 @@ test('build: a build starts with its entity as root and without lookups', () => 
     lookups: [],
     pending: [],
     diagnostics: [],
-    waitsForCode: false,
     failure: null,
   });
 });

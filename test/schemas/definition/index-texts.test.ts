@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
-import {
-  languages,
-  plainTexts,
-  readIndexTexts,
-  sameTexts,
-} from '../../../src/schemas/definition/index-texts.ts';
+import { languages, readIndexTexts, sameTexts } from '../../../src/schemas/definition/index-texts.ts';
 import { cursorOver } from '../support/cursor.ts';
 
 function read(json: Json) {
@@ -115,5 +110,4 @@ test('index texts: equivalent declarations are equal', () => {
   assert.ok(sameTexts(one, again));
   assert.ok(!sameTexts(one, { ...one, synonyms: [] }));
   assert.ok(!sameTexts(one, { ...one, rules: new Map() }));
-  assert.ok(sameTexts(plainTexts, { rules: new Map(), synonyms: [] }));
 });

@@ -1,7 +1,7 @@
 /** A search as one would write it without caring for speed: each word of the query is compared with each word of the item. */
 import snowball from 'snowball-stemmers';
 import type { Json } from '../../../src/contract/json.ts';
-import { type IndexTexts, plainTexts, type TextRules } from '../../../src/schemas/definition/index-texts.ts';
+import type { IndexTexts, TextRules } from '../../../src/schemas/definition/index-texts.ts';
 import { stopWordsOf } from '../../../src/search/analysis/languages.ts';
 import type { IndexItem } from '../../../src/search/shard/doc-table.ts';
 
@@ -128,7 +128,7 @@ const tiers = [0, 1, 2];
 export function naiveScorer(
   sent: NaiveSearch,
   items: readonly IndexItem[],
-  texts: IndexTexts = plainTexts,
+  texts: IndexTexts = { rules: new Map(), synonyms: [] },
 ): (item: IndexItem) => number | null {
   const { value, phrases, excluded } =
     sent.operators === true ? naiveOperators(sent.value) : { value: sent.value, phrases: [], excluded: [] };

@@ -3,7 +3,7 @@
  * and reads queries as they are sent, so that the two have only the documented behavior in common.
  */
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { type IndexTexts, plainTexts } from '../../../src/schemas/definition/index-texts.ts';
+import type { IndexTexts } from '../../../src/schemas/definition/index-texts.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import type { IndexItem } from '../../../src/search/shard/doc-table.ts';
 import { type NaiveFacet, naiveFacet } from './naive-facets.ts';
@@ -35,7 +35,7 @@ export function naiveQuery(
   items: readonly IndexItem[],
   types: Types,
   body: JsonObject,
-  texts: IndexTexts = plainTexts,
+  texts: IndexTexts = { rules: new Map(), synonyms: [] },
 ): NaiveAnswer {
   const { filters, sort, facets, pagination } = body as Record<string, never>;
   const asked = body.search as { value: string } | null | undefined;

@@ -20,7 +20,7 @@ async function watched(context: TestContext) {
     replaced: (name) => void reported.push(`replaced ${name}`),
   });
   const work = setInterval(() => {
-    for (let command = 0; command < 20; command += 1) store.ping().catch(() => {});
+    for (let command = 0; command < 20; command += 1) store.client.ping().catch(() => {});
   }, 20);
   context.after(async () => {
     clearInterval(work);

@@ -8,7 +8,7 @@ const redis = await TestRedis.start();
 
 test('Redis connection: closing a store while Redis is unavailable settles all pending commands', async () => {
   const store = await redis.openStore(2);
-  await store.ping();
+  await store.client.ping();
   const reading = store.client.xread('BLOCK', 60_000, 'STREAMS', 'nothing', '0').then(
     () => 'answered',
     () => 'failed',
@@ -16,7 +16,7 @@ test('Redis connection: closing a store while Redis is unavailable settles all p
   await new Promise((resolve) => setImmediate(resolve));
   await redis.killServer();
   await until('the connection is lost', async () => store.client.status === 'reconnecting');
-  const asked = store.ping().then(
+  const asked = store.client.ping().then(
     () => 'answered',
     () => 'failed',
   );
