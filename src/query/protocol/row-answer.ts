@@ -9,7 +9,7 @@ import type { CheckedQuery } from '../../search/checked-query.ts';
 import type { PartialAnswer } from '../../search/merge-answers.ts';
 import { type PackedStats, packStats, type SearchStats, unpackStats } from '../../search/search-stats.ts';
 import type { FacetGroups, RowPlace, ShardAnswer, ShownRow } from '../../search/shard-answer.ts';
-import { strongDigest } from '../../store/codec/digest.ts';
+import { digestOf } from '../../store/codec/digest.ts';
 import { facetsTextOf, groupsTexts, SizeBudget } from '../result/facets-text.ts';
 import { facetsOf, resultOfRows } from '../result/result-text.ts';
 import { joinedRows, type PageRows, pageRows, rowFormOf } from '../result/row-text.ts';
@@ -50,15 +50,13 @@ export function sendsTexts({ highlight, offset }: CheckedQuery): boolean {
   return highlight === null || offset === 0;
 }
 
-const digestCharacters = 16;
-
 /**
  * Identifies the fields of a row, with the highlights that it is sent with. If they change before the front requests the text,
  * the row may no longer match the query, so its text is not sent. The time of change does not suffice: fields from lookups change
- * without it.
+ * without it. A collision shows the new fields of the same item.
  */
-export function fieldsDigest(fieldsBytes: Uint8Array): string {
-  return strongDigest(fieldsBytes, digestCharacters);
+export function fieldsDigest(fieldsBytes: Buffer): string {
+  return digestOf(fieldsBytes).toString('base64url');
 }
 
 export interface AnswerTerms {
@@ -91,7 +89,7 @@ export function* encodeAnswer(
 }
 
 /** The cost of a digest, in units of the work budget, besides that of its bytes. */
-const unitsPerDigest = 400;
+const unitsPerDigest = 100;
 const digestBytesPerUnit = 10;
 
 function* packedRows(rows: readonly ShownRow[], { texts }: PageRows, hasTexts: boolean): Steps<PackedRow[]> {
