@@ -62,7 +62,7 @@ export async function decodedAnswers(bodies: readonly MessageBody[]): Promise<Fo
  * @param answers of a complete cover
  * @param index its name
  * @param deadlineMs on the clock of `performance.now()`
- * @returns null if a row of the page was removed before its text was fetched
+ * @returns null if a row of the page was changed or removed before its text was fetched
  * @throws RefusedQueryError, UnavailableError
  */
 export async function mergedRows(
@@ -83,7 +83,7 @@ export async function mergedRows(
   const rows = merged.rows.map((row) => ('fieldsBytes' in row ? writtenRow(row, form) : row));
   assertOrder(query, rows);
   boundPage(rows, facets);
-  const whole = rows.every(hasText) ? rows : await withTexts(ask, form, query, rows);
+  const whole = await withTexts(ask, form, query, rows);
   if (whole === null && performance.now() > deadlineMs)
     throw new UnavailableError('items change faster than they are read');
   // A worker that has all items may have scored by its own statistics.
@@ -152,21 +152,29 @@ async function countedFacets(
   return new Map(needs.map(({ facetIndex }) => [facetIndex, counted[placeOf.get(facetIndex) ?? 0] ?? []]));
 }
 
-/** @returns null if one of the rows no longer exists */
+/** Requests the texts that were not sent. @returns null if one of their rows is not as it was */
 async function withTexts(
   ask: AskWorkers,
   form: RowForm,
   query: CheckedQuery,
   rows: readonly SentRow[],
 ): Promise<MergedRow[] | null> {
-  const refs = rows.map(({ place: { sourceId, originId } }) => ({ sourceId, originId }));
-  const replies = await ask({ kind: 'texts', query, rows: refs });
+  const refs = rows.flatMap(({ text, digest, place: { sourceId, originId } }) => {
+    return text === null ? [{ sourceId, originId, digest }] : [];
+  });
+  const replies = refs.length === 0 ? [] : await ask({ kind: 'texts', query, rows: refs });
   const ofWorkers = replies.map((reply) => decodeTexts(onlyAnswer(reply)));
   const whole: MergedRow[] = [];
-  for (const [at, row] of rows.entries()) {
+  let at = 0;
+  for (const row of rows) {
+    if (hasText(row)) {
+      whole.push(row);
+      continue;
+    }
     const fieldsBytes = ofWorkers.find((texts) => texts[at] != null)?.[at] ?? null;
     if (fieldsBytes === null) return null;
     whole.push(writtenRow({ ...row, fieldsBytes }, form));
+    at += 1;
   }
   return whole;
 }
@@ -174,5 +182,5 @@ async function withTexts(
 function writtenRow(row: ShownRow, form: RowForm): MergedRow {
   const { place, score, updatedAtMs } = row;
   const text = joinedRows([rowText(row, form)]);
-  return { place, score, updatedAtMs, textBytes: text.length, text };
+  return { place, score, updatedAtMs, textBytes: text.length, text, digest: null };
 }

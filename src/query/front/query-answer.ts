@@ -46,7 +46,7 @@ export function wholeAnswer([only, ...others]: readonly GatheredReply[], at: num
 /**
  * @param replies to a request with this query only
  * @param deadlineMs on the clock of `performance.now()`
- * @returns null if an item of the page was removed before its text was fetched, so that the page has changed
+ * @returns null if an item of the page was changed or removed before its text was fetched
  * @throws UnavailableError
  */
 export async function mergedAnswer(

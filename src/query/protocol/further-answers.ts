@@ -67,7 +67,7 @@ export function countsLength(body: MessageBody): number {
 }
 
 /**
- * The JSON text of the fields of each requested row, in order; null for a row that is not there.
+ * The JSON text of the fields of each requested row, in order; null for a row that is not there, or not as it was.
  * @throws RefusedQueryError
  */
 export function decodeTexts(body: MessageBody): (Buffer | null)[] {

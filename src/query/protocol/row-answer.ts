@@ -4,11 +4,12 @@
  * passes it on.
  */
 import { queryPageUnitsMax } from '../../contract/limits.ts';
-import type { Steps } from '../../lib/cooperative-yield.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import type { PartialAnswer } from '../../search/merge-answers.ts';
 import { type PackedStats, packStats, type SearchStats, unpackStats } from '../../search/search-stats.ts';
 import type { FacetGroups, RowPlace, ShardAnswer, ShownRow } from '../../search/shard-answer.ts';
+import { digestOf } from '../../store/codec/digest.ts';
 import { facetsTextOf, groupsTexts, SizeBudget } from '../result/facets-text.ts';
 import { facetsOf, resultOfRows } from '../result/result-text.ts';
 import { joinedRows, type PageRows, pageRows, rowFormOf } from '../result/row-text.ts';
@@ -24,6 +25,8 @@ export interface SentRow {
   readonly textBytes: number;
   /** From `rowText`; null if the texts of the answer were too long to be sent without a request. */
   readonly text: Buffer | null;
+  /** From `fieldsDigest`; null beside a text. */
+  readonly digest: string | null;
 }
 
 type PackedRow = [
@@ -33,6 +36,7 @@ type PackedRow = [
   score: number,
   updatedAtMs: number,
   textBytes: number,
+  digest?: string,
 ];
 
 /**
@@ -44,6 +48,15 @@ const unaskedBytesMax = 1024 * 1024;
 /** False for a later page with highlights, which are too expensive for rows that are not on the page. */
 export function sendsTexts({ highlight, offset }: CheckedQuery): boolean {
   return highlight === null || offset === 0;
+}
+
+/**
+ * Identifies the fields of a row, with the highlights that it is sent with. If they change before the front requests the text,
+ * the row may no longer match the query, so its text is not sent. The time of change does not suffice: fields from lookups change
+ * without it. A collision shows the new fields of the same item.
+ */
+export function fieldsDigest(fieldsBytes: Buffer): string {
+  return digestOf(fieldsBytes).toString('base64url');
 }
 
 export interface AnswerTerms {
@@ -69,17 +82,28 @@ export function* encodeAnswer(
   if (facetsText === null) return encodeRefusal(facetsTooLarge);
   const hasTexts = hasAllPartitions || (sendsTexts(query) && page.bytes <= unaskedBytesMax);
   // The rows are JSON to preserve unpaired surrogates: MessagePack strings are UTF-8.
-  const rowsText = JSON.stringify(packedRows(sent, page));
+  const rowsText = JSON.stringify(yield* packedRows(sent, page, hasTexts));
   // The front already has the statistics, unless this worker has computed them.
   const packedStats = hasAllPartitions && stats !== null ? packStats(stats) : null;
   return [total, rowsText, hasTexts ? joinedRows(page.texts) : null, facetsText, packedStats];
 }
 
-function packedRows(rows: readonly ShownRow[], { texts }: PageRows): PackedRow[] {
-  return rows.map(({ place, score, updatedAtMs }, at) => {
+/** The cost of a digest, in units of the work budget, besides that of its bytes. */
+const unitsPerDigest = 100;
+const digestBytesPerUnit = 10;
+
+function* packedRows(rows: readonly ShownRow[], { texts }: PageRows, hasTexts: boolean): Steps<PackedRow[]> {
+  const packed: PackedRow[] = [];
+  for (const [at, { place, score, updatedAtMs, fieldsBytes }] of rows.entries()) {
     const { values, originId, sourceId } = place;
-    return [values, originId, sourceId, score, updatedAtMs, texts[at]?.bytes ?? 0];
-  });
+    const row: PackedRow = [values, originId, sourceId, score, updatedAtMs, texts[at]?.bytes ?? 0];
+    packed.push(row);
+    if (hasTexts) continue;
+    row.push(fieldsDigest(fieldsBytes));
+    workBudget.units += unitsPerDigest + Math.trunc(fieldsBytes.length / digestBytesPerUnit);
+    if (workBudget.isOver()) yield;
+  }
+  return packed;
 }
 
 export interface DecodedAnswer extends PartialAnswer<SentRow> {
@@ -96,9 +120,9 @@ export function decodeAnswer(body: MessageBody): DecodedAnswer {
   const rows: SentRow[] = [];
   let at = 0;
   for (const row of JSON.parse(packed) as PackedRow[]) {
-    const [values, originId, sourceId, score, updatedAtMs, textBytes] = row;
+    const [values, originId, sourceId, score, updatedAtMs, textBytes, digest = null] = row;
     const text = texts?.subarray(at, at + textBytes) ?? null;
-    rows.push({ place: { values, originId, sourceId }, score, updatedAtMs, textBytes, text });
+    rows.push({ place: { values, originId, sourceId }, score, updatedAtMs, textBytes, text, digest });
     at += textBytes;
   }
   const facets = JSON.parse(facetsText) as FacetGroups[];

@@ -19,7 +19,13 @@ export type ShardQuestion =
   /** Requests exact counts of facets; see `Shard.counts`. */
   | { readonly kind: 'counts'; readonly query: CheckedQuery; readonly facets: readonly FacetNeed[] }
   /** Requests the fields of rows that were sent without their texts. Each shard has some of the rows. */
-  | { readonly kind: 'texts'; readonly query: CheckedQuery; readonly rows: readonly EntityRef[] };
+  | { readonly kind: 'texts'; readonly query: CheckedQuery; readonly rows: readonly RowRef[] };
+
+/** A row that was sent without its text. */
+export interface RowRef extends EntityRef {
+  /** From `fieldsDigest`; absent or null if the front or the worker has a version without digests. */
+  readonly digest?: string | null;
+}
 
 export interface ShardQuery extends ScopedIndex {
   /**

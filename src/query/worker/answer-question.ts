@@ -14,7 +14,7 @@ import type { ScopedIndex } from '../../store/derived/items.ts';
 import { pinOf, sealToken, tokenUse } from '../next-page-token.ts';
 import { encodeFirsts, encodePlaces } from '../protocol/distinct-answer.ts';
 import { encodeCounts } from '../protocol/further-answers.ts';
-import { encodeAnswer, encodeWholeAnswer, sendsTexts } from '../protocol/row-answer.ts';
+import { encodeAnswer, encodeWholeAnswer, fieldsDigest, sendsTexts } from '../protocol/row-answer.ts';
 import { distinctTooLarge, encodeRefusal, pageTooLarge } from '../protocol/shard-reply.ts';
 import type { ShardQuery, ShardQuestion } from '../protocol/shard-request.ts';
 import { encodeStats, searchWithoutStats } from '../protocol/stats-answer.ts';
@@ -89,14 +89,17 @@ function* withHighlights(
   return { ...answer, rows };
 }
 
+/** Null for a row whose fields differ from those that were ranked. */
 function* texts({ query, rows }: Question<'texts'>, shard: Shard | null): Steps<MessageBody> {
   current.enter('page');
   const highlighter = Highlighter.of(query, analyzersIn(shard));
   const all: (Buffer | null)[] = [];
-  for (const { sourceId, originId } of rows) {
+  for (const { sourceId, originId, digest } of rows) {
     const fields = shard?.fieldsBytesOf(sourceId, originId) ?? null;
-    all.push(fields === null || highlighter === null ? fields : yield* highlighter.highlighted(fields));
+    const shown = fields === null || highlighter === null ? fields : yield* highlighter.highlighted(fields);
     if (highlighter?.isExceeded) return encodeRefusal(pageTooLarge);
+    const ranked = sendsTexts(query) ? shown : fields;
+    all.push(ranked !== null && (digest == null || fieldsDigest(ranked) === digest) ? shown : null);
   }
   return all;
 }
