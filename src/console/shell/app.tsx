@@ -9,6 +9,7 @@ import { TenantContext } from '../parts/tenant-context.ts';
 import { KeyForm } from './key-form.tsx';
 import { Navigation } from './navigation.tsx';
 import { pages } from './pages.tsx';
+import { startScrollBack } from './scroll-back.ts';
 
 export function App() {
   const [key, setKey] = useState<'kept' | 'none' | 'refused'>(keptKey() === null ? 'none' : 'kept');
@@ -34,6 +35,7 @@ function Opened({ leave }: { readonly leave: (why: 'none' | 'refused') => void }
     addEventListener('click', followLinks);
     return () => removeEventListener('click', followLinks);
   }, []);
+  useEffect(startScrollBack, []);
   useEffect(() => {
     if (isRefused) leave('refused');
   }, [isRefused]);
