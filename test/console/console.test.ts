@@ -682,3 +682,31 @@ test('console: an edit that would replace the change of another tab says so', as
   await otherContext.close();
   await context.close();
 });
+
+test('console: the back button leads to where a page was left', async () => {
+  const { page, context, wrong } = await opened();
+  await page.goto(`${front}/console/content/world?type=city`);
+  const rows = page.getByRole('region', { name: 'Entities' }).locator('tbody tr');
+  await rows.nth(40).getByRole('link').first().scrollIntoViewIfNeeded();
+  const left = await page.evaluate<number>('scrollY');
+  assert.ok(left > 0);
+  await rows.nth(40).getByRole('link').first().click();
+  await page.getByRole('heading', { level: 2, name: 'Properties' }).waitFor();
+  assert.equal(await page.evaluate('scrollY'), 0);
+  await page.goBack();
+  await rows.nth(40).waitFor();
+  await page.waitForFunction(`scrollY === ${left}`);
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test('console: a preview without a response can be tried again', async () => {
+  const { page, context } = await opened();
+  await page.route('**/management/v1/preview', (route) => route.abort());
+  await page.goto(`${front}/console/schemas/schemas/country.json?entity=country-FR`);
+  await page.getByRole('alert').getByText('Millrace does not respond').waitFor();
+  await page.unroute('**/management/v1/preview');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('region', { name: 'Current result' }).getByText('"France"').first().waitFor();
+  await context.close();
+});
