@@ -246,7 +246,7 @@ test('console: each page renders, fits 360 px, is accessible in light and dark, 
   await context.close();
 });
 
-/** Runs in the browser. Finds an active tab that is out of view, tables that scroll without a hint, and links that leave their cell. */
+/** Runs in the browser. Finds an active tab that is out of view, a brand that is broken into lines, tables that scroll without a hint, and links that leave their cell. */
 const hiddenThings = `(() => {
   const found = [];
   const tab = document.querySelector('.side nav [aria-current]');
@@ -256,6 +256,8 @@ const hiddenThings = `(() => {
     const hint = getComputedStyle(box).backgroundAttachment;
     if (box.scrollWidth > box.clientWidth && !hint.startsWith('local')) found.push(box.ariaLabel);
   }
+  const brand = document.querySelector('.brand').offsetHeight;
+  if (brand > 40) found.push('brand of ' + brand + ' px');
   for (const link of document.querySelectorAll('td a')) {
     const over = link.getBoundingClientRect().right - link.closest('td').getBoundingClientRect().right;
     if (over > 0) found.push(link.textContent);
@@ -646,6 +648,8 @@ test('console: an edit survives other pages, a reload and a key that is no longe
   await page.getByRole('heading', { level: 1, name: 'Changes' }).waitFor();
   await open();
   assert.equal(await source.inputValue(), text);
+  // Its previews have their responses, so only the next one is refused.
+  await page.getByRole('region', { name: 'Difference from the current result' }).waitFor();
   await page.route('**/management/v1/preview', (route) => route.fulfill({ status: 401, json: {} }));
   await source.fill(`${text} `);
   await page.getByRole('alert').getByText('Your key is no longer accepted').waitFor();

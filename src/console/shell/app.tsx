@@ -67,7 +67,7 @@ function Opened({ leave }: { readonly leave: (why: 'none' | 'refused') => void }
         Skip to content
       </a>
       <Navigation current={first} leave={() => leave('none')} />
-      <main id="content" tabIndex={-1}>
+      <main id="content" tabIndex={-1} aria-label={page?.name}>
         {page === undefined ? <Nowhere /> : <div key={first}>{page.show(rest)}</div>}
       </main>
     </TenantContext.Provider>
