@@ -5,7 +5,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { CommandStop, readArguments } from '../../src/cli/terminal/command-line.ts';
+import { CommandStop, interruptedCode, readArguments } from '../../src/cli/terminal/command-line.ts';
+import { stopSignals } from '../../src/cli/terminal/stop-signals.ts';
 import type { Bench, BenchContext, BenchResult } from './bench.ts';
 import { dataNote } from './data/sets.ts';
 import { printReport, writeReport } from './report/section.ts';
@@ -26,29 +27,41 @@ export async function runBench(bench: Bench): Promise<void> {
   const runMsMax = minutesMax * 60_000;
   const stop = new AbortController();
   const cleanUps: (() => Promise<void> | void)[] = [];
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'millrace-bench-'));
+  let folder: string | null = null;
   const say = (text: string) => console.error(`[${bench.name}] ${text}`);
   const context: BenchContext = {
     quick: isQuick,
     rounds: isQuick ? 1 : fullRounds,
-    folder,
+    get folder() {
+      catchSignals();
+      folder ??= mkdtempSync(path.join(os.tmpdir(), 'millrace-bench-'));
+      return folder;
+    },
     signal: stop.signal,
     say,
     timeLeftMs: () => runMsMax - reserveMs - (performance.now() - startedMs),
-    onEnd: (cleanUp) => void cleanUps.push(cleanUp),
+    onEnd: (cleanUp) => {
+      catchSignals();
+      cleanUps.push(cleanUp);
+    },
   };
   const interrupted = new Promise<never>((_, reject) => {
-    const end = (reason: Error) => {
-      stop.abort(reason);
-      reject(reason);
-    };
-    process.once('SIGINT', () => end(new Interrupted('stopped')));
-    process.once('SIGTERM', () => end(new Interrupted('stopped')));
-    setTimeout(
-      () => end(new CommandStop(`${bench.name} took more than ${minutesMax} minutes`)),
-      runMsMax,
-    ).unref();
+    stop.signal.addEventListener('abort', () => {
+      reject(stop.signal.reason);
+      // Ctrl-C also reaches child processes, whose end is now an error that nobody waits for.
+      process.on('uncaughtException', () => {});
+    });
   });
+  // Before there is something to clean up, signals end the process, even in the middle of a long computation.
+  let isCatching = false;
+  const catchSignals = () => {
+    if (isCatching) return;
+    isCatching = true;
+    const { signal } = stopSignals(() => process.exit(interruptedCode), new Interrupted('stopped'));
+    signal.addEventListener('abort', () => stop.abort(signal.reason));
+  };
+  const tooLong = new CommandStop(`${bench.name} took more than ${minutesMax} minutes`);
+  setTimeout(() => stop.abort(tooLong), runMsMax).unref();
   try {
     const result = withDataNote(await Promise.race([bench.run(context), interrupted]));
     printReport(bench, result);
@@ -56,11 +69,11 @@ export async function runBench(bench: Bench): Promise<void> {
     say(`done in ${Math.round((performance.now() - startedMs) / 1000)} s`);
     process.exitCode = 0;
   } catch (error) {
-    process.exitCode = error instanceof Interrupted ? 130 : 1;
+    process.exitCode = error instanceof Interrupted ? interruptedCode : 1;
     if (!(error instanceof Interrupted)) console.error(error instanceof CommandStop ? error.message : error);
   } finally {
     for (const cleanUp of cleanUps.toReversed()) await cleanUp();
-    rmSync(folder, { recursive: true, force: true });
+    if (folder !== null) rmSync(folder, { recursive: true, force: true });
   }
   // Aborted work may still hold sockets. All our processes have ended.
   process.exit();

@@ -11,9 +11,12 @@ async function main(): Promise<number> {
   const names = readdirSync(benchDir)
     .filter((file) => file.endsWith('.ts'))
     .map((file) => path.basename(file, '.ts'));
-  if (name === undefined || !names.includes(name)) {
-    throw new CommandStop(`Missing NAME. Run npm run bench -- NAME with one of: ${names.join(', ')}`);
+  if (name === undefined) {
+    console.log(names.join('\n'));
+    return 0;
   }
+  if (!names.includes(name))
+    throw new CommandStop(`There is no benchmark ${name}. To list them: npm run bench`);
   const file = path.join(benchDir, `${name}.ts`);
   process.argv = [process.execPath, file, ...words];
   await import(pathToFileURL(file).href);

@@ -311,7 +311,7 @@ listed in docs/reference/settings.md.`,
     ends: processEnds,
   },
   small: {
-    does: `Runs one HTTP front, one partition worker and jobs in one process, for a machine with one core or little memory
+    does: `Runs all roles in one process: one HTTP front, one partition worker and jobs, for a machine with one core or little memory
 (docs/guide/capacity.md). It uses the Redis that the settings name, else that of a running npm start. It takes no options;
 settings are environment variables, listed in docs/reference/settings.md.`,
     options: {},

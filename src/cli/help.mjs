@@ -54,13 +54,14 @@ export function helpText(name) {
   const width = Math.max(...lines.map(([word]) => word.length));
   const table = lines.map(([word, meaning]) => `  ${word.padEnd(width)}  ${meaning}`);
   const parts = [
-    wrapped(`Usage: ${usage(name)}`),
-    does,
+    `Usage: ${usage(name)}`,
+    // The table of commands breaks its lines for editors.
+    does.replaceAll(/(?<=\S)\n(?=\S)/g, ' '),
     table.join('\n'),
     `Example: ${example}`,
     `Exit code ${ends}`,
   ];
-  return asTyped(parts.join('\n\n'));
+  return asTyped(parts.join('\n\n')).split('\n').map(wrapped).join('\n');
 }
 
 /**
@@ -119,18 +120,24 @@ function command(name) {
   return commands[name];
 }
 
-const lineMax = 120;
+/** Fits the usual terminal. */
+const lineMax = 80;
 
 /**
- * Wraps a long line, with indentation.
+ * Wraps a long line: the usage at its options, a row of a table in its last column. An example stays one line, to be copied.
  * @param {string} line
  * @returns {string}
  */
 function wrapped(line) {
-  const end = line.lastIndexOf(' [', lineMax);
-  if (line.length <= lineMax || end < 0) return line;
-  return `${line.slice(0, end)}\n${wrapped(`      ${line.slice(end)}`)}`;
+  if (line.length <= lineMax || line.startsWith('Example:')) return line;
+  const [begin = ''] = /^(?:Usage: | {2}.*?\S {2,}| +)/.exec(line) ?? [];
+  const isUsage = begin === 'Usage: ' || begin === usageIndent;
+  const end = line.lastIndexOf(isUsage ? ' [' : ' ', lineMax);
+  if (end <= begin.length) return line;
+  return `${line.slice(0, end)}\n${wrapped(' '.repeat(begin.length) + line.slice(end + 1))}`;
 }
+
+const usageIndent = ' '.repeat('Usage: '.length);
 
 /** @param {import('./commands.mjs').CommandName} name */
 function usage(name) {
@@ -172,7 +179,7 @@ export function commandList() {
   return [
     'Usage: millrace COMMAND',
     lines.join('\n'),
-    'Run npx millrace COMMAND --help for details, and npx millrace --version for the version.',
+    'Details: npx millrace COMMAND --help\nVersion: npx millrace --version',
   ].join('\n\n');
 }
 

@@ -12,6 +12,7 @@ import {
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import type { Tokens } from 'marked';
 import { Document, LinkCheck, textOf } from './document.ts';
 import { navigationOf, pageHtml } from './page.ts';
 
@@ -55,7 +56,9 @@ export async function buildSite(root: string, folder: string): Promise<{ pages: 
     mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
     cpSync(path.join(root, file), path.join(folder, file));
   }
-  write(folder, 'search.json', JSON.stringify(searchSections([...documents.values()])));
+  // In the order of the navigation, because the first of equally good results come first.
+  const searched = new Set([...navigation.flatMap((group) => group.pages), ...documents.values()]);
+  write(folder, 'search.json', JSON.stringify(searchSections([...searched])));
   cpSync(path.join(ownFolder, 'browser/site.css'), path.join(folder, 'site.css'));
   await build({
     entryPoints: [path.join(ownFolder, 'browser/search.mjs')],
@@ -95,12 +98,14 @@ export interface SearchSection {
   readonly heading: string;
   /** URL relative to the site. */
   readonly address: string;
+  /** The first column of its tables, such as names of settings. */
+  readonly names: string;
   readonly text: string;
 }
 
 function searchSections(documents: readonly Document[]): SearchSection[] {
   return documents.flatMap((document) => {
-    const sections: { page: string; heading: string; address: string; text: string }[] = [];
+    const sections: { page: string; heading: string; address: string; names: string; text: string }[] = [];
     for (const token of document.tokens) {
       if (token.type === 'heading') {
         const anchor = document.anchorOf(token);
@@ -109,12 +114,16 @@ function searchSections(documents: readonly Document[]): SearchSection[] {
           page: document.title,
           heading: textOf(token.tokens ?? []).trim(),
           address,
+          names: '',
           text: '',
         });
         continue;
       }
       const section = sections.at(-1);
-      if (section !== undefined) section.text += `${textOf([token])} `;
+      if (section === undefined) continue;
+      section.text += `${textOf([token])} `;
+      if (token.type !== 'table') continue;
+      for (const [cell] of (token as Tokens.Table).rows) section.names += `${textOf(cell?.tokens ?? [])} `;
     }
     return sections.map((section) => ({ ...section, text: section.text.replaceAll(/\s+/g, ' ').trim() }));
   });

@@ -71,6 +71,10 @@ export class Document {
           const text = this.parser.parseInline(token.tokens);
           return `<h${token.depth} id="${anchor}"><a class="anchor" href="#${anchor}">${text}</a></h${token.depth}>\n`;
         },
+        code({ text, lang }) {
+          const language = lang === undefined ? '' : ` class="language-${escapeHtml(lang)}"`;
+          return `<pre tabindex="0"><code${language}>${escapeHtml(text)}\n</code></pre>\n`;
+        },
         link(token) {
           return `<a href="${address(token)}">${this.parser.parseInline(token.tokens)}</a>`;
         },
@@ -129,14 +133,21 @@ function linesIn(text: string): number {
 function childrenOf(token: Token): readonly Token[] {
   if (token.type === 'list') return (token as Tokens.List).items;
   if (token.type !== 'table') return ('tokens' in token ? token.tokens : undefined) ?? [];
-  const { header, rows } = token as Tokens.Table;
-  return [header, ...rows].flat().flatMap((cell) => cell.tokens);
+  return cellsOf(token as Tokens.Table).flatMap((cell) => cell.tokens);
+}
+
+function cellsOf({ header, rows }: Tokens.Table): Tokens.TableCell[] {
+  return [header, ...rows].flat();
 }
 
 /** The text of tokens without markup. */
 export function textOf(tokens: readonly Token[]): string {
   return tokens
     .map((token) => {
+      if (token.type === 'table')
+        return `${cellsOf(token as Tokens.Table)
+          .map(({ tokens }) => textOf(tokens))
+          .join(' ')} `;
       const children = childrenOf(token);
       if (children.length > 0) return textOf(children) + (token.type === 'text' ? '' : separator(token));
       if (token.type === 'html' || token.type === 'image') return '';
@@ -146,7 +157,7 @@ export function textOf(tokens: readonly Token[]): string {
 }
 
 function separator({ type }: Token): string {
-  return ['paragraph', 'list_item', 'list', 'table', 'code', 'heading'].includes(type) ? ' ' : '';
+  return ['paragraph', 'list_item', 'list', 'code', 'heading'].includes(type) ? ' ' : '';
 }
 
 /** The anchor of a heading, as on GitHub. */

@@ -272,5 +272,8 @@ test('bootstrap: the lock file names the optional packages of every platform, wi
 test('bootstrap: an unknown benchmark is reported in one line', async () => {
   const result = await runCommand('bench', ['no-such-benchmark']);
   assert.equal(result.code, 1);
-  assert.match(result.stderr, /^Missing NAME\. Run npm run bench -- NAME/);
+  assert.equal(result.stderr, 'There is no benchmark no-such-benchmark. To list them: npm run bench\n');
+  const list = await runCommand('bench', []);
+  assert.equal(list.code, 0);
+  assert.match(list.stdout, /^all\n(.+\n)+$/);
 });

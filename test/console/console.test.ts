@@ -33,6 +33,8 @@ const bad = {
     population: 7,
   },
 };
+const longWord = 'w'.repeat(90);
+const long = { originId: `city-${longWord}`, type: 'city', url: '/long', properties: { name: longWord } };
 const scheduled = {
   originId: 'city-someday',
   type: 'city',
@@ -45,7 +47,7 @@ const scope =
 const viewPath = (originId: string, alias: string) =>
   `/view?id=${encodeURIComponent(`${scope}/Entity/${originId}/View/${alias}`)}`;
 const badQuery = {
-  filters: { and: [{ field: '_originId', operator: 'equals', value: bad.originId }] },
+  filters: { and: [{ field: '_originId', operator: 'in', value: [bad.originId, long.originId] }] },
   facets: [{ field: 'country' }],
 };
 
@@ -74,7 +76,8 @@ const pages: readonly (readonly [path: string, words: string])[] = [
   ],
   [viewPath(bad.originId, 'city'), '<img src=x'],
   [`/urls?url=${encodeURIComponent(bad.url)}`, 'a page is served'],
-  [`/query?index=cities&q=${encodeURIComponent(JSON.stringify(badQuery))}`, '1 result'],
+  [`/query?index=cities&q=${encodeURIComponent(JSON.stringify(badQuery))}`, '2 results'],
+  [`/urls?url=${long.url}`, 'a page is served'],
   ['/content?find=City', 'in index cities'],
   ['/urls?url=/europe/france/lyon', 'a page is served'],
   ['/query?index=cities', 'results'],
@@ -93,6 +96,7 @@ before(async () => {
   const follower = { name: 'follower', environment: 'production', domains: ['site'], apiKeys: [followerKey] };
   const files = atlasFiles((tenant) => {
     tenant.environmentClients.push(follower);
+    tenant.environments.push({ id: 'b3a5a4de-7f0c-4a51-9d0c-5a0d6f4f3c11', alias: 'staging' });
     tenant.webhooks = [refusedWebhook, webhookTo(port, 'allowed', { url: `http://localhost:${port}/` })];
   });
   system = await System.start({ files, env: { WEBHOOK_ALLOW: 'localhost' } });
@@ -105,7 +109,7 @@ before(async () => {
     properties: { name: `City ${at}`, countryName: at % 2 === 0 ? 'Even' : 'Odd', population: at },
   }));
   const client = system.client();
-  for (const part of [[...places, bad, scheduled], more.slice(0, 30), more.slice(30)]) {
+  for (const part of [[...places, bad, long, scheduled], more.slice(0, 30), more.slice(30)]) {
     const saved = await client.post('/ingest/v2', asJson(part), { key: sourceKey });
     assert.equal(saved.status, 200, saved.text);
     const headers = { 'X-Service-Min-Version': String(saved.headers['x-service-version']) };
@@ -217,6 +221,7 @@ test('console: each page renders, fits 360 px, is accessible in light and dark, 
     await page.getByText(words).first().waitFor();
     await page.locator('.loading, [aria-busy=true]').first().waitFor({ state: 'detached' });
     assert.equal(await page.getByRole('search').count(), 1, path);
+    assert.equal(await page.title(), `${await page.locator('h1').textContent()} · Millrace`, path);
     assert.deepEqual(
       wrong.splice(0).filter((text) => !viewsOfNothing.includes(path) || !text.includes('404')),
       [],
@@ -241,7 +246,7 @@ test('console: each page renders, fits 360 px, is accessible in light and dark, 
   await context.close();
 });
 
-/** Runs in the browser. Finds an active tab that is out of view, and tables that scroll without a hint. */
+/** Runs in the browser. Finds an active tab that is out of view, a brand that is broken into lines, tables that scroll without a hint, and links that leave their cell. */
 const hiddenThings = `(() => {
   const found = [];
   const tab = document.querySelector('.side nav [aria-current]');
@@ -250,6 +255,12 @@ const hiddenThings = `(() => {
   for (const box of document.querySelectorAll('.table-box')) {
     const hint = getComputedStyle(box).backgroundAttachment;
     if (box.scrollWidth > box.clientWidth && !hint.startsWith('local')) found.push(box.ariaLabel);
+  }
+  const brand = document.querySelector('.brand').offsetHeight;
+  if (brand > 40) found.push('brand of ' + brand + ' px');
+  for (const link of document.querySelectorAll('td a')) {
+    const over = link.getBoundingClientRect().right - link.closest('td').getBoundingClientRect().right;
+    if (over > 0) found.push(link.textContent);
   }
   return found;
 })()`;
@@ -332,8 +343,9 @@ test('console: every page is reachable by keyboard', async () => {
     await page.keyboard.press(letter);
     await page.getByRole('heading', { level: 1, name }).waitFor();
   }
+  await page.setViewportSize({ width: 640, height: 400 });
   await page.keyboard.press('?');
-  await page.getByRole('dialog').waitFor();
+  await page.getByRole('dialog').getByText('Esc', { exact: true }).waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'hidden' });
   await page.keyboard.press('g');
@@ -447,7 +459,8 @@ test('console: a change appears in the feed as it happens', async () => {
 
 test('console: a query with a management key reports its errors, and other kinds of keys are rejected', async () => {
   const client = system.client();
-  const ask = (body: Json, key = managementKey) => client.post('/management/v1/query', body, { key });
+  const ask = (body: Json, key = managementKey) =>
+    client.post('/management/v1/query?environment=production', body, { key });
   const byIndex = await ask({ index: 'cities', pagination: { pageSize: 1 }, aliases: ['city'] });
   const typed = { sourceGroupAlias: 'world', sourceEntityType: 'city', pagination: { pageSize: 1 } };
   const byType = await ask(typed);
@@ -465,12 +478,15 @@ test('console: a query with a management key reports its errors, and other kinds
 test('console: the feed is the same with a management key', async () => {
   const client = system.client();
   const ask = (path: string, key: string) => client.get(path, { key });
-  const managed = await ask('/management/v1/changes', managementKey);
+  const managed = await ask('/management/v1/changes?environment=production', managementKey);
   const delivered = await ask('/changes/v1', followerKey);
   assert.deepEqual([managed.status, delivered.status], [200, 200]);
   assert.deepEqual(JSON.parse(managed.text).changes, JSON.parse(delivered.text).changes);
   assert.equal((await ask('/management/v1/changes?environment=nowhere', managementKey)).status, 404);
-  assert.equal((await ask('/management/v1/changes', 'environment-atlas-demo')).status, 403);
+  assert.equal(
+    (await ask('/management/v1/changes?environment=production', 'environment-atlas-demo')).status,
+    403,
+  );
 });
 
 /** Runs in the browser. The styles that position the letters of an element, because the layers of the editor must overlap. */
@@ -596,5 +612,105 @@ test('console: the charts of a new tab start with the history of the front', asy
   const chart = page.locator('.chart', { hasText: 'Requests per second' });
   await chart.waitFor();
   assert.equal(await chart.getByText('Waiting for the first data points.').count(), 0);
+  await context.close();
+});
+
+test('console: addresses name the environment, and a view selects its own', async () => {
+  const { page, context, wrong } = await opened();
+  assert.equal(new URL(page.url()).search, '?environment=production');
+  const environment = page.getByRole('combobox', { name: 'Environment' });
+  await environment.selectOption('staging');
+  await page.getByRole('link', { name: 'Changes', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'Changes' }).waitFor();
+  assert.equal(new URL(page.url()).search, '?environment=staging');
+  await page.goto(`${front}/console${viewPath('country-FR', 'country')}`);
+  await page.getByRole('heading', { level: 1, name: 'France' }).waitFor();
+  assert.equal(await environment.inputValue(), 'production');
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test('console: an index that does not exist is not replaced by another one', async () => {
+  const { page, context } = await opened();
+  await page.goto(`${front}/console/query?index=nothing`);
+  await page.getByText('No index is called nothing').waitFor();
+  await context.close();
+});
+
+test('console: an edit survives other pages, a reload and a key that is no longer accepted', async () => {
+  const { page, context } = await opened();
+  const open = () => page.goto(`${front}/console/schemas/schemas/country.json?entity=country-FR`);
+  await open();
+  const source = page.getByLabel('Source of schemas/country.json');
+  const text = (await source.inputValue()).replace('"{p.nativeName}"', '"{p.nativeName}!"');
+  await source.fill(text);
+  await page.getByRole('link', { name: 'Changes', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'Changes' }).waitFor();
+  await open();
+  assert.equal(await source.inputValue(), text);
+  // Its previews have their responses, so only the next one is refused.
+  await page.getByRole('region', { name: 'Difference from the current result' }).waitFor();
+  await page.route('**/management/v1/preview', (route) => route.fulfill({ status: 401, json: {} }));
+  await source.fill(`${text} `);
+  await page.getByRole('alert').getByText('Your key is no longer accepted').waitFor();
+  await page.unroute('**/management/v1/preview');
+  await page.getByLabel('Management key').fill(managementKey);
+  await page.keyboard.press('Enter');
+  await source.waitFor();
+  assert.equal(await source.inputValue(), `${text} `);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.reload();
+  assert.notEqual(await source.inputValue(), text);
+  await context.close();
+});
+
+test('console: an edit that would replace the change of another tab says so', async () => {
+  const { page, context } = await opened();
+  const { page: other, context: otherContext } = await opened();
+  const edit = async (one: Page, from: string, to: string) => {
+    await one.goto(`${front}/console/schemas/schemas/world.json`);
+    const source = one.getByLabel('Source of schemas/world.json');
+    await source.fill((await source.inputValue()).replace(from, to));
+    return source;
+  };
+  const source = await edit(page, '"properties": {', '"properties": { "mine": "1",');
+  await edit(other, '"properties": {', '"properties": { "theirs": "1",');
+  await other.getByRole('button', { name: 'Apply' }).click();
+  await other.getByText('Applied.').waitFor();
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByText('The configuration changed meanwhile').waitFor();
+  await page.getByText('This schema has changed since you began to edit it').waitFor();
+  assert.match(await source.inputValue(), /mine/);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  assert.match(await source.inputValue(), /theirs/);
+  await otherContext.close();
+  await context.close();
+});
+
+test('console: the back button leads to where a page was left', async () => {
+  const { page, context, wrong } = await opened();
+  await page.goto(`${front}/console/content/world?type=city`);
+  const rows = page.getByRole('region', { name: 'Entities' }).locator('tbody tr');
+  await rows.nth(40).getByRole('link').first().scrollIntoViewIfNeeded();
+  const left = await page.evaluate<number>('scrollY');
+  assert.ok(left > 0);
+  await rows.nth(40).getByRole('link').first().click();
+  await page.getByRole('heading', { level: 2, name: 'Properties' }).waitFor();
+  assert.equal(await page.evaluate('scrollY'), 0);
+  await page.goBack();
+  await rows.nth(40).waitFor();
+  await page.waitForFunction(`scrollY === ${left}`);
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test('console: a preview without a response can be tried again', async () => {
+  const { page, context } = await opened();
+  await page.route('**/management/v1/preview', (route) => route.abort());
+  await page.goto(`${front}/console/schemas/schemas/country.json?entity=country-FR`);
+  await page.getByRole('alert').getByText('Millrace does not respond').waitFor();
+  await page.unroute('**/management/v1/preview');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('region', { name: 'Current result' }).getByText('"France"').first().waitFor();
   await context.close();
 });

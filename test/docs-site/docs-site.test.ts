@@ -33,7 +33,7 @@ async function serve(context: test.TestContext, folder: string): Promise<string>
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test('docs site: every page fits 360 px in light and dark, and the search finds a section', async (context) => {
+test('docs site: every page fits 360 px in light and dark, the search finds a section, and pages work without JavaScript', async (context) => {
   const folder = path.join(await temporaryFolder(context), 'site');
   const { pages, links } = await buildSite(root, folder);
   assert.ok(pages > 40 && links > 200, `${pages} pages, ${links} links`);
@@ -70,18 +70,36 @@ test('docs site: every page fits 360 px in light and dark, and the search finds 
       }
     }
 
-    await page.getByLabel('Search the documentation').fill('reading your own wri');
+    const field = page.getByLabel('Search the documentation');
     const result = page.locator('#results a').first();
+    await field.fill('LEASE_SECONDS');
+    await result.filter({ hasText: 'Settings' }).waitFor();
+    await field.press('Tab');
+    await page.keyboard.press('Escape');
+    assert.equal(await field.evaluate((element) => element.matches(':focus')), true);
+    await page.locator('main').click({ position: { x: 5, y: 300 } });
+    await field.fill('reading your own wri');
     await result.waitFor();
     assert.match((await result.textContent()) ?? '', /Reading your own writes/);
     if (pictures !== undefined)
       await page.screenshot({ path: path.join(pictures, `search-${colorScheme}.png`) });
     await result.click();
     await page.waitForURL(/http\.html#reading-your-own-writes$/);
+    await field.fill('reading your own wri');
+    await result.click();
+    await page.locator('#results').waitFor({ state: 'hidden' });
     assert.deepEqual(failed, []);
     await page.close();
   }
   assert.equal(grounds.size, 2, 'light and dark differ');
+
+  const plain = await browser.newPage({ javaScriptEnabled: false });
+  await plain.goto(`${origin}/docs/reference/commands.html`);
+  assert.equal(await plain.getByRole('searchbox').count(), 0);
+  assert.equal(await plain.locator('pre:not([tabindex])').count(), 0, 'the keyboard can scroll code');
+  await plain.locator('nav summary').click();
+  await plain.getByRole('link', { name: 'Metrics', exact: true }).click();
+  await plain.waitForURL(/metrics\.html$/);
 });
 
 test('docs site: a renamed heading keeps its former anchor, and other HTML is shown as text', () => {

@@ -31,7 +31,7 @@ export async function readSoundConfiguration(configDir: string): Promise<SoundCo
   if (outcome.ok) return outcome;
   throw new CommandStop(
     `${issueText(outcome.issues)}\n\n` +
-      `The configuration in ${configDir} has ${counted(outcome.issues.length, 'error')}. Fix them, then run npm run check`,
+      `The configuration in ${configDir} has ${counted(outcome.issues.length, 'error')}. To check it again: npm run check`,
   );
 }
 

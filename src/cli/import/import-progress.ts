@@ -1,5 +1,6 @@
 import cliProgress from 'cli-progress';
 import { counted, grouped } from '../../lib/message-text.ts';
+import { barSizeOf } from '../terminal/percent-bar.ts';
 import type { ImportInput } from './import-input.ts';
 import type { ImportCounts } from './importer.ts';
 
@@ -69,7 +70,7 @@ function bar(clock: ImportClock, totalBytes: number, output: NodeJS.WriteStream)
       format: '{bar} {text}',
       stream: output,
       hideCursor: true,
-      barsize: 30,
+      barsize: barSizeOf(output),
       // Only `show` draws the bar: the library's own timer would overwrite a message at the end.
       noTTYOutput: false,
       synchronousUpdate: true,
@@ -112,7 +113,8 @@ function lines(clock: ImportClock, output: NodeJS.WriteStream): ImportProgress {
 }
 
 function progressText(clock: ImportClock, counts: ImportCounts): string {
-  const parts = [counted(doneEntities(counts), 'entity', 'entities'), clock.rate(counts), clock.remaining()];
+  // The end of a line that is too long is cut off.
+  const parts = [clock.remaining(), counted(doneEntities(counts), 'entity', 'entities'), clock.rate(counts)];
   if (counts.failed > 0) parts.push(`${counts.failed} failed`);
   return parts.filter((part) => part !== null).join(', ');
 }

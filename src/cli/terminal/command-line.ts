@@ -16,6 +16,9 @@ export class CommandStop extends Error {
   }
 }
 
+/** Exit code of an interrupted command, as in shells. */
+export const interruptedCode = 130;
+
 /**
  * Runs a command, whose result is the exit code. A `CommandStop` prints one line to standard error and has its own exit code;
  * an invalid setting, or a file that cannot be used, has exit code 1.
@@ -114,9 +117,15 @@ export async function requireConsent(isSure: boolean, question: string): Promise
     throw new CommandStop('Nothing was changed. To confirm, run this again with --yes.');
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  // Ctrl-D closes the terminal without an answer.
-  const ended = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
+  let exitCode = 1;
+  terminal.once('SIGINT', () => {
+    exitCode = interruptedCode;
+    terminal.close();
+  });
+  // Ctrl-D and Ctrl-C close the terminal without an answer, and without a line break after the question.
+  const ended = new Promise<string>((resolve) => terminal.once('close', () => resolve('\n')));
   const answer = await Promise.race([terminal.question(`${question} [y/N] `), ended]);
   terminal.close();
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandStop('Nothing was changed.');
+  if (answer === '\n') console.log();
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandStop('Nothing was changed.', exitCode);
 }

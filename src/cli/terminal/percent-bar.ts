@@ -3,6 +3,14 @@ import { interruptible } from './stop-signals.ts';
 
 const linesEveryMs = 2_000;
 
+/** Leaves room for the text next to a bar. */
+const textCharacters = 60;
+
+/** The length of a bar that fits the terminal. */
+export function barSizeOf({ columns }: NodeJS.WriteStream): number {
+  return Math.max(5, Math.min(30, columns - textCharacters));
+}
+
 /**
  * Shows a bar during work that can be interrupted.
  * @param whenStopped see `line` of `interruptible`
@@ -40,7 +48,7 @@ export class PercentBar {
             format: '{bar} {percentage} % {text}',
             stream: output,
             hideCursor: true,
-            barsize: 30,
+            barsize: barSizeOf(output),
             clearOnComplete: true,
           },
           cliProgress.Presets.shades_classic,

@@ -1,4 +1,4 @@
-import { CommandStop } from './command-line.ts';
+import { CommandStop, interruptedCode } from './command-line.ts';
 
 /**
  * npm passes on a Ctrl-C to a process that has already received it from the terminal. A signal this soon after the first one is
@@ -38,9 +38,6 @@ export function stopSignals(onSecond: () => void, reason: Error): StopSignals {
     },
   };
 }
-
-/** Exit code of an interrupted command, as in shells. */
-export const interruptedCode = 130;
 
 /**
  * Runs work that Ctrl-C interrupts. A second Ctrl-C ends the process immediately.

@@ -10,8 +10,8 @@ export class RequestError extends Error {
     message: string,
     /** All errors, if the response lists them. */
     readonly errors: readonly string[] = [],
-    /** The response body. */
-    readonly body: unknown = null,
+    /** Its name in docs/reference/errors.md; '' if there is none. */
+    readonly code = '',
   ) {
     super(message);
   }
@@ -59,8 +59,9 @@ export async function send(path: string, options: RequestOptions = {}): Promise<
     ...(signal !== undefined && { signal }),
   }).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new RequestError(0, 'Millrace does not respond. Is it running?');
+    throw new RequestError(0, 'Millrace does not respond. Check that it is running and that you are online.');
   });
+  if (response.status === 401 && key === keptKey()) keyEvents.dispatchEvent(new Event('refused'));
   if (!response.ok) throw await errorOf(response);
   return response;
 }
@@ -68,18 +69,24 @@ export async function send(path: string, options: RequestOptions = {}): Promise<
 async function errorOf(response: Response): Promise<RequestError> {
   const text = await response.text();
   try {
-    const body = JSON.parse(text) as { readonly message?: unknown; readonly errors?: unknown };
-    const message = typeof body.message === 'string' ? body.message : text;
-    const errors = Array.isArray(body.errors) ? body.errors.map(String) : [];
-    return new RequestError(response.status, message, errors, body);
+    const { message, errors, code } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    return new RequestError(
+      response.status,
+      typeof message === 'string' ? message : text,
+      Array.isArray(errors) ? errors.map(String) : [],
+      typeof code === 'string' ? code : '',
+    );
   } catch {
     return new RequestError(response.status, text === '' ? `Status ${response.status}` : text);
   }
 }
 
-/** The management key is only stored in this tab, and only sent to this origin (`request.ts`). */
+/** The management key is only stored in this tab, and only sent to this origin. */
 
 const keyName = 'millrace-management-key';
+
+/** Emits `refused` when the key of this tab is no longer accepted. */
+export const keyEvents = new EventTarget();
 
 /** The key of this tab; null if there is none. */
 export function keptKey(): string | null {

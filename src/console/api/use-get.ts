@@ -63,9 +63,13 @@ async function once<T>(
 
 const typingMs = 300;
 
-export interface Previewed {
+interface PreviewState {
   readonly preview: Preview | null;
   readonly error: RequestError | null;
+}
+
+export interface Previewed extends PreviewState {
+  retry(): void;
 }
 
 /**
@@ -73,7 +77,8 @@ export interface Previewed {
  * @param body of `POST /preview`; null: no request
  */
 export function usePreview(body: object | null): Previewed {
-  const [previewed, setPreviewed] = useState<Previewed>({ preview: null, error: null });
+  const [previewed, setPreviewed] = useState<PreviewState>({ preview: null, error: null });
+  const [turn, setTurn] = useState(0);
   const text = body === null ? null : JSON.stringify(body);
   const isFirst = previewed.preview === null && previewed.error === null;
   useEffect(() => {
@@ -94,8 +99,8 @@ export function usePreview(body: object | null): Previewed {
       clearTimeout(timer);
       stop.abort();
     };
-  }, [text]);
-  return previewed;
+  }, [text, turn]);
+  return { ...previewed, retry: () => setTurn(turn + 1) };
 }
 
 /** The parts of a preview that are compared. */

@@ -62,7 +62,7 @@ function Feed() {
         </State>
       </h2>
       <p class="buttons">
-        <button type="button" aria-pressed={isPaused} onClick={() => setIsPaused(!isPaused)}>
+        <button type="button" onClick={() => setIsPaused(!isPaused)}>
           {isPaused ? 'Resume' : 'Pause'}
         </button>
         <button type="button" disabled={changes.length === 0} onClick={() => setChanges([])}>

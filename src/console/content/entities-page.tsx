@@ -72,7 +72,9 @@ function Name({ sourceGroup, entity: { originId, name = null, state = 'published
   const { publishAt = null, unpublishAt = null } = times;
   return (
     <>
-      <a href={entityHref(sourceGroup, originId)}>{name ?? originId}</a>{' '}
+      <a href={entityHref(sourceGroup, originId)}>
+        <bdi>{name ?? originId}</bdi>
+      </a>{' '}
       {name !== null && <small class="quiet">{originId}</small>}{' '}
       <PublishBadge publishAt={publishAt} unpublishAt={unpublishAt} state={state} />
     </>

@@ -77,9 +77,9 @@ function Facts({ sourceGroup, data }: { readonly sourceGroup: string; readonly d
           <dt>Redirects</dt>
           <dd>
             {entity.redirects.map((url) => (
-              <a key={url} href={urlHref(url)}>
-                {url}
-              </a>
+              <div key={url}>
+                <a href={urlHref(url)}>{url}</a>
+              </div>
             ))}
           </dd>
         </div>

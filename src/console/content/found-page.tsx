@@ -15,6 +15,7 @@ interface Outcome {
 export function FoundPage({ text }: { readonly text: string }) {
   const { tenant, environment } = useTenant();
   const [outcome, setOutcome] = useState<Outcome | null>(null);
+  const [turn, setTurn] = useState(0);
   useEffect(() => {
     const stop = new AbortController();
     setOutcome(null);
@@ -25,12 +26,14 @@ export function FoundPage({ text }: { readonly text: string }) {
       else setOutcome(result);
     });
     return () => stop.abort();
-  }, [tenant, environment, text]);
+  }, [tenant, environment, text, turn]);
   return (
     <>
       <PageHead title={`Results for “${text}”`} trail={[{ name: 'Content', href: pageHref('content') }]} />
       {outcome === null && <Loading />}
-      {outcome !== null && outcome.error !== null && <ErrorBox error={outcome.error} />}
+      {outcome !== null && outcome.error !== null && (
+        <ErrorBox error={outcome.error} retry={() => setTurn(turn + 1)} />
+      )}
       {outcome !== null && outcome.error === null && outcome.found.length === 0 && (
         <Empty>
           No match: no entity or view has this id, and no text field of an index contains these words.

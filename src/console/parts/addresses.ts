@@ -22,8 +22,10 @@ function here(): Place {
 
 /** Goes to an address of the console. `replace` replaces the current history entry, for text that is being typed. */
 export function go(href: string, how: 'push' | 'replace' = 'push'): void {
-  if (how === 'push') history.pushState(null, '', href);
-  else history.replaceState(history.state, '', href);
+  if (how === 'push') {
+    history.replaceState({ scrollY }, '');
+    history.pushState(null, '', href);
+  } else history.replaceState(history.state, '', href);
   changed.dispatchEvent(new Event('change'));
   if (how === 'push') scrollTo(0, 0);
 }

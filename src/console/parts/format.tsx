@@ -1,3 +1,5 @@
+import { useEffect, useState } from 'preact/hooks';
+
 const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['year', 31_536_000],
   ['month', 2_592_000],
@@ -7,12 +9,27 @@ const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['second', 1],
 ];
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
-const moment = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
+const moment = new Intl.DateTimeFormat('en', {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+  timeZoneName: 'short',
+});
 const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
 const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long' });
 
+/** How often a relative time is updated. */
+const everyMs = 30_000;
+
 /** Relative time, with the exact time on hover. */
 export function Time({ at }: { readonly at: string }) {
+  const [, setTurn] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => setTurn((turn) => turn + 1), everyMs);
+    return () => clearInterval(timer);
+  }, []);
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return <span>{at}</span>;
   return (

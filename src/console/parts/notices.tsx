@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import type { RequestError } from '../api/request.ts';
 
-/** An error with all its details. */
+/** An error with all its details. @param retry offered unless the same request would get the same error */
 export function ErrorBox({ error, retry }: { readonly error: RequestError; readonly retry?: () => void }) {
   return (
     <div class="error-box" role="alert">
@@ -14,13 +14,17 @@ export function ErrorBox({ error, retry }: { readonly error: RequestError; reado
           ))}
         </ul>
       )}
-      {retry !== undefined && (
+      {retry !== undefined && isTemporary(error) && (
         <button type="button" onClick={retry}>
           Try again
         </button>
       )}
     </div>
   );
+}
+
+function isTemporary({ status }: RequestError): boolean {
+  return status === 0 || status === 429 || status >= 500;
 }
 
 /** Shown instead of missing content: why it is missing, and what to do. */

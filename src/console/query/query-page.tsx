@@ -17,7 +17,8 @@ export function QueryPage() {
   const { tenant, environment } = useTenant();
   const { search } = usePlace();
   const targets = targetsOf(tenant);
-  const target = targets.find(({ name }) => name === search.get('index')) ?? targets[0] ?? null;
+  const index = search.get('index');
+  const target = (index === null ? targets[0] : targets.find(({ name }) => name === index)) ?? null;
   const asked = search.get('q');
   const query = useMemo(() => (asked === null ? null : parsedQuery(asked)) ?? firstQuery, [asked]);
   const { data: configuration } = useGet<Configuration>('/configuration');
@@ -31,7 +32,7 @@ export function QueryPage() {
     target,
     fields.map(({ name }) => name),
   );
-  if (target === null) return <NoIndex />;
+  if (target === null) return <NoIndex name={targets.length === 0 ? null : index} />;
   const show = (name: string, next: QueryObject, how: 'push' | 'replace' = 'push') =>
     go(pageHref('query', { index: name, q: JSON.stringify(next), environment }), how);
   const ask = (next: QueryObject) => show(target.name, next);
@@ -64,13 +65,20 @@ export function QueryPage() {
   );
 }
 
-function NoIndex() {
+/** @param name the index in the address; null if there is no index at all */
+function NoIndex({ name }: { readonly name: string | null }) {
   return (
     <>
       <PageHead title="Query" />
-      <Empty>
-        No indexes. Add an index schema, or set <code>autoIndex</code> on a source group.
-      </Empty>
+      {name === null ? (
+        <Empty>
+          No indexes. Add an index schema, or set <code>autoIndex</code> on a source group.
+        </Empty>
+      ) : (
+        <Empty>
+          No index is called <code>{name}</code>. <a href={pageHref('query')}>Choose another one</a>
+        </Empty>
+      )}
     </>
   );
 }

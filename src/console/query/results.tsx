@@ -5,17 +5,17 @@ import { Table } from '../parts/table.tsx';
 import { entityHrefOf, useTenant } from '../parts/tenant-context.ts';
 import { isChosen, type QueryObject, toggled, withToken } from './query-state.ts';
 import type { Target } from './targets.ts';
-import type { QueryOutcome } from './use-query.ts';
+import type { Queried } from './use-query.ts';
 
 interface ResultsProps {
-  readonly outcome: QueryOutcome;
+  readonly outcome: Queried;
   readonly target: Target;
   readonly query: QueryObject;
   readonly onQuery: (query: QueryObject) => void;
 }
 
-export function Results({ outcome: { result, error, milliseconds }, query, onQuery }: ResultsProps) {
-  if (error !== null) return <ErrorBox error={error} />;
+export function Results({ outcome: { result, error, milliseconds, retry }, query, onQuery }: ResultsProps) {
+  if (error !== null) return <ErrorBox error={error} retry={retry} />;
   if (result === null) return <Loading />;
   return (
     <section>

@@ -12,11 +12,16 @@ export interface QueryOutcome {
   readonly milliseconds: number | null;
 }
 
+export interface Queried extends QueryOutcome {
+  retry(): void;
+}
+
 const nothing: QueryOutcome = { result: null, error: null, milliseconds: null };
 
 /** Runs the query whenever it changes. */
-export function useQuery(environment: string, target: Target | null, query: QueryObject): QueryOutcome {
+export function useQuery(environment: string, target: Target | null, query: QueryObject): Queried {
   const [outcome, setOutcome] = useState(nothing);
+  const [turn, setTurn] = useState(0);
   const name = target?.name ?? null;
   useEffect(() => {
     if (target === null) return;
@@ -33,8 +38,8 @@ export function useQuery(environment: string, target: Target | null, query: Quer
       },
     );
     return () => stop.abort();
-  }, [environment, name, query]);
-  return outcome;
+  }, [environment, name, query, turn]);
+  return { ...outcome, retry: () => setTurn(turn + 1) };
 }
 
 /**

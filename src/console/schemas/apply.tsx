@@ -11,7 +11,10 @@ interface ApplyProps {
   readonly configuration: Configuration;
   readonly text: string;
   readonly edited: string;
-  readonly onApplied: () => void;
+  /** True if the schema has changed since the edit began. */
+  readonly isOutdated: boolean;
+  /** Loads the configuration again. */
+  readonly reload: () => void;
   readonly onReset: () => void;
 }
 
@@ -32,7 +35,7 @@ type Message =
 const pollMs = 500;
 
 /** Shows the effects of a change on all views, and applies it. It never overwrites a newer change. */
-export function Apply({ schema, configuration, text, edited, onApplied, onReset }: ApplyProps) {
+export function Apply({ schema, configuration, text, edited, isOutdated, reload, onReset }: ApplyProps) {
   const [message, setMessage] = useState<Message>({ kind: 'nothing' });
   const [isBusy, setIsBusy] = useState(false);
   const isSame = text === edited;
@@ -56,10 +59,18 @@ export function Apply({ schema, configuration, text, edited, onApplied, onReset 
       else if (done.diff !== undefined) setMessage({ kind: 'diff', diff: done.diff });
       else {
         setMessage({ kind: 'text', text: 'Applied. All affected views are rebuilt.' });
-        onApplied();
+        reload();
       }
     } catch (error) {
-      setMessage({ kind: 'error', error: requestErrorOf(error) });
+      const failure = requestErrorOf(error);
+      setMessage({ kind: 'error', error: failure });
+      if (failure.code === 'configurationChanged') {
+        setMessage({
+          kind: 'text',
+          text: 'The configuration changed meanwhile and was loaded again. Check your edit, then apply it again.',
+        });
+        reload();
+      }
     }
     setIsBusy(false);
   };
@@ -77,6 +88,12 @@ export function Apply({ schema, configuration, text, edited, onApplied, onReset 
         </button>
       </p>
       <div role="status">
+        {isOutdated && (
+          <p class="error-text">
+            This schema has changed since you began to edit it. Applying your text replaces that change; Undo
+            shows it.
+          </p>
+        )}
         {message.kind === 'text' && <p>{message.text}</p>}
         {message.kind === 'diff' && <DryRunTable diff={message.diff} />}
       </div>

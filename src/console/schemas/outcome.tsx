@@ -28,11 +28,11 @@ export function Outcome({ schema, edited, entity, sourceGroup }: OutcomeProps) {
     entity === '' || edited === null ? null : { ...common, schema: { kind, language, text: edited, alias } },
   );
   if (entity === '') return <Empty>Enter the originId of an entity. Content lists them.</Empty>;
-  if (now.error !== null && now.error.status !== 422) return <ErrorBox error={now.error} />;
+  if (now.error !== null && now.error.status !== 422) return <ErrorBox error={now.error} retry={now.retry} />;
   if (now.preview === null && now.error === null) return <Loading />;
   if (edited === null) {
     return now.preview === null ? (
-      now.error !== null && <ErrorBox error={now.error} />
+      now.error !== null && <ErrorBox error={now.error} retry={now.retry} />
     ) : (
       <>
         <PreviewStats preview={now.preview} />
@@ -41,7 +41,7 @@ export function Outcome({ schema, edited, entity, sourceGroup }: OutcomeProps) {
       </>
     );
   }
-  if (then.error !== null) return <ErrorBox error={then.error} />;
+  if (then.error !== null) return <ErrorBox error={then.error} retry={then.retry} />;
   if (then.preview === null) return <Loading />;
   return (
     <>

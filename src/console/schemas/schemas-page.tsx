@@ -20,11 +20,17 @@ export function SchemasPage({ document }: { readonly document: string }) {
     );
     if (found !== undefined) go(schemaHref(found.path, { entity: search.get('entity') }), 'replace');
   }, [data, alias]);
-  if (error !== null) return <ErrorBox error={error} retry={reload} />;
-  if (data === null) return <Loading />;
+  const trail = [{ name: 'Schemas', href: pageHref('schemas') }];
+  if (data === null) {
+    return (
+      <>
+        {document === '' ? <PageHead title="Schemas" /> : <PageHead title={document} trail={trail} />}
+        {error === null ? <Loading /> : <ErrorBox error={error} retry={reload} />}
+      </>
+    );
+  }
   if (document === '') return <SchemaList configuration={data} />;
   const text = data.documents[document];
-  const trail = [{ name: 'Schemas', href: pageHref('schemas') }];
   if (text === undefined) {
     return (
       <>

@@ -1,8 +1,8 @@
-import { useState } from 'preact/hooks';
 import type { Configuration, Entities } from '../api/answers.ts';
 import { withParameters } from '../api/request.ts';
 import { useGet } from '../api/use-get.ts';
 import { go, pageHref, schemaHref, usePlace } from '../parts/addresses.ts';
+import { useDraft } from '../parts/draft.ts';
 import { PageHead } from '../parts/page-head.tsx';
 import { groupsIn, useTenant } from '../parts/tenant-context.ts';
 import { Apply } from './apply.tsx';
@@ -21,7 +21,7 @@ interface WorkbenchProps {
 export function Workbench({ schema, text, configuration, reload }: WorkbenchProps) {
   const { tenant, environment } = useTenant();
   const { search } = usePlace();
-  const [edited, setEdited] = useState(text);
+  const { text: edited, isOutdated, edit } = useDraft(schema.path, text);
   const triggers = tenant.schemas.find(
     (one) => one.alias === schema.alias && one.kind === schema.kind,
   )?.triggers;
@@ -46,14 +46,15 @@ export function Workbench({ schema, text, configuration, reload }: WorkbenchProp
       <div class="columns">
         <section>
           <h2>{schema.path}</h2>
-          <Editor path={schema.path} text={edited} onText={setEdited} />
+          <Editor path={schema.path} text={edited} onText={edit} />
           <Apply
             schema={schema}
             configuration={configuration}
             text={text}
             edited={edited}
-            onApplied={reload}
-            onReset={() => setEdited(text)}
+            isOutdated={isOutdated}
+            reload={reload}
+            onReset={() => edit(text)}
           />
         </section>
         <section>

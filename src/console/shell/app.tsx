@@ -1,65 +1,84 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import type { Tenant } from '../api/answers.ts';
-import { forgetKey, keptKey } from '../api/request.ts';
+import { forgetKey, keptKey, keyEvents } from '../api/request.ts';
 import { useGet } from '../api/use-get.ts';
-import { followLinks, go, usePlace } from '../parts/addresses.ts';
-import { ErrorBox } from '../parts/notices.tsx';
+import { followLinks, go, usePlace, viewParts } from '../parts/addresses.ts';
+import { ErrorBox, Loading } from '../parts/notices.tsx';
+import { PageHead } from '../parts/page-head.tsx';
 import { TenantContext } from '../parts/tenant-context.ts';
 import { KeyForm } from './key-form.tsx';
 import { Navigation } from './navigation.tsx';
 import { pages } from './pages.tsx';
+import { startScrollBack } from './scroll-back.ts';
 
 export function App() {
-  const [hasKey, setHasKey] = useState(keptKey() !== null);
-  const leave = () => {
+  const [key, setKey] = useState<'kept' | 'none' | 'refused'>(keptKey() === null ? 'none' : 'kept');
+  const leave = (why: 'none' | 'refused') => {
     forgetKey();
-    setHasKey(false);
+    setKey(why);
   };
-  return hasKey ? <Opened leave={leave} /> : <KeyForm onKey={() => setHasKey(true)} />;
+  // A layout effect, because the first request starts before the paint.
+  useLayoutEffect(() => {
+    const refuse = () => leave('refused');
+    keyEvents.addEventListener('refused', refuse);
+    return () => keyEvents.removeEventListener('refused', refuse);
+  }, []);
+  if (key === 'kept') return <Opened leave={leave} />;
+  return <KeyForm isRefused={key === 'refused'} onKey={() => setKey('kept')} />;
 }
 
-function Opened({ leave }: { readonly leave: () => void }) {
+function Opened({ leave }: { readonly leave: (why: 'none' | 'refused') => void }) {
   const place = usePlace();
   const { data: tenant, error, reload } = useGet<Tenant>('/tenant');
-  const isRefused = error?.status === 401 || error?.status === 403;
+  const isRefused = error?.status === 403;
   useEffect(() => {
     addEventListener('click', followLinks);
     return () => removeEventListener('click', followLinks);
   }, []);
+  useEffect(startScrollBack, []);
   useEffect(() => {
-    if (isRefused) leave();
+    if (isRefused) leave('refused');
   }, [isRefused]);
-  if (tenant === null) {
-    return (
-      <main class="key-page">
-        {error !== null && !isRefused && <ErrorBox error={error} retry={reload} />}
-      </main>
-    );
-  }
-  const environment = environmentOf(tenant, place.search.get('environment'));
-  const setEnvironment = (alias: string) => {
+  const environment = tenant === null ? null : environmentOf(tenant, place.search);
+  const setEnvironment = (alias: string, how: 'push' | 'replace') => {
     const search = new URLSearchParams(place.search);
     search.set('environment', alias);
-    go(`${location.pathname}?${search}`);
+    // A view belongs to one environment.
+    if (how === 'push') search.delete('id');
+    go(`${location.pathname}?${search}${location.hash}`, how);
   };
+  // If there are several, the address names the environment, so that it can be shared.
+  const isNamed = tenant?.environments.length === 1 || place.search.get('environment') === environment;
+  useLayoutEffect(() => {
+    if (environment !== null && !isNamed) setEnvironment(environment, 'replace');
+  }, [environment, isNamed]);
+  if (tenant === null || environment === null) {
+    return (
+      <main class="key-page">{error === null ? <Loading /> : <ErrorBox error={error} retry={reload} />}</main>
+    );
+  }
   const [first = '', ...rest] = place.path.split('/').map(decoded);
   const page = pages.find(({ path }) => path === first);
   return (
-    <TenantContext.Provider value={{ tenant, environment, setEnvironment }}>
+    <TenantContext.Provider
+      value={{ tenant, environment, setEnvironment: (alias) => setEnvironment(alias, 'push') }}
+    >
       <a class="skip" href="#content">
         Skip to content
       </a>
-      <Navigation current={first} leave={leave} />
-      <main id="content" tabIndex={-1}>
+      <Navigation current={first} leave={() => leave('none')} />
+      <main id="content" tabIndex={-1} aria-label={page?.name}>
         {page === undefined ? <Nowhere /> : <div key={first}>{page.show(rest)}</div>}
       </main>
     </TenantContext.Provider>
   );
 }
 
-/** The environment in the address, else that of this tab, else the first. */
-function environmentOf({ environments }: Tenant, named: string | null): string {
+/** The environment of the view in the address, else the one in the address, else that of this tab, else the first. */
+function environmentOf({ environments }: Tenant, search: URLSearchParams): string {
   const aliases = environments.map(({ alias }) => alias);
+  const ofView = viewParts(search.get('id') ?? '')?.environmentId;
+  const named = environments.find(({ id }) => id === ofView)?.alias ?? search.get('environment');
   const wanted = [named, sessionStorage.getItem(environmentName)].find(
     (alias) => alias !== null && aliases.includes(alias),
   );
@@ -81,7 +100,7 @@ function decoded(text: string): string {
 function Nowhere() {
   return (
     <>
-      <h1>Page not found</h1>
+      <PageHead title="Page not found" />
       <p>
         The console has no such page. <a href="/console">Go to the overview</a>
       </p>

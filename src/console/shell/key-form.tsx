@@ -1,9 +1,15 @@
 import { useState } from 'preact/hooks';
 import { keepKey, RequestError, request } from '../api/request.ts';
 
+interface KeyFormProps {
+  /** True if the key that this tab had is no longer accepted. */
+  readonly isRefused: boolean;
+  readonly onKey: () => void;
+}
+
 /** Asks for the key, and stores it if it is valid. */
-export function KeyForm({ onKey }: { readonly onKey: () => void }) {
-  const [message, setMessage] = useState<string | null>(null);
+export function KeyForm({ isRefused, onKey }: KeyFormProps) {
+  const [message, setMessage] = useState<string | null>(isRefused ? refusedText : null);
   const [isAsking, setIsAsking] = useState(false);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
@@ -59,6 +65,9 @@ export function KeyForm({ onKey }: { readonly onKey: () => void }) {
     </main>
   );
 }
+
+const refusedText =
+  'Your key is no longer accepted. Enter another one to continue here; your edits are kept.';
 
 function messageOf(error: unknown): string {
   if (!(error instanceof RequestError)) return String(error);

@@ -124,7 +124,7 @@ function Node({ id, spot, isCenter }: NodeProps) {
   const [name, alias] = parts === null ? [id, ''] : [title ?? parts.originId, parts.alias];
   return (
     <a href={viewHref(id)} class={isCenter ? 'node center' : 'node'}>
-      <title>{id}</title>
+      <title>{`${alias} ${name}`.trim()}</title>
       <rect x={spot.x} y={spot.y} width={nodeWidth} height={nodeHeight} rx={6} />
       <text x={spot.x + 10} y={spot.y + 17} class="node-alias">
         {shortened(alias)}

@@ -43,7 +43,7 @@ export function MadeThen({ name, schema, viewId, entity, changed }: MadeThenProp
         {viewId === null ? `Index ${name}` : `View ${name}`}{' '}
         {isSame && <State means="quiet">unchanged</State>}
       </h3>
-      {error !== null && <ErrorBox error={error} />}
+      {error !== null && <ErrorBox error={error} retry={now.error === null ? then.retry : now.retry} />}
       {error === null && (now.preview === null || then.preview === null) && <Loading />}
       {now.preview !== null && then.preview !== null && !isSame && (
         <>

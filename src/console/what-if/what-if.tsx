@@ -49,6 +49,7 @@ export function WhatIf({ entity, made }: WhatIfProps) {
         <input
           id="if-value"
           type="text"
+          dir="auto"
           spellcheck={false}
           value={then}
           onInput={({ currentTarget }) => show({ if: name, be: currentTarget.value })}

@@ -1,4 +1,4 @@
-/** The search field of the documentation. Finds sections whose heading or text has all words, headings first. */
+/** The search field of the documentation. Finds sections with all words: in the heading first, then in names, then in the text. */
 import { Index } from 'flexsearch';
 
 const resultsMax = 12;
@@ -13,22 +13,25 @@ let loading = null;
 async function load() {
   const sections = await (await fetch(`${root}search.json`)).json();
   const headings = new Index({ tokenize: 'forward' });
+  const names = new Index({ tokenize: 'forward' });
   const texts = new Index({ tokenize: 'forward' });
-  sections.forEach(({ page, heading, text }, id) => {
+  sections.forEach((section, id) => {
+    const { page, heading, text } = section;
     headings.add(id, `${heading} ${page}`);
+    names.add(id, section.names);
     texts.add(id, `${heading} ${text}`);
   });
-  return { sections, headings, texts };
+  return { sections, indexes: [headings, names, texts] };
 }
 
 async function show() {
   const query = field.value.trim();
   loading ??= load();
-  const { sections, headings, texts } = await loading;
+  const { sections, indexes } = await loading;
   // The query has changed while the index was loading.
   if (query !== field.value.trim()) return;
   const limit = resultsMax;
-  const ids = new Set([...headings.search(query, { limit }), ...texts.search(query, { limit })]);
+  const ids = new Set(indexes.flatMap((index) => index.search(query, { limit })));
   const items = [...ids].slice(0, limit).map((id) => item(sections[id], query));
   results.replaceChildren(...(items.length > 0 ? items : [message(`Nothing found for ${query}`)]));
   results.hidden = query === '';
@@ -65,7 +68,14 @@ document.addEventListener('keydown', (event) => {
     event.preventDefault();
     field.focus();
   }
-  if (event.key === 'Escape') results.hidden = true;
+  if (event.key === 'Escape' && !results.hidden) {
+    results.hidden = true;
+    field.focus();
+  }
+});
+// After a click on a result too, because it can lead to a heading of the same page.
+document.addEventListener('click', ({ target }) => {
+  if (target !== field) results.hidden = true;
 });
 
 // On wide screens the list of pages is always open.
@@ -73,6 +83,9 @@ const wide = matchMedia('(min-width: 60rem)');
 const pages = document.querySelector('nav details');
 const openWhenWide = () => {
   pages.open = wide.matches;
+  const current = pages.querySelector('[aria-current]');
+  const box = pages.parentElement;
+  if (current !== null) box.scrollTop = current.offsetTop - box.offsetTop - box.clientHeight / 2;
 };
 wide.addEventListener('change', openWhenWide);
 openWhenWide();

@@ -26,6 +26,7 @@ export function atlasFiles(addTo: (tenant: TenantFile) => void = () => {}, tenan
 }
 
 interface TenantFile {
+  readonly environments: object[];
   readonly environmentClients: object[];
   webhooks?: object[];
 }
