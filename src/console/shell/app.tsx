@@ -14,7 +14,9 @@ import { startScrollBack } from './scroll-back.ts';
 export function App() {
   const [key, setKey] = useState<'kept' | 'none' | 'refused'>(keptKey() === null ? 'none' : 'kept');
   const leave = (why: 'none' | 'refused') => {
-    forgetKey();
+    // Whoever uses this tab next must not find edits of another.
+    if (why === 'none') sessionStorage.clear();
+    else forgetKey();
     setKey(why);
   };
   // A layout effect, because the first request starts before the paint.
