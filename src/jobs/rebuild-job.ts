@@ -75,7 +75,7 @@ class Rebuild {
     await this.#changeUrlForms();
     await job.inSlot(() => this.#rebuild());
     await this.#recordUrlsMoved();
-    await job.save({ done: true });
+    await job.save({ done: true, isSuperseded: this.#isSuperseded });
   }
 
   /**
