@@ -47,6 +47,8 @@ export interface RebuildProgress {
   readonly marked: number;
   /** The last invalidation sent for each tenant. These names are stored with the job, so they cannot change. */
   readonly lastMarks: readonly (readonly [tenant: string, sequence: number])[];
+  /** The job ended early, because a newer configuration has its own jobs; absent in jobs of an earlier version. */
+  readonly isSuperseded?: boolean;
 }
 
 export type RebuildJobs = PartitionJobs<Pick<RebuildTask, 'generation'>, RebuildProgress>;
@@ -87,6 +89,8 @@ export interface RebuildState {
 }
 
 /**
+ * State of the rebuild for a generation. If a newer configuration has superseded it, the rebuild for that one does its work, so
+ * the state is that of the newer rebuild.
  * @param tenant tenant whose records are counted; null for all tenants
  * @throws StoreUnavailableError
  */
@@ -96,8 +100,13 @@ export async function rebuildState(
   generation: number,
   tenant: string | null = null,
 ): Promise<RebuildState> {
+  // Read this before the jobs, because missing ones count as removed, and the active generation after them.
   const { enqueued } = await readGenerations(store);
   const statuses = await queue.statusesOf({ generation });
+  const { active } = await readGenerations(store);
+  if (active > generation && !statuses.every(isComplete)) {
+    return await rebuildState(store, queue, active, tenant);
+  }
   const isEnqueued = enqueued >= generation;
   const percents = statuses.map((status) => percentOf(status, isEnqueued));
   const isDone = percents.every((percent) => percent === 100);
@@ -116,6 +125,10 @@ export async function rebuildState(
         : [{ partition, reason: status.failure, isFinal: status.state === 'failed' }],
     ),
   };
+}
+
+function isComplete(status: JobStatus<RebuildProgress> | null): boolean {
+  return status?.state === 'done' && status.progress?.isSuperseded !== true;
 }
 
 function countsOf(

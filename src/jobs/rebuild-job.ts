@@ -74,7 +74,7 @@ class Rebuild {
     await this.#changeUrlForms();
     await job.inSlot(() => this.#rebuild());
     await this.#recordUrlsMoved();
-    await job.save({});
+    await job.save({ isSuperseded: this.#isSuperseded });
   }
 
   /**

@@ -7,6 +7,7 @@ import { autoIndexedNamesMax } from '../../src/contract/limits.ts';
 import { rebuildJobs, rebuildState } from '../../src/jobs/rebuild-job-queue.ts';
 import { countRoutes } from '../../src/store/claims/routes.ts';
 import { digestOf } from '../../src/store/codec/digest.ts';
+import { readGenerations } from '../../src/store/configuration/published-configuration.ts';
 import { indexName, keys } from '../../src/store/keys.ts';
 import { readPartitionStates } from '../../src/store/partitions/partition-state.ts';
 import { TestRedis } from '../support/redis.ts';
@@ -46,6 +47,32 @@ test('rebuild job: a changed schema rebuilds all its views, and its progress end
     const texts = await platform.store.registry.metrics('test');
     return texts.some(({ text }) => /^millrace_rebuild_progress_percent 100$/m.test(text));
   });
+});
+
+test('rebuild job: a rebuild that a newer configuration replaces is done when the newer one is', async (context) => {
+  const platform = await Platform.start(context, redisUrl);
+  await platform.publish(siteFiles({ schemas: { page: pageSchema('{p.name}') } }));
+  const worker = await platform.startWorker();
+  await platform.startJobs();
+  await platform.ingest(pages);
+  await platform.settle();
+
+  // Without a worker, no rebuild can end before the next configuration is published.
+  await worker.stop();
+  const schemas = { page: pageSchema('new {p.name}') };
+  const replaced = await platform.publish(siteFiles({ schemas }));
+  await until(
+    'its jobs are enqueued',
+    async () => (await readGenerations(platform.store)).enqueued === replaced,
+  );
+  const other = siteTenant({ domains: [{ alias: 'site', hostnames: ['www.example.com', '*'] }] });
+  const skipped = await platform.publish(siteFiles({ schemas, tenant: other }));
+  await platform.publish(siteFiles({ schemas }));
+  await platform.startWorker();
+  await Promise.all([platform.rebuilt(replaced), platform.rebuilt(skipped)]);
+  for (const { originId } of pages) {
+    assert.deepEqual(await platform.view('page', originId), { title: `new Page ${originId.slice(1)}` });
+  }
 });
 
 test('rebuild job: a configuration that changes no result rebuilds nothing', async (context) => {
