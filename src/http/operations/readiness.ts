@@ -169,8 +169,7 @@ function workerFaults(
   return [
     {
       kind: 'partitions',
-      reason:
-        workers.length === 0 ? 'no worker is running: no partition has an owner' : `no owner: ${which}`,
+      reason: workers.length === 0 ? 'no worker is running: no partition has an owner' : `no owner: ${which}`,
       missing: unowned.length === count ? 'a worker' : `an owner of ${which}`,
     },
     ...faults,
