@@ -1,5 +1,6 @@
 /** Waits, for commands, until all processes run a configuration and its jobs are done. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { heartbeatLostMs } from '../../contract/limits.ts';
 import { type RebuildJobs, rebuildState } from '../../jobs/rebuild-job-queue.ts';
 import { counted, grouped } from '../../lib/message-text.ts';
 import { script } from '../../lib/typed-command.mjs';
@@ -38,7 +39,8 @@ export async function runningProcesses(store: Store): Promise<ProcessBeat[]> {
 }
 
 /**
- * Waits until every live process runs the generation. Prints the late ones if it takes long, and when they change.
+ * Waits until every live process runs the generation. Prints the late ones if it takes long, and when they change, and how many
+ * hang.
  * @returns number of processes
  * @throws the reason of the signal
  */
@@ -52,15 +54,25 @@ export async function waitForProcesses(
   for (;;) {
     const processes = await runningProcesses(store);
     const late = processes.filter((process) => process.generation < generation);
-    if (late.length === 0) return processes.length;
+    const silent = store.registry.silentCount;
+    if (late.length === 0 && (silent === 0 || performance.now() - startedMs > heartbeatLostMs)) {
+      if (silent > 0) console.error(silentText(silent));
+      return processes.length;
+    }
     const names = late.map(({ role, host, pid }) => `${role} (process ${pid} on ${host})`).join(', ');
     const line = `Waiting for ${names} to use it. If it does not, see its log.`;
-    if (line !== said && performance.now() - startedMs > silentMs) {
+    if (late.length > 0 && line !== said && performance.now() - startedMs > silentMs) {
       console.error(line);
       said = line;
     }
     await sleepUnless(signal, pollMs);
   }
+}
+
+function silentText(count: number): string {
+  return count === 1
+    ? '1 process does not respond. If it continues, it uses the previous configuration for up to a second.'
+    : `${count} processes do not respond. If they continue, they use the previous configuration for up to a second.`;
 }
 
 /**

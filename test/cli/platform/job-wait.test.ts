@@ -37,3 +37,28 @@ test('job wait: a command that starts right after Redis waits for processes that
     ['front'],
   );
 });
+
+test('job wait: a process that hangs is waited for until it counts as stopped, and then mentioned', async (context) => {
+  const redis = await TestRedis.start();
+  const ofProcess = await redis.openStore(1);
+  const facts = { id: 'front', role: 'web', host: 'here', pid: 7, layouts: 0 } as const;
+  let beat: ProcessBeat | null = null;
+  const heartbeat = new Heartbeat(ofProcess, { beat: () => beat, metrics: async () => '' });
+  redis.onEnd(() => heartbeat.close());
+  const lines = context.mock.method(console, 'error', () => {});
+  const never = new AbortController().signal;
+  await sleep(3_000);
+  assert.equal(await waitForProcesses(await redis.openStore(1), 2, never), 0);
+  assert.match(String(lines.mock.calls.at(-1)?.arguments[0]), /^1 process does not respond/);
+
+  let isUpdated = false;
+  setTimeout(() => {
+    beat = { ...facts, generation: 1, partitions: [], waitingFor: [] };
+  }, 2_000);
+  setTimeout(() => {
+    isUpdated = true;
+    beat = { ...facts, generation: 2, partitions: [], waitingFor: [] };
+  }, 6_000);
+  assert.equal(await waitForProcesses(await redis.openStore(1), 2, never), 1);
+  assert.ok(isUpdated);
+});
