@@ -1,4 +1,5 @@
 /** Opens the store for commands, and reads its active configuration. */
+import { lookup } from 'node:dns/promises';
 import type { Configuration, Tenant } from '../../config/configuration.ts';
 import { loadConfiguration } from '../../config/documents/load.ts';
 import { commandSettings, type Settings } from '../../config/settings/settings.ts';
@@ -47,8 +48,22 @@ export async function openNow(options: StoreOptions): Promise<Store> {
     return await openStore({ ...options, openTimeoutMs });
   } catch (error) {
     if (isMismatch(error)) throw new CommandStop(error.message);
-    throw openFailure(options.address, error);
+    throw openFailure(options.address, (await lookupFailure(options.address)) ?? error);
   }
+}
+
+/** The client library does not report this for a cluster or for sentinels. Null if any of the hosts is found. */
+async function lookupFailure(address: RedisAddress): Promise<Error | null> {
+  const hosts = address.kind === 'cluster' ? address.seeds : (address.sentinels?.hosts ?? []);
+  const failures = await Promise.all(
+    hosts.map(({ host }) =>
+      lookup(host).then(
+        () => null,
+        (error: Error) => error,
+      ),
+    ),
+  );
+  return failures.includes(null) ? null : (failures[0] ?? null);
 }
 
 /**
