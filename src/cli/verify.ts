@@ -6,10 +6,9 @@ import { counted } from '../lib/message-text.ts';
 import { asTyped } from '../lib/typed-command.mjs';
 import { readGenerations } from '../store/configuration/published-configuration.ts';
 import { StandstillError } from '../store/partitions/partition-state.ts';
-import { liveProcesses } from '../store/processes/registry.ts';
 import type { Store } from '../store/store.ts';
 import { type VerifyProgress, type VerifyResult, verify } from '../verify/verification.ts';
-import { waitForRebuild } from './platform/job-wait.ts';
+import { runningProcesses, waitForRebuild } from './platform/job-wait.ts';
 import { activeConfiguration, withCommandStore } from './platform/open-store.ts';
 import { CommandStop, readArguments, runCommand } from './terminal/command-line.ts';
 import { type PercentBar, percentOf, withBar } from './terminal/percent-bar.ts';
@@ -64,7 +63,7 @@ async function waitForRunningRebuild(
   bar: PercentBar,
   signal: AbortSignal,
 ): Promise<void> {
-  const processes = await liveProcesses(store);
+  const processes = await runningProcesses(store);
   if (!processes.some(({ role }) => role === 'jobs')) return;
   await closing(rebuildJobs(store), (queue) => waitForRebuild(store, queue, generation, bar, signal));
 }

@@ -106,7 +106,13 @@ export class HttpServer {
     return new Promise((resolve, reject) => {
       this.#app.listen(host, port, (socket) => {
         if (socket === false) {
-          reject(new Error(`cannot listen on ${host}:${port}`));
+          // The library does not say why.
+          reject(
+            new Error(
+              `cannot listen on ${host}:${port}: another program uses the port, or it is not an address of this machine. ` +
+                'Change PORT or HOST',
+            ),
+          );
           return;
         }
         this.#listenSocket = socket;

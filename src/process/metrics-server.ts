@@ -10,6 +10,7 @@ import type { Settings } from '../config/settings/settings.ts';
 import { hashedForm } from '../config/tenant/api-keys.ts';
 import { mergeMetrics } from '../http/operations/metrics-merge.ts';
 import { authorizeMetrics } from '../http/routing/access.ts';
+import { codeOf } from '../lib/message-text.ts';
 import type { Role } from '../store/processes/process-messages.ts';
 
 const contentType = 'text/plain; version=0.0.4; charset=utf-8';
@@ -42,14 +43,14 @@ export async function serveMetrics(
     return response.writeHead(200, { 'Content-Type': contentType }).end(merged);
   };
   server.listen(metricsPort, host);
-  await Promise.race([
-    once(server, 'listening'),
-    once(server, 'error').then(() => {
-      throw new Error(
-        `cannot listen on ${host}:${metricsPort}: give each process on a host its own METRICS_PORT`,
-      );
-    }),
-  ]);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw new Error(
+      `cannot listen on ${host}:${metricsPort} for metrics (${codeOf(error) ?? error}): give each process on a host its own METRICS_PORT`,
+      { cause: error },
+    );
+  }
   // The server must not keep the process alive.
   server.unref();
 }

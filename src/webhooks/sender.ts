@@ -60,7 +60,7 @@ const warnEveryMs = 3_600_000;
 const passingMs = 1000;
 
 export class Sender {
-  #passedAt = 0;
+  #passedMs = Number.NEGATIVE_INFINITY;
   /** The state text and watch count at which nothing was left to send. */
   #quiet: { readonly text: string; readonly count: number } | null = null;
   readonly #now: () => number;
@@ -107,8 +107,10 @@ export class Sender {
       await sleep(lookMs, undefined, { signal });
       return true;
     }
-    const { isDisabled, nextAttemptAt = 0 } = stored.state;
-    const waitMs = nextAttemptAt - this.#now();
+    const { isDisabled, nextAttemptAt = 0, lastAttemptAt = 0 } = stored.state;
+    const nowMs = this.#now();
+    // Before the last attempt: the clock was set back, or another process with another clock made the attempt.
+    const waitMs = nowMs < lastAttemptAt ? 0 : nextAttemptAt - nowMs;
     if (isDisabled === true || configured.webhook.secrets.length === 0)
       await sleep(lookMs, undefined, { signal });
     else if (waitMs > 0) await sleep(Math.min(lookMs, waitMs), undefined, { signal });
@@ -158,8 +160,8 @@ export class Sender {
     count: number,
   ): Promise<void> {
     const offset = feed.offsetOf(target);
-    if (isRetry || (offset !== stored.state.offset && this.#now() - this.#passedAt > passingMs)) {
-      this.#passedAt = this.#now();
+    if (isRetry || (offset !== stored.state.offset && performance.now() - this.#passedMs > passingMs)) {
+      this.#passedMs = performance.now();
       const passed = await this.#replace(stored, { offset, until: undefined, ...noFailure });
       if (passed !== null && stored.state.warnedAt !== undefined) this.options.onWorking(this.field);
       if (passed !== null && !isRetry) this.#quiet = { text: passed.text, count };
@@ -179,9 +181,9 @@ export class Sender {
   ): Promise<PendingChanges> {
     const { watch } = this.options;
     let pending = await pendingChanges(feed, webhook, from, until);
-    const deadline = this.#now() + webhook.batch.seconds * 1000;
-    while (until === null && pending.changes.length > 0 && !pending.isFull && this.#now() < deadline) {
-      await watch.wait(deadline - this.#now(), signal);
+    const endsMs = performance.now() + webhook.batch.seconds * 1000;
+    while (until === null && pending.changes.length > 0 && !pending.isFull && performance.now() < endsMs) {
+      await watch.wait(endsMs - performance.now(), signal);
       pending = await pendingChanges(feed, webhook, from, null);
     }
     return pending;

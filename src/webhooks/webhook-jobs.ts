@@ -56,7 +56,7 @@ export class WebhookJobs {
   #runner: JobRunner<WebhookTask, object> | null = null;
   #running: Promise<unknown>[] = [];
   #configured: ReadonlyMap<string, Configured> = new Map();
-  #maintainedAt = 0;
+  #maintainedMs = 0;
   #generation = 0;
 
   constructor(private readonly options: WebhookJobsOptions) {
@@ -87,8 +87,8 @@ export class WebhookJobs {
       this.#generation = configuration.generation;
       this.#configured = this.#read();
     } else if (this.#configured.size === 0) return;
-    if (!isNew && Date.now() - this.#maintainedAt < maintenanceMs) return;
-    this.#maintainedAt = Date.now();
+    if (!isNew && performance.now() - this.#maintainedMs < maintenanceMs) return;
+    this.#maintainedMs = performance.now();
     if (this.#configured.size > 0) await this.#maintain();
     else this.options.onStats([]);
   }

@@ -47,6 +47,18 @@ test('bootstrap: every script replaces the shell that npm starts it in, so that 
   for (const script of processes) assert.match(script, /^exec node /);
 });
 
+test('bootstrap: a command in a deleted folder ends with one line', { timeout: 60_000 }, async (context) => {
+  const folder = await temporaryFolder(context);
+  const program = path.join(root, 'src/cli/bootstrap.mjs');
+  const script = 'cd "$0" && rmdir "$0" && exec "$1" "$2" check';
+  const { code, stderr } = await run('sh', ['-c', script, folder, process.execPath, program]);
+  assert.equal(code, 1);
+  assert.equal(
+    stderr,
+    'The working directory no longer exists. Change to another folder and run the same command again.\n',
+  );
+});
+
 const asRoot = 'process.getuid = () => 0';
 const asUser = 'process.getuid = () => 1000';
 

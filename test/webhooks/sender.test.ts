@@ -146,4 +146,11 @@ test('sender: a failing webhook is reported at its first failure, once each hour
   await until('its first failure is reported', () => failing.length === 5);
   assert.deepEqual(failing[4], { outcome: 'failed', status: 503, failures: 1 });
   assert.equal(worked, 1);
+
+  receiver.answer = answer(204);
+  aheadMs -= hourMs;
+  await until(
+    'it is sent again after the clock was set back, without waiting for that hour',
+    () => worked === 2,
+  );
 });

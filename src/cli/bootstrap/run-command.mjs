@@ -54,6 +54,17 @@ function checkNodeVersion() {
   );
 }
 
+/** In a deleted folder, Node would hang when it starts the TypeScript loader. */
+function checkWorkingDir() {
+  try {
+    process.cwd();
+  } catch {
+    throw new BootstrapStop(
+      'The working directory no longer exists. Change to another folder and run the same command again.',
+    );
+  }
+}
+
 function commandFile(command) {
   const file = isClone
     ? path.join(commandFolder, `${command}.ts`)
@@ -81,6 +92,7 @@ function requireHttpLibrary() {
  */
 async function main(command = '', ...commandArguments) {
   checkNodeVersion();
+  checkWorkingDir();
   const code = isCommand(command) ? handleArguments(command, commandArguments) : null;
   if (code !== null) {
     process.exitCode = code;

@@ -1,10 +1,12 @@
 /** Waits, for commands, until all processes run a configuration and its jobs are done. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { heartbeatLostMs } from '../../contract/limits.ts';
 import { type RebuildJobs, rebuildState } from '../../jobs/rebuild-job-queue.ts';
 import { counted, grouped } from '../../lib/message-text.ts';
 import { script } from '../../lib/typed-command.mjs';
 import type { ProcessBeat } from '../../store/processes/process-messages.ts';
 import { liveProcesses } from '../../store/processes/registry.ts';
+import { readUptimeSeconds } from '../../store/redis/server-state.ts';
 import { findShortages } from '../../store/redis/shortages.ts';
 import type { Store } from '../../store/store.ts';
 import { CommandStop } from '../terminal/command-line.ts';
@@ -21,9 +23,24 @@ const pollShare = 0.05;
 const obstacleMs = 15_000;
 /** No message before this time, because processes poll for a new configuration every second. */
 const silentMs = 3_000;
+/** When Redis has started, every process has connected to it again within this time. */
+const reconnectedSeconds = 3;
 
 /**
- * Waits until every live process runs the generation. Prints the late ones if it takes long, and when they change.
+ * The running processes. Right after a start of Redis it waits first, because a process that has not connected again would seem
+ * to be stopped.
+ * @throws StoreUnavailableError
+ */
+export async function runningProcesses(store: Store): Promise<ProcessBeat[]> {
+  const leftSeconds = reconnectedSeconds - (await readUptimeSeconds(store));
+  // The uptime is negative if the clock of Redis was set back.
+  if (leftSeconds > 0) await sleep(1000 * Math.min(leftSeconds, reconnectedSeconds));
+  return await liveProcesses(store);
+}
+
+/**
+ * Waits until every live process runs the generation. Prints the late ones if it takes long, and when they change, and how many
+ * hang.
  * @returns number of processes
  * @throws the reason of the signal
  */
@@ -35,17 +52,27 @@ export async function waitForProcesses(
   const startedMs = performance.now();
   let said = '';
   for (;;) {
-    const processes = await liveProcesses(store);
+    const processes = await runningProcesses(store);
     const late = processes.filter((process) => process.generation < generation);
-    if (late.length === 0) return processes.length;
+    const silent = store.registry.silentCount;
+    if (late.length === 0 && (silent === 0 || performance.now() - startedMs > heartbeatLostMs)) {
+      if (silent > 0) console.error(silentText(silent));
+      return processes.length;
+    }
     const names = late.map(({ role, host, pid }) => `${role} (process ${pid} on ${host})`).join(', ');
     const line = `Waiting for ${names} to use it. If it does not, see its log.`;
-    if (line !== said && performance.now() - startedMs > silentMs) {
+    if (late.length > 0 && line !== said && performance.now() - startedMs > silentMs) {
       console.error(line);
       said = line;
     }
     await sleepUnless(signal, pollMs);
   }
+}
+
+function silentText(count: number): string {
+  return count === 1
+    ? '1 process does not respond. If it continues, it uses the previous configuration for up to a second.'
+    : `${count} processes do not respond. If they continue, they use the previous configuration for up to a second.`;
 }
 
 /**
@@ -115,7 +142,7 @@ async function sleepUnless(signal: AbortSignal, ms: number): Promise<void> {
 
 /** Message about an obstacle to rebuilds, with what to do; null if there is none. @throws StoreUnavailableError */
 export async function obstacleOf(store: Store): Promise<string | null> {
-  const missing = missingRole(await liveProcesses(store));
+  const missing = missingRole(await runningProcesses(store));
   if (missing !== null) return `no ${missing} process is running: start one (${script(missing)})`;
   return (await findShortages(store)).isFull
     ? 'Redis is full: give it more memory (maxmemory) or delete entities'

@@ -161,6 +161,7 @@ function stop(address: RedisAddress, text: string): CommandStop {
 function shortReason(error: unknown): string {
   return reasonOf(error)
     .replace(/^Redis: /, '')
+    .replace(/ Retrying from scratch after \d+ms\./, '')
     .replace(/\s+/g, ' ')
     .replace(/\.$/, '');
 }

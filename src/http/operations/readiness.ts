@@ -167,9 +167,11 @@ function workerFaults(
   if (unowned.length === 0) return faults;
   const which = `partition ${unowned.join(', ')}`;
   return [
-    unowned.length === count
-      ? { kind: 'partitions', reason: 'no worker is running: no partition has an owner', missing: 'a worker' }
-      : { kind: 'partitions', reason: `no owner: ${which}`, missing: `an owner of ${which}` },
+    {
+      kind: 'partitions',
+      reason: workers.length === 0 ? 'no worker is running: no partition has an owner' : `no owner: ${which}`,
+      missing: unowned.length === count ? 'a worker' : `an owner of ${which}`,
+    },
     ...faults,
   ];
 }

@@ -1,6 +1,6 @@
 /** Runs the jobs of a queue (`jobs-queue.ts`). */
 import { setMaxListeners } from 'node:events';
-import { DelayedError, type Job, Worker } from 'bullmq';
+import { type Job, WaitingError, Worker } from 'bullmq';
 import { connectForJobs, type RedisClient } from '../redis/redis-connection.ts';
 import { StoreUnavailableError } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
@@ -75,8 +75,8 @@ export class JobRunner<Task extends object, Progress extends object> {
       });
     } catch (error) {
       if (!this.#stop.signal.aborted) throw error;
-      await job.moveToDelayed(Date.now(), token);
-      throw new DelayedError();
+      await job.moveToWait(token);
+      throw new WaitingError();
     }
   }
 

@@ -37,7 +37,7 @@ export class Registry {
   #waiting: (() => void)[] = [];
   /** When the last message arrived, or when it became clear that there is no process. */
   #receivedMs = 0;
-  /** Ids of the processes that have sent a message since the last request. */
+  /** Ids of the processes that have sent a message since the last request for heartbeats. */
   readonly #answered = new Set<string>();
   /** Number of processes that received the last request; null until Redis has replied. */
   #receivers: number | null = null;
@@ -58,6 +58,11 @@ export class Registry {
     const sinceMs = performance.now() - heartbeatLostMs;
     for (const [id, { atMs }] of this.#processes) if (atMs < sinceMs) this.#processes.delete(id);
     return [...this.#processes.values()].map(({ beat }) => beat);
+  }
+
+  /** Number of processes that received the last request for heartbeats, and have sent nothing since: they hang or were killed. */
+  get silentCount(): number {
+    return Math.max(0, (this.#receivers ?? 0) - this.#answered.size);
   }
 
   /**
@@ -185,7 +190,6 @@ export class Registry {
     this.#receivedMs = performance.now();
     if (message.kind === 'left') this.#processes.delete(message.id);
     else this.#processes.set(message.beat.id, { beat: message.beat, atMs: this.#receivedMs });
-    if (this.#state !== 'asking') return;
     this.#answered.add(message.kind === 'left' ? message.id : message.beat.id);
     this.#settleWhenAllAnswered();
   }

@@ -128,6 +128,12 @@ export async function readMemory({ client }: Connected): Promise<RedisMemory> {
   };
 }
 
+/** How long Redis has been running, by its clock; in a cluster, the master that started last. @throws StoreUnavailableError */
+export async function readUptimeSeconds({ client }: Connected): Promise<number> {
+  const infos = await answerOf(Promise.all(mastersOf(client).map((node) => node.info('server'))));
+  return Math.min(...infos.map((info) => Number(factOf(info, 'uptime_in_seconds') ?? 0)));
+}
+
 /** A field of Redis' INFO text; null if missing. */
 function factOf(info: string, name: string): string | null {
   return new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? null;

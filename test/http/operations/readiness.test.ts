@@ -89,6 +89,9 @@ test('readiness: a front that was ready once stays ready without owners, indexes
   const front = frontOf(store, { progress, configuration, draining: () => isDraining });
   await until('it is ready', async () => (await front.check()).waitingFor.length === 0);
 
+  tell(workerBeat([]));
+  await until('all owners are gone', async () => (await front.check()).partitionsWithoutOwner === 2);
+  assert.equal((await front.check()).faults[0]?.reason, 'no owner: partition 0, 1', 'the worker still runs');
   tell(workerBeat([1]));
   await until('it has noticed the loss', async () => (await front.check()).partitionsWithoutOwner === 1);
   progress.ready = false;

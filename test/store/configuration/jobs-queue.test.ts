@@ -105,3 +105,29 @@ async function within<T>(ms: number, name: string, asked: Promise<T>): Promise<T
     late.abort();
   }
 }
+
+test('jobs queue: a job that a stopping process interrupts continues at once, even if that had a wrong clock', async (context) => {
+  const store = await redis.openEmptyStore(1);
+  const queue = new JobQueue<object, object>(store, 'clocks');
+  context.after(() => queue.close());
+  const startRunner = (act: (signal: AbortSignal) => Promise<unknown>) => {
+    const runner = new JobRunner<object, object>(
+      store,
+      'clocks',
+      1,
+      async ({ signal }) => void (await act(signal)),
+      (message) => assert.fail(message),
+    );
+    context.after(() => runner.stop());
+    return runner;
+  };
+  const { now } = Date;
+  const clock = context.mock.method(Date, 'now', () => now() + 3_600_000);
+  const ahead = startRunner((signal) => sleep(60_000, undefined, { signal }));
+  await queue.add([{ id: 'job', task: {} }]);
+  await until('it runs', async () => (await queue.statuses(['job']))[0]?.state === 'active');
+  await ahead.stop();
+  clock.mock.restore();
+  startRunner(async () => {});
+  await until('it is done', async () => (await queue.statuses(['job']))[0]?.state === 'done', 20_000);
+});
