@@ -16,6 +16,7 @@ async function main(): Promise<number> {
   }
   const file = path.join(benchDir, `${name}.ts`);
   process.argv = [process.execPath, file, ...words];
+  await import('../typescript/loader.mjs');
   await import(pathToFileURL(file).href);
   return Number(process.exitCode ?? 0);
 }
