@@ -70,7 +70,8 @@ export class Compiler {
   /** Everything except the files themselves on which the output depends. */
   madeBy;
   #esbuild = null;
-  #running = 0;
+  /** Of all instances, because they share the process of esbuild. */
+  static #running = 0;
 
   constructor(tsconfigFile, esbuildPackageFile) {
     this.#tsconfigRaw = readFileSync(tsconfigFile, 'utf8');
@@ -130,17 +131,17 @@ export class Compiler {
   /** Stops the compiler process when it has been idle, because it would keep about 50 MB for as long as this process runs. */
   async #run(act) {
     this.#esbuild ??= require('esbuild');
-    this.#running += 1;
+    Compiler.#running += 1;
     try {
       return await act(this.#esbuild);
     } finally {
-      this.#running -= 1;
+      Compiler.#running -= 1;
       setTimeout(() => this.#endIdle(), restMs).unref();
     }
   }
 
   #endIdle() {
-    if (this.#running === 0) void this.#esbuild.stop();
+    if (Compiler.#running === 0) void this.#esbuild.stop();
   }
 }
 
