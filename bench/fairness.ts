@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { typeScriptWords } from '../src/typescript/clone-or-package.mjs';
+import { programWords } from '../src/typescript/clone-or-package.mjs';
 import type { BenchContext, Target } from './support/bench.ts';
 import { citiesTenant, cityIndex } from './support/data/cities-tenant.ts';
 import { cityEntities, type Entity } from './support/data/sets.ts';
@@ -190,7 +190,7 @@ async function importInto(
   { file, entities }: EntityFile,
 ): Promise<number> {
   const startedMs = performance.now();
-  const words = [...typeScriptWords, importProgram, file, '--key', sourceKeyOf(tenant), '--url', baseUrl];
+  const words = [...programWords, importProgram, file, '--key', sourceKeyOf(tenant), '--url', baseUrl];
   const child = spawn(process.execPath, words, { stdio: 'ignore' });
   const kill = () => void child.kill('SIGKILL');
   context.signal.addEventListener('abort', kill);

@@ -19,6 +19,7 @@ async function main(): Promise<number> {
     throw new CommandStop(`There is no benchmark ${name}. To list them: npm run bench`);
   const file = path.join(benchDir, `${name}.ts`);
   process.argv = [process.execPath, file, ...words];
+  await import('../typescript/loader.mjs');
   await import(pathToFileURL(file).href);
   return Number(process.exitCode ?? 0);
 }

@@ -3,7 +3,7 @@
  * files, but makes esbuild set the name of every function again, and then queries that filter and sort run at 0.85 of their
  * rate (bench/README.md "Fast paths").
  *
- * A CommonJS package becomes a module that loads it with `require` and lists its exports. Otherwise Node finds these names by
+ * Where files are compiled one by one, a CommonJS package becomes a module that loads it with `require` and lists its exports. Otherwise Node finds these names by
  * parsing each file of the package, in JavaScript. This is also a fast path: without it, a platform takes 1.14 times the
  * processor time until it is ready.
  */
@@ -32,14 +32,31 @@ export const bundleOptions = {
   bundle: true,
   platform: 'node',
   packages: 'external',
-  // Keep unused code, so that coverage reports it.
-  treeShaking: false,
+  treeShaking: true,
   // Bundling turns the constants of modules into variables. This inlines numbers: without it, queries that filter and sort take
   // a worker 1.19 times as long.
   minifySyntax: true,
   write: false,
   metafile: true,
   logLevel: 'silent',
+};
+
+const moduleOptions = {
+  ...bundleOptions,
+  packages: 'bundle',
+  // They have binary files or read files of their own, or they are large and few processes need them.
+  external: [
+    '@modelcontextprotocol/server',
+    'esbuild',
+    'esbuild-wasm',
+    'msgpackr',
+    'pino-pretty',
+    'ses',
+    'typescript',
+  ],
+  // Node goes through each character of a module to find its lines.
+  minifyWhitespace: true,
+  sourcemap: 'external',
 };
 
 /**
@@ -53,12 +70,13 @@ export class Compiler {
   /** Everything except the files themselves on which the output depends. */
   madeBy;
   #esbuild = null;
-  #running = 0;
+  /** Of all instances, because they share the process of esbuild. */
+  static #running = 0;
 
   constructor(tsconfigFile, esbuildPackageFile) {
     this.#tsconfigRaw = readFileSync(tsconfigFile, 'utf8');
     const { version } = JSON.parse(readFileSync(esbuildPackageFile, 'utf8'));
-    this.madeBy = JSON.stringify([version, bundleOptions, this.#tsconfigRaw]);
+    this.madeBy = JSON.stringify([version, options, moduleOptions, this.#tsconfigRaw]);
   }
 
   /**
@@ -76,25 +94,28 @@ export class Compiler {
   }
 
   /**
-   * Bundles a file with all of our files that it imports into one module. Packages are not included.
+   * Bundles a file with all that it imports into one module, except for a few packages.
    * @param file path
-   * @returns {Promise<Compiled>}
+   * @returns {Promise<Compiled & { map: string }>} `map`: the source map
    * @throws Error with the location of a syntax error
    */
   async bundle(file) {
     const folder = path.dirname(file);
     const { outputFiles, metafile } = await this.#run(({ build }) =>
       build({
-        ...bundleOptions,
+        ...moduleOptions,
+        sourceRoot: pathToFileURL(path.join(folder, path.sep)).href,
         tsconfigRaw: this.#tsconfigRaw,
         absWorkingDir: folder,
         entryPoints: [file],
         outdir: folder,
+        banner: { js: requireFor(file) },
         plugins: [ownAddresses((file) => JSON.stringify(pathToFileURL(file).href))],
       }),
     );
-    const madeOf = Object.keys(metafile.inputs).map((input) => path.resolve(folder, input));
-    return { code: outputFiles[0].text, madeOf };
+    const textOf = (ending) => outputFiles.find(({ path }) => path.endsWith(ending)).text;
+    const inputs = Object.keys(metafile.inputs).map((input) => path.resolve(folder, input));
+    return { code: textOf('.js'), map: textOf('.map'), madeOf: [...new Set(inputs.map(sourceOf))] };
   }
 
   /**
@@ -110,17 +131,17 @@ export class Compiler {
   /** Stops the compiler process when it has been idle, because it would keep about 50 MB for as long as this process runs. */
   async #run(act) {
     this.#esbuild ??= require('esbuild');
-    this.#running += 1;
+    Compiler.#running += 1;
     try {
       return await act(this.#esbuild);
     } finally {
-      this.#running -= 1;
+      Compiler.#running -= 1;
       setTimeout(() => this.#endIdle(), restMs).unref();
     }
   }
 
   #endIdle() {
-    if (this.#running === 0) void this.#esbuild.stop();
+    if (Compiler.#running === 0) void this.#esbuild.stop();
   }
 }
 
@@ -145,6 +166,18 @@ export function ownAddresses(addressOf) {
 }
 
 const packagePattern = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+\//;
+
+/** The file itself; for a file of a package, its `package.json`, because a package changes with its version. */
+function sourceOf(file) {
+  const [folder] = packagePattern.exec(file) ?? [];
+  return folder === undefined ? file : `${folder}package.json`;
+}
+
+/** Defines `require` in a bundle, with which packages in CommonJS load the modules of Node. */
+function requireFor(file) {
+  const url = JSON.stringify(pathToFileURL(file).href);
+  return `import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(${url});`;
+}
 
 /**
  * Runs the package to find its exports; the importer is about to run it anyway.

@@ -7,7 +7,8 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { threadId } from 'node:worker_threads';
 
-const lineEnd = 0x0a;
+/** Begins the last line of a cached file: a comment that says what it was compiled from. */
+const sourcesMark = '\n// Sources: ';
 
 export class CompiledFiles {
   #folder;
@@ -24,12 +25,12 @@ export class CompiledFiles {
 
   /**
    * The JavaScript of a file, from the cache or compiled now.
-   * @param {'compile' | 'bundle' | 'wrap'} how a TypeScript file alone, or with all that it imports; or a CommonJS file
+   * @param {'compile' | 'wrap'} how a TypeScript file, or a CommonJS file
    * @param file path
    * @returns text or bytes
    */
   async read(how, file) {
-    const keptFile = path.join(this.#folder, `${digestOf([how, file])}.js`);
+    const keptFile = this.#fileOf(how, file);
     const kept = this.#readKept(keptFile);
     if (kept !== null) return kept;
     const { code, madeOf } = await this.#compiler[how](file);
@@ -37,37 +38,62 @@ export class CompiledFiles {
     return code;
   }
 
+  /**
+   * A TypeScript file with all that it imports, as a module in the cache that Node can import without our hooks.
+   * @param file path
+   * @returns its path; null if it cannot be cached
+   */
+  async module(file) {
+    const keptFile = this.#fileOf('bundle', file);
+    if (this.#readKept(keptFile) !== null) return keptFile;
+    const { code, map, madeOf } = await this.#compiler.bundle(file);
+    const mapName = `${path.basename(keptFile)}.map`;
+    const isKept = this.#keep(keptFile, madeOf, `${code}//# sourceMappingURL=${mapName}`, map);
+    return isKept ? keptFile : null;
+  }
+
+  #fileOf(how, file) {
+    return path.join(this.#folder, `${digestOf([how, file])}.mjs`);
+  }
+
   /** @returns bytes; null if nothing is cached, or if a source or the compiler has changed since */
   #readKept(keptFile) {
     try {
       const bytes = readFileSync(keptFile);
-      const headEnd = bytes.indexOf(lineEnd);
-      const { madeOf, digest } = JSON.parse(bytes.toString('utf8', 0, headEnd));
-      return digest === this.#digestOfSources(madeOf) ? bytes.subarray(headEnd + 1) : null;
+      const codeEnd = bytes.lastIndexOf(sourcesMark);
+      const { madeOf, digest } = JSON.parse(bytes.toString('utf8', codeEnd + sourcesMark.length));
+      return digest === this.#digestOfSources(madeOf) ? bytes.subarray(0, codeEnd) : null;
     } catch {
       return null;
     }
   }
 
   /**
-   * Caches a file. Other processes may read or write it at the same time, so it is written under a temporary name first. If
-   * this fails, nothing is cached.
+   * Caches a file.
+   * @returns false if that failed: then the next process compiles it again
    */
-  #keep(keptFile, madeOf, code) {
-    const draftFile = `${keptFile}.${process.pid}.${threadId}`;
+  #keep(keptFile, madeOf, code, map = null) {
     try {
       mkdirSync(this.#folder, { recursive: true });
-      const head = JSON.stringify({ madeOf, digest: this.#digestOfSources(madeOf) });
-      writeFileSync(draftFile, `${head}\n${code}`);
-      renameSync(draftFile, keptFile);
+      if (map !== null) write(`${keptFile}.map`, map);
+      const sources = JSON.stringify({ madeOf, digest: this.#digestOfSources(madeOf) });
+      write(keptFile, code + sourcesMark + sources);
+      return true;
     } catch {
-      // The next process compiles it again.
+      return false;
     }
   }
 
   #digestOfSources(files) {
     return digestOf([this.#compiler.madeBy, ...files.map((file) => readFileSync(file))]);
   }
+}
+
+/** Other processes may read or write the file at the same time, so it is written under a temporary name first. */
+function write(file, text) {
+  const draftFile = `${file}.${process.pid}.${threadId}`;
+  writeFileSync(draftFile, text);
+  renameSync(draftFile, file);
 }
 
 function digestOf(pieces) {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { rebuildJobs } from '../../src/jobs/rebuild-job-queue.ts';
 import { readPartitionStates } from '../../src/store/partitions/partition-state.ts';
-import { typeScriptWords } from '../../src/typescript/clone-or-package.mjs';
+import { programWords } from '../../src/typescript/clone-or-package.mjs';
 import { TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { Platform, page, siteFiles } from './support/platform.ts';
@@ -24,7 +24,7 @@ test('jobs process: a jobs process that is killed during a rebuild loses nothing
   await platform.ingest(pages);
   await platform.settle();
   const startProcess = () => {
-    const child = spawn(process.execPath, [...typeScriptWords, 'workers/jobs.ts'], {
+    const child = spawn(process.execPath, [...programWords, 'workers/jobs.ts'], {
       cwd: root,
       env: { ...process.env, ...platform.environment('config') },
       stdio: 'ignore',

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { freePort } from '../../src/cli/start/ports.ts';
-import { typeScriptWords } from '../../src/typescript/clone-or-package.mjs';
+import { programWords } from '../../src/typescript/clone-or-package.mjs';
 import { root, run, temporaryFolder } from '../cli/support/command.ts';
 import { isAlive } from '../support/is-alive.ts';
 import { TestRedis } from '../support/redis.ts';
@@ -16,7 +16,7 @@ const entryPoints = { web: 'web', worker: 'partition', jobs: 'jobs' } as const;
 async function failing(role: keyof typeof entryPoints, env: Record<string, string>): Promise<string[]> {
   const file = path.join(root, 'workers', `${entryPoints[role]}.ts`);
   const settings = { REDIS_URL: '', REDIS_CLUSTER: '', PORT: '0', ...env };
-  const { code, stdout, stderr } = await run(process.execPath, [...typeScriptWords, file], { env: settings });
+  const { code, stdout, stderr } = await run(process.execPath, [...programWords, file], { env: settings });
   assert.equal(code, 1, stderr);
   return `${stdout}${stderr}`.trim().split('\n');
 }

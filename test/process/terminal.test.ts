@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { Output } from '../../src/cli/start/process-output.ts';
 import { Supervisor } from '../../src/cli/start/supervisor.ts';
 import { logTextFor } from '../../src/cli/terminal/log-text.ts';
-import { typeScriptWords } from '../../src/typescript/clone-or-package.mjs';
+import { programWords } from '../../src/typescript/clone-or-package.mjs';
 import { TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 
@@ -14,7 +14,7 @@ const onlyOnLinux = { skip: process.platform === 'linux' ? false : 'script(1) ha
 /** The output of a jobs process until it is ready. @param terminal whether its standard output is one */
 async function outputOfJobs(terminal: boolean, env: Record<string, string>): Promise<string> {
   const redis = await TestRedis.open();
-  const words = [process.execPath, ...typeScriptWords, 'workers/jobs.ts'];
+  const words = [process.execPath, ...programWords, 'workers/jobs.ts'];
   const [program = '', ...rest] = terminal
     ? ['script', '--quiet', '--return', '--flush', '--command', `exec ${words.join(' ')}`, '/dev/null']
     : words;

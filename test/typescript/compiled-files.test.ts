@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -31,7 +32,8 @@ function processOf(cacheDir: string, esbuildPackageFile: string) {
   });
   return {
     read: async (file: string) => Buffer.from(await files.read('compile', file)).toString(),
-    bundle: async (file: string) => Buffer.from(await files.read('bundle', file)).toString(),
+    module: (file: string) => files.module(file),
+    bundle: async (file: string) => await readFile((await files.module(file)) ?? '', 'utf8'),
     wrap: async (file: string) => Buffer.from(await files.read('wrap', file)).toString(),
     compiled: () => compiled,
   };
@@ -76,28 +78,60 @@ test('compiled files: a bundle is built again if one of its files has changed or
   await assert.rejects(files.bundle(entry), /entry\.ts:1:21: ERROR: Could not resolve "\.\/parts\/part\.ts"/);
   await mkdir(path.dirname(part));
   await writeFile(part, 'export const part: number[] = [1];');
-  assert.match(await files.bundle(entry), /part = \[1\]/);
+  assert.match(await files.bundle(entry), /part=\[1\]/);
   assert.equal(await files.bundle(entry), await files.bundle(entry));
   assert.equal(files.compiled(), 2);
   await writeFile(part, 'export const part: number[] = [2];');
-  assert.match(await files.bundle(entry), /part = \[2\]/);
+  assert.match(await files.bundle(entry), /part=\[2\]/);
   assert.equal(files.compiled(), 3);
   await rm(part);
   await assert.rejects(files.bundle(entry), /Could not resolve/);
 });
 
-test('compiled files: a file of a bundle knows its own URL, and packages stay external', async (context) => {
+test('compiled files: a bundle is a module with its packages, whose files know their own URLs', async (context) => {
   const dir = await folder(context);
-  const [entry, part] = [path.join(dir, 'entry.ts'), path.join(dir, 'part.ts')];
+  const [entry, part] = [path.join(dir, 'entry.ts'), path.join(dir, 'parts', 'part.ts')];
+  const installed = path.join(dir, 'node_modules', 'old');
+  for (const made of [path.dirname(part), installed]) await mkdir(made, { recursive: true });
   await writeFile(path.join(dir, 'package.json'), '{"version":"1"}');
+  await writeFile(path.join(installed, 'package.json'), '{"version":"1"}');
+  await writeFile(
+    path.join(installed, 'index.js'),
+    "exports.separator = require('path').sep; exports.form = 1;",
+  );
   await writeFile(part, 'export const beside: string = import.meta.url;');
   await writeFile(
     entry,
-    "import { pino } from 'pino';\nimport { beside } from './part.ts';\nexport const all = [pino, beside, import.meta.url];",
+    "import { form, separator } from 'old';\nimport { beside } from './parts/part.ts';\nexport const all = [form, separator, beside, import.meta.url];",
   );
-  const source = await processOf(path.join(dir, 'cache'), path.join(dir, 'package.json')).bundle(entry);
-  assert.match(source, /from "pino"/);
-  for (const file of [entry, part]) assert.ok(source.includes(JSON.stringify(pathToFileURL(file).href)));
+  const files = processOf(path.join(dir, 'cache'), path.join(dir, 'package.json'));
+  const importAll = async () => {
+    const made = await files.module(entry);
+    // The query makes Node load the file again.
+    const { all } = await import(`${pathToFileURL(made ?? '').href}?${files.compiled()}`);
+    return all;
+  };
+  const urls = [part, entry].map((file) => pathToFileURL(file).href);
+  assert.deepEqual(await importAll(), [1, path.sep, ...urls]);
+  await writeFile(path.join(installed, 'index.js'), 'exports.form = 2;');
+  await writeFile(path.join(installed, 'package.json'), '{"version":"2"}');
+  assert.deepEqual(await importAll(), [2, undefined, ...urls]);
+  assert.equal(await files.module(entry), await files.module(entry));
+  assert.equal(files.compiled(), 2, 'a package is known by its version');
+});
+
+test('compiled files: traces of a bundle have the lines of each file', async (context) => {
+  const dir = await folder(context);
+  const [entry, part] = [path.join(dir, 'entry.ts'), path.join(dir, 'parts', 'part.ts')];
+  await mkdir(path.dirname(part));
+  await writeFile(path.join(dir, 'package.json'), '{"version":"1"}');
+  await writeFile(part, '\n\nthrow new Error(String(1 as number));\n');
+  await writeFile(entry, "interface A {}\nimport './parts/part.ts';\n");
+  const module = await processOf(path.join(dir, 'cache'), path.join(dir, 'package.json')).module(entry);
+  const { stderr } = spawnSync(process.execPath, ['--enable-source-maps', module ?? ''], {
+    encoding: 'utf8',
+  });
+  assert.match(stderr, /Error: 1\n\s+at .*\/parts\/part\.ts:3:7/);
 });
 
 test('compiled files: everything runs without a writable cache as well', async (context) => {
@@ -110,6 +144,7 @@ test('compiled files: everything runs without a writable cache as well', async (
   await files.read(file);
   await files.read(file);
   assert.equal(files.compiled(), 2);
+  assert.equal(await files.module(file), null);
 });
 
 test('compiled files: a package in CommonJS is analyzed once, and again in another version', async (context) => {

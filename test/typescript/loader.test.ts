@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { typeScriptWords } from '../../src/typescript/clone-or-package.mjs';
 
@@ -61,35 +59,6 @@ test('loader: tsx alone runs what the loader runs', async (context) => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', file]);
   assert.equal(stdout, await run(file));
   assert.equal(stdout, '4\n');
-});
-
-test('loader: an entry in src is one module with everything it imports, and traces have the lines of each file', async (context) => {
-  const dir = await folder(context);
-  const [starter, cacheDir] = [path.join(dir, 'starter.mjs'), path.join(dir, 'cache')];
-  const data = {
-    cacheDir,
-    tsconfigFile: path.resolve('tsconfig.json'),
-    esbuildPackageFile: createRequire(import.meta.url).resolve('esbuild/package.json'),
-    root: pathToFileURL(path.join(dir, path.sep)).href,
-  };
-  await mkdir(path.join(dir, 'src', 'part'), { recursive: true });
-  await writeFile(path.join(dir, 'src', 'part', 'part.ts'), '\n\nthrow new Error(String(1 as number));\n');
-  await writeFile(path.join(dir, 'src', 'entry.ts'), "interface A {}\nimport './part/part.ts';\n");
-  await writeFile(path.join(dir, 'beside.ts'), "import './src/entry.ts';\n");
-  await writeFile(
-    starter,
-    `import { register } from 'node:module';
-    process.setSourceMapsEnabled(true);
-    register(${JSON.stringify(new URL('../../src/typescript/hooks.mjs', import.meta.url).href)}, { data: ${JSON.stringify(data)} });
-    await import('./' + process.argv[2]);`,
-  );
-  const start = (file: string) =>
-    promisify(execFile)(process.execPath, [starter, file]).catch(({ stderr }: { stderr: string }) => stderr);
-  const trace = /Error: 1\n\s+at .*src\/part\/part\.ts:3:7/;
-  assert.match(String(await start('src/entry.ts')), trace);
-  assert.equal((await readdir(cacheDir)).length, 1);
-  assert.match(String(await start('beside.ts')), trace);
-  assert.equal((await readdir(cacheDir)).length, 4, 'what TypeScript imports is a separate module');
 });
 
 test('loader: packages are imported like by Node, whether they declare their format or not', async (context) => {

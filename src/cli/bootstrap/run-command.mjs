@@ -1,9 +1,10 @@
 /** Runs a command on a machine where nothing may be installed yet. So it is plain JavaScript without dependencies. */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import { builtFolder, builtName, isClone } from '../../typescript/clone-or-package.mjs';
+import { importOwn } from '../../typescript/import-own.mjs';
 import { commandsOfClones, commandsWithRedis, isCommand } from '../commands.mjs';
 import { handleArguments } from '../help.mjs';
 import { loadHttpLibrary } from './http-library.mjs';
@@ -105,8 +106,7 @@ async function main(command = '', ...commandArguments) {
   if (needsRedisServer(command)) await ensureRedisServer();
   if (command === 'test' || command === 'coverage') await ensureTestPrograms();
   process.argv = [process.execPath, file, ...commandArguments];
-  if (isClone) await import('../../typescript/loader.mjs');
-  await import(pathToFileURL(file).href);
+  await importOwn(new URL(`../${command}.ts`, import.meta.url));
 }
 
 /** Runs the command in the arguments. A `BootstrapStop` prints one line and sets exit code 1. */

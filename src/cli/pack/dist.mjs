@@ -53,7 +53,6 @@ async function packServer() {
     outdir: builtFolder,
     // The package does not have the TypeScript that source maps would refer to.
     sourcemap: false,
-    treeShaking: true,
     write: true,
     logLevel: 'warning',
     plugins: [

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { freePort } from '../../../src/cli/start/ports.ts';
 import { readActiveDigest } from '../../../src/store/configuration/published-configuration.ts';
-import { typeScriptWords } from '../../../src/typescript/clone-or-package.mjs';
+import { programWords } from '../../../src/typescript/clone-or-package.mjs';
 import { page, Platform as Store, siteFiles, writeFiles } from '../../jobs/support/platform.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
@@ -39,7 +39,7 @@ class Running {
   ): Promise<Running> {
     const file = `workers/${role === 'worker' ? 'partition' : role}.ts`;
     const port = String(await freePort('127.0.0.1'));
-    const child = spawn(process.execPath, [...typeScriptWords, file], {
+    const child = spawn(process.execPath, [...programWords, file], {
       cwd: root,
       env: { ...process.env, PORT: port, ...env },
     });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { test } from 'node:test';
 import { Redis } from 'ioredis';
-import { typeScriptWords } from '../../../src/typescript/clone-or-package.mjs';
+import { programWords } from '../../../src/typescript/clone-or-package.mjs';
 import { TestRedis } from '../../support/redis.ts';
 import { root, runCommand, temporaryFolder } from '../support/command.ts';
 
@@ -32,7 +32,7 @@ test('unfit Redis: every process and command refuses a Redis that would evict da
     assert.match(stderr, refusal, command);
   }
   for (const entry of ['web', 'partition', 'jobs']) {
-    const words = [...typeScriptWords, path.join(root, `workers/${entry}.ts`)];
+    const words = [...programWords, path.join(root, `workers/${entry}.ts`)];
     const child = spawn(process.execPath, words, {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'ignore', 'pipe'],

@@ -4,12 +4,12 @@ import { resolve } from 'node:path';
 import { test } from 'node:test';
 import { issueText, warningsText } from '../../../src/config/documents/issue-text.ts';
 import { readConfiguration } from '../../../src/config/documents/read-documents.ts';
-import { typeScriptWords } from '../../../src/typescript/clone-or-package.mjs';
+import { programWords } from '../../../src/typescript/clone-or-package.mjs';
 import { folderWith } from '../support/folder.ts';
 import { pageSchema, siteTenant } from '../support/site.ts';
 
 function check(args: string[], cwd: string, env: Record<string, string> = {}) {
-  const command = [...typeScriptWords, resolve('src/cli/check.ts'), ...args];
+  const command = [...programWords, resolve('src/cli/check.ts'), ...args];
   const { PATH = '' } = process.env;
   const { status, stdout, stderr } = spawnSync(process.execPath, command, {
     cwd,

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { applyFolder } from '../../../src/cli/configuration/publish-configuration.ts';
 import { openStore } from '../../../src/store/store.ts';
-import { typeScriptWords } from '../../../src/typescript/clone-or-package.mjs';
+import { programWords } from '../../../src/typescript/clone-or-package.mjs';
 import { TestRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
 
@@ -45,7 +45,7 @@ test('web process: a front logs its address, finishes open requests after SIGTER
     HOST: '127.0.0.1',
     CONFIG_DIR: configDir,
   };
-  const front = spawn(process.execPath, [...typeScriptWords, 'workers/web.ts'], { env });
+  const front = spawn(process.execPath, [...programWords, 'workers/web.ts'], { env });
   try {
     const output: string[] = [];
     front.stdout.setEncoding('utf8').on('data', (text: string) => output.push(text));
@@ -92,7 +92,7 @@ test('web process: a front of a store without a configuration listens, and serve
   const folder = await mkdtemp(join(tmpdir(), 'millrace-web-'));
   const env = { ...process.env, REDIS_URL: redis.url, PORT: '7142', HOST: '127.0.0.1', LOG_LEVEL: 'info' };
   const { CONFIG_DIR: _, ...withoutFolder } = env as NodeJS.ProcessEnv;
-  const front = spawn(process.execPath, [...typeScriptWords, join(process.cwd(), 'workers/web.ts')], {
+  const front = spawn(process.execPath, [...programWords, join(process.cwd(), 'workers/web.ts')], {
     cwd: folder,
     env: withoutFolder,
   });

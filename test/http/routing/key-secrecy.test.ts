@@ -6,7 +6,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { Redis } from 'ioredis';
-import { typeScriptWords } from '../../../src/typescript/clone-or-package.mjs';
+import { programWords } from '../../../src/typescript/clone-or-package.mjs';
 import { root, runCommand, temporaryFolder } from '../../cli/support/command.ts';
 import { writeFiles } from '../../jobs/support/platform.ts';
 import { TestRedis } from '../../support/redis.ts';
@@ -82,7 +82,7 @@ test('key secrecy: no key appears in logs, errors, metrics, heartbeats, backups 
     LOG_LEVEL: 'trace',
     RATE_LIMIT: '30',
   };
-  const front = spawn(process.execPath, [...typeScriptWords, 'workers/web.ts'], {
+  const front = spawn(process.execPath, [...programWords, 'workers/web.ts'], {
     cwd: root,
     env: { ...process.env, ...env },
   });

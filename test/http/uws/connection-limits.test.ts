@@ -7,7 +7,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../../src/cli/start/ports.ts';
-import { typeScriptWords } from '../../../src/typescript/clone-or-package.mjs';
+import { programWords } from '../../../src/typescript/clone-or-package.mjs';
 import { root } from '../../cli/support/command.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
@@ -32,7 +32,7 @@ test(
   async () => {
     const redis = await TestRedis.start();
     const port = await freePort('127.0.0.1');
-    const words = [process.execPath, ...typeScriptWords, path.join(root, 'workers/web.ts')];
+    const words = [process.execPath, ...programWords, path.join(root, 'workers/web.ts')];
     const front = spawn('sh', ['-c', `ulimit -n ${filesMax}; exec "$@"`, 'sh', ...words], {
       env: {
         ...process.env,

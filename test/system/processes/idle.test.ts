@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporaryFolder } from '../../cli/support/command.ts';
 import { Platform } from '../../cli/support/platform.ts';
@@ -59,21 +59,24 @@ function check({ bytes, commands }: { bytes: number; commands: string[] }): stri
 
 const schemas = { page: { triggers: { cms: ['page'] }, properties: { title: '{p.title}' } } };
 
-test(
-  'idle: an idle platform on one Redis appends almost nothing to its file',
-  oneRedisOnly,
-  async (context) => {
-    const files = siteFiles({ schemas });
-    const system = await System.start({ web: 1, workers: 1, jobs: 1, partitions: 16, files });
-    context.after(() => system.stop());
-    context.diagnostic(check(await appendedWhileIdle(system.redisDir)));
-  },
-);
+// Both mostly wait.
+describe('idle platforms', { concurrency: true }, () => {
+  test(
+    'idle: an idle platform on one Redis appends almost nothing to its file',
+    oneRedisOnly,
+    async (context) => {
+      const files = siteFiles({ schemas });
+      const system = await System.start({ web: 1, workers: 1, jobs: 1, partitions: 16, files });
+      context.after(() => system.stop());
+      context.diagnostic(check(await appendedWhileIdle(system.redisDir)));
+    },
+  );
 
-test('idle: the processes of npm start append almost nothing to the file of Redis', async (context) => {
-  const dataDir = await temporaryFolder(context);
-  const platform = await Platform.start(context, { DATA_DIR: dataDir, PARTITIONS: '16' });
-  await platform.ready();
-  context.diagnostic(check(await appendedWhileIdle(path.join(dataDir, 'redis'))));
-  await platform.stop();
+  test('idle: the processes of npm start append almost nothing to the file of Redis', async (context) => {
+    const dataDir = await temporaryFolder(context);
+    const platform = await Platform.start(context, { DATA_DIR: dataDir, PARTITIONS: '16' });
+    await platform.ready();
+    context.diagnostic(check(await appendedWhileIdle(path.join(dataDir, 'redis'))));
+    await platform.stop();
+  });
 });

@@ -16,7 +16,7 @@ import { rebuildJobs, rebuildState } from '../../../../src/jobs/rebuild-job-queu
 import { liveProcesses } from '../../../../src/store/processes/registry.ts';
 import type { RedisAddress } from '../../../../src/store/redis/redis-connection.ts';
 import { openStore, type Store } from '../../../../src/store/store.ts';
-import { typeScriptWords } from '../../../../src/typescript/clone-or-package.mjs';
+import { programWords } from '../../../../src/typescript/clone-or-package.mjs';
 import { RedisCluster } from '../../../cluster/support/cluster.ts';
 import { ownPort } from '../../../support/own-port.ts';
 import { neverMs, until } from '../../../support/until.ts';
@@ -193,7 +193,7 @@ export class System {
     if (role === 'web') this.#ports.set(name, await ownPort());
     const process_ = new SystemProcess(name, () => ({
       program: process.execPath,
-      words: [...typeScriptWords, path.join(root, entryPoints[role])],
+      words: [...programWords, path.join(root, entryPoints[role])],
       env: { ...this.environment(), HOST: this.#hostOf(name), PORT: String(this.#ports.get(name) ?? 0) },
     }));
     this.#processes.set(name, process_);
