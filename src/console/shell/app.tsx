@@ -14,7 +14,7 @@ import { startScrollBack } from './scroll-back.ts';
 export function App() {
   const [key, setKey] = useState<'kept' | 'none' | 'refused'>(keptKey() === null ? 'none' : 'kept');
   const leave = (why: 'none' | 'refused') => {
-    // Whoever uses this tab next must not find edits of another.
+    // The next user of this tab must not find the edits of another.
     if (why === 'none') sessionStorage.clear();
     else forgetKey();
     setKey(why);
