@@ -113,7 +113,7 @@ const openAtEnd = `--import=${new URL('open-at-end.mjs', import.meta.url).href}`
 /** So that a hanging test does not block the suite. */
 const testTimeoutMs = 600_000;
 /** More than processors, because many tests wait: for leases to expire, for processes to start, for the disk. */
-const filesAtOnce = availableParallelism() + 2;
+const filesAtOnce = availableParallelism() + 3;
 /** Node's test runner, which accepts all its options. */
 const nodesRunner = ['--test', '--test-reporter=spec', `--test-concurrency=${availableParallelism()}`];
 
