@@ -15,13 +15,14 @@ import type { ActiveConfiguration } from '../store/configuration/active-configur
 import type { ItemSink } from '../store/derived/items.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
 import { LeaseEnds } from '../store/ownership/lease-renewal.ts';
-import { type PartitionOwner, readOwners, ServerClock } from '../store/ownership/owners.ts';
+import { type PartitionOwner, readOwners } from '../store/ownership/owners.ts';
 import { portionParts } from '../store/partitions/intake.ts';
 import { lastSequence } from '../store/partitions/partition-state.ts';
 import { newProcessId } from '../store/processes/heartbeat.ts';
 import type { CopiesBeat, QueryAddresses } from '../store/processes/process-messages.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
 import { StoreUnavailableError } from '../store/redis/redis-errors.ts';
+import { ServerClock } from '../store/redis/server-clock.ts';
 import type { Store } from '../store/store.ts';
 import { openStreamSource, type StreamSource } from '../store/streams/shared-streams.ts';
 import { CallMemory } from './batch/call-memory.ts';

@@ -6,6 +6,7 @@
  * Sources tend to send everything again. While most entities are unchanged, hashes are compared first, and only changed
  * entities are encoded and sent to Redis.
  */
+import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert } from '../../lib/assert.ts';
 import { groupBy } from '../../lib/lists.ts';
@@ -13,7 +14,7 @@ import { keys } from '../keys.ts';
 import { type LuaValue, packForLua } from '../redis/lua-list.ts';
 import { StoreUnavailableError } from '../redis/redis-errors.ts';
 import { surviving } from '../redis/replication.ts';
-import { Script } from '../redis/script.ts';
+import { Script, TimelyScript } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 import type { VersionVector } from '../visibility/version.ts';
 import type { EncodedEntity } from './entity-record.ts';
@@ -27,9 +28,11 @@ const callBytesMax = 4 * 1024 * 1024;
 /** Requests that may wait without encoding, because entities take several times the memory before they are encoded. */
 const unencodedMax = 256;
 
-const accept = new Script<[sequences: number[], codes: Buffer]>('entities/accept', 1, ['entity-heads']);
+type Outcomes = [sequences: number[], codes: Buffer];
 
-const compare = new Script<[sequences: number[], codes: Buffer]>('entities/compare', 1, ['entity-heads']);
+const accept = new TimelyScript<Outcomes>('entities/accept', 1, ['entity-heads']);
+
+const compare = new Script<Outcomes>('entities/compare', 1, ['entity-heads']);
 
 /** Outcomes by the digit that the script returns. */
 const outcomes: readonly AcceptOutcome[] = ['unchanged', 'changed', 'typeConflict'];
@@ -98,6 +101,9 @@ function laneOf(store: Store, partition: number): AcceptLane {
 class AcceptLane {
   #waiting: Waiting[] = [];
   #isRunning = false;
+  /** Identifies this lane among those of all fronts. */
+  readonly #id = randomBytes(9).toString('base64url');
+  #calls = 0;
   /** Most entities of the last call were unchanged. */
   #isRepetition = false;
 
@@ -118,10 +124,9 @@ class AcceptLane {
     while (this.#waiting.length > 0) {
       const taken = this.#take();
       try {
-        const call = new AcceptCall(
-          this.store,
-          taken.map(({ parcel }) => parcel),
-        );
+        const parcels = taken.map(({ parcel }) => parcel);
+        this.#calls += 1;
+        const call = new AcceptCall(this.store, parcels, { sender: this.#id, number: this.#calls });
         if (this.#isRepetition) await call.leaveOutUnchanged();
         await call.run();
         this.#isRepetition = call.isRepetition;
@@ -197,6 +202,12 @@ interface Group {
   readonly parcels: Set<Parcel>;
 }
 
+/** Redis recognizes a repeated call by it, whatever was saved in between. */
+interface CallName {
+  readonly sender: string;
+  readonly number: number;
+}
+
 /** One call to Redis that accepts entities of several requests. A preceding call can leave out unchanged entities. */
 class AcceptCall {
   readonly #groups = new Map<string, Group>();
@@ -206,6 +217,7 @@ class AcceptCall {
   constructor(
     private readonly store: Store,
     parcels: readonly Parcel[],
+    private readonly name: CallName,
   ) {
     for (const parcel of parcels) {
       for (const [partition, positions] of parcel.groups) this.#add(parcel, partition, positions);
@@ -226,7 +238,7 @@ class AcceptCall {
     const [first] = named;
     if (first === undefined) return;
     const groups = named.map(([, group]) => group);
-    const [sequences, codes] = await this.#call(compare, groups, hashesForLua);
+    const [sequences, codes] = await compare.run(this.store.client, ...this.#call(groups, hashesForLua));
     let at = 0;
     named.forEach(([name, group], index) => {
       const changed = group.sent.filter((_, place) => codes[at + place] !== digitOne);
@@ -242,7 +254,9 @@ class AcceptCall {
     const groups = [...this.#groups.values()];
     if (groups.length === 0) return;
     await encode(groups);
-    const [sequences, codes] = await this.#call(accept, groups, recordsForLua);
+    const [scriptKeys, list] = this.#call(groups, recordsForLua);
+    const { sender, number } = this.name;
+    const [sequences, codes] = await accept.run(this.store, scriptKeys, [...list, sender, number]);
     let at = 0;
     groups.forEach((group, index) => {
       recordVersion(group, sequences[index] ?? 0);
@@ -279,15 +293,13 @@ class AcceptCall {
 
   /** @param listOf converts a group for the script */
   #call(
-    script: typeof accept,
     groups: readonly Group[],
     listOf: (group: Group, tag: string) => LuaValue,
-  ): Promise<[sequences: number[], codes: Buffer]> {
-    const { client, partitions } = this.store;
-    const tags = groups.map(({ partition }) => partitions.tag(partition));
+  ): [keys: readonly string[], scriptArguments: readonly Buffer[]] {
+    const tags = groups.map(({ partition }) => this.store.partitions.tag(partition));
     const [first = ''] = tags;
     const list = groups.map((group, index) => listOf(group, tags[index] ?? ''));
-    return script.run(client, [keys.clock(first)], [packForLua(list)]);
+    return [[keys.clock(first)], [packForLua(list)]];
   }
 }
 

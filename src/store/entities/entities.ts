@@ -14,7 +14,7 @@ import { keys } from '../keys.ts';
 import { answerOf } from '../redis/redis-errors.ts';
 import { surviving } from '../redis/replication.ts';
 import { fieldsPortion, portionsFrom, type ScanPlace } from '../redis/scan.ts';
-import { Script } from '../redis/script.ts';
+import { TimelyScript } from '../redis/script.ts';
 import { readFields } from '../redis/send.ts';
 import type { Store } from '../store.ts';
 import type { VersionVector } from '../visibility/version.ts';
@@ -138,7 +138,7 @@ export async function* scanOriginIds(
   for await (const { originIds } of portions) if (originIds.length > 0) yield originIds;
 }
 
-const remove = new Script<[number, number[]]>('entities/remove', 4);
+const remove = new TimelyScript<[sequence: number, found: number[]]>('entities/remove', 4);
 
 /** Removes entities; `removed` lists those that existed. @throws StoreUnavailableError */
 export async function removeEntities(
@@ -155,7 +155,7 @@ export async function removeEntities(
   const removeGroup = async ([partition, positions]: readonly [number, readonly number[]]) => {
     const tag = store.partitions.tag(partition);
     const [sequence, found] = await remove.run(
-      store.client,
+      store,
       [keys.clock(tag), keys.stream(tag), keys.entities(tag, tenant, sourceId), keys.removal(tag, token)],
       [tenant, sourceId, ...positions.map((position) => originIds[position] ?? '')],
     );

@@ -1,5 +1,4 @@
 /** Reads the owners of the partitions, and Redis' clock, which is part of each reply. */
-import { performance } from 'node:perf_hooks';
 import { assert } from '../../lib/assert.ts';
 import { keys } from '../keys.ts';
 import { Script } from '../redis/script.ts';
@@ -55,19 +54,4 @@ function ownerOf([worker, until, epoch, checkpoint]: OwnerFields, nowMs: number)
     checkpoint: Number(checkpoint ?? 0),
     clockMs: nowMs,
   };
-}
-
-/** Redis' clock, estimated from its last known value and the time since then by the process' own clock. */
-export class ServerClock {
-  #aheadMs: number | null = null;
-
-  /** Sets the clock from a reply that has just arrived. Because of the latency of the reply, the estimate is never ahead. */
-  set(clockMs: number): void {
-    this.#aheadMs = clockMs - performance.now();
-  }
-
-  get nowMs(): number {
-    assert(this.#aheadMs !== null, 'the clock is set before it is read');
-    return performance.now() + this.#aheadMs;
-  }
 }

@@ -7,10 +7,12 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
 import { Command } from 'ioredis';
 import type { RedisClient } from './redis-connection.ts';
-import { answerOf, storeError } from './redis-errors.ts';
+import { answerOf, StoreUnavailableError, storeError } from './redis-errors.ts';
 import { sendCommand } from './send.ts';
+import { clockOf, type ServerClock } from './server-clock.ts';
 
 export type ScriptArgument = string | number | Buffer;
 
@@ -79,6 +81,49 @@ export class OwnerScript<Reply> {
   }
 }
 
+interface TimedConnection {
+  readonly client: RedisClient;
+  /** Time limit of a command in milliseconds; null for none. */
+  readonly commandTimeoutMs: number | null;
+}
+
+/**
+ * A script that writes for a request, and only until its time limit. Its bytes may reach Redis long after the front has closed
+ * their connection, for example because a proxy or a broken network held them. The client has got a 503 by then, and may have
+ * saved something newer.
+ *
+ * Replies begin with the time on Redis' clock. In the reply to a late call, nothing follows.
+ */
+export class TimelyScript<Reply extends readonly unknown[]> {
+  readonly #script: Script<readonly [nowMs: number, ...reply: Reply] | readonly [nowMs: number]>;
+
+  /** See `Script`. */
+  constructor(name: string, keyCount: number, parts: readonly string[] = []) {
+    this.#script = new Script(name, keyCount, ['deadline', ...parts]);
+  }
+
+  /**
+   * Redis runs the script within `commandTimeoutMs` of the store, or never.
+   * @returns the reply without its time
+   * @throws StoreFullError, StoreUnavailableError
+   */
+  async run(
+    { client, commandTimeoutMs }: TimedConnection,
+    keys: readonly string[],
+    scriptArguments: readonly ScriptArgument[],
+  ): Promise<Reply> {
+    const endsMs = performance.now() + (commandTimeoutMs ?? Number.POSITIVE_INFINITY);
+    const clock = clockOf(client, keys[0] ?? '');
+    do {
+      const reply = await this.#script.run(client, keys, [...scriptArguments, deadlineOf(clock, endsMs)]);
+      clock.set(reply[0]);
+      if (isWhole(reply)) return reply.slice(1) as unknown as Reply;
+      // The clock was not known, or it has changed: try again with the time of the reply.
+    } while (performance.now() < endsMs);
+    throw new StoreUnavailableError('Redis: a call arrived after its time limit');
+  }
+}
+
 function readLua(name: string): string {
   return readFileSync(new URL(`../scripts/${name}.lua`, import.meta.url), 'utf8');
 }
@@ -124,4 +169,19 @@ class ScriptCommand extends Command {
 /** True if the server lost the script but not the connection, as after `SCRIPT FLUSH`. */
 function isNoScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT');
+}
+
+function isWhole<Reply extends readonly unknown[]>(
+  reply: readonly [nowMs: number, ...reply: Reply] | readonly [nowMs: number],
+): reply is readonly [nowMs: number, ...reply: Reply] {
+  return reply.length > 1;
+}
+
+/**
+ * In whole milliseconds on Redis' clock. Empty without a time limit. While the clock is not known, each call is late, and its reply
+ * has the time.
+ */
+function deadlineOf(clock: ServerClock, endsMs: number): string {
+  if (endsMs === Number.POSITIVE_INFINITY) return '';
+  return clock.isKnown ? String(Math.floor(clock.at(endsMs))) : '0';
 }

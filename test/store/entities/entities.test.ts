@@ -13,7 +13,7 @@ import {
 import { keys } from '../../../src/store/keys.ts';
 import { IntakeReader } from '../../../src/store/partitions/intake.ts';
 import { packForLua } from '../../../src/store/redis/lua-list.ts';
-import { Script } from '../../../src/store/redis/script.ts';
+import { TimelyScript } from '../../../src/store/redis/script.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { openStreamSource } from '../../../src/store/streams/shared-streams.ts';
 import { TestRedis } from '../../support/redis.ts';
@@ -375,8 +375,8 @@ test('entities: a delete reports which entities existed, and announces only thos
 });
 
 /** Runs scripts twice, as the client library does when it resends them after a reconnect. */
-const acceptAgain = new Script<[number[], Buffer]>('entities/accept', 1, ['entity-heads']);
-const removeAgain = new Script<[number, number[]]>('entities/remove', 4);
+const acceptAgain = new TimelyScript<[number[], Buffer]>('entities/accept', 1, ['entity-heads']);
+const removeAgain = new TimelyScript<[number, number[]]>('entities/remove', 4);
 
 function acceptCall(store: Store, token: string, entities: readonly SourceEntity[]) {
   const tag = store.partitions.tag(0);
@@ -398,7 +398,7 @@ function acceptCall(store: Store, token: string, entities: readonly SourceEntity
     records,
     [],
   ];
-  return acceptAgain.run(store.client, [keys.clock(tag)], [packForLua([group])]);
+  return acceptAgain.run(store, [keys.clock(tag)], [packForLua([group]), token, 1]);
 }
 
 test('entities: an accept call that is sent twice returns the same and does nothing the second time', async () => {
@@ -415,6 +415,31 @@ test('entities: an accept call that is sent twice returns the same and does noth
   assert.deepEqual(second, first);
   assert.deepEqual(await ends(store), endsBefore);
   assert.deepEqual(await read(store, '1'), before);
+});
+
+test('entities: an accept call that is sent again after a newer save or delete changes nothing', async () => {
+  const store = await redis.openEmptyStore(1);
+  const sent = ['1', '2', '3'].map((originId) => entity(originId, { a: 1 }));
+  const [, first] = await acceptCall(store, '12345678', sent);
+  await accept(store, [entity('1', { a: 2 })]);
+  await removeEntities(store, { tenant, sourceId, originIds: ['2'] });
+  const endsBefore = await ends(store);
+  const [, second] = await acceptCall(store, '12345678', sent);
+  assert.deepEqual(second, first);
+  assert.deepEqual(await ends(store), endsBefore);
+  assert.deepEqual((await read(store, '1'))?.properties, { a: 2 });
+  assert.equal(await read(store, '2'), null);
+});
+
+test('entities: senders that have called nothing for a day are forgotten', async () => {
+  const store = await redis.openEmptyStore(1);
+  const clock = keys.clock(store.partitions.tag(0));
+  const callAt = (hoursAgo: number) =>
+    `${'9'.padStart(16, '0')}${String(Date.now() - hoursAgo * 3_600_000).padStart(16, '0')}`;
+  await store.client.hset(clock, { 'sender:old': callAt(25), 'sender:new': callAt(23) });
+  await accept(store, [entity('1', {})]);
+  const fields = await store.client.hkeys(clock);
+  assert.deepEqual([fields.includes('sender:old'), fields.includes('sender:new')], [false, true]);
 });
 
 test('entities: a resent call also refuses the state that it refused before, though another state was accepted', async () => {
@@ -499,7 +524,7 @@ test('entities: a remove call that is sent twice returns the same and spares ent
   const tag = store.partitions.tag(0);
   const call = () =>
     removeAgain.run(
-      store.client,
+      store,
       [keys.clock(tag), keys.stream(tag), keys.entities(tag, tenant, sourceId), keys.removal(tag, 'token')],
       [tenant, sourceId, '1', '2'],
     );

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { SourceEntity } from '../../../src/contract/entity.ts';
+import { acceptEntities } from '../../../src/store/entities/accept.ts';
+import { readEntities, removeEntities } from '../../../src/store/entities/entities.ts';
+import { encodeEntity } from '../../../src/store/entities/entity-record.ts';
+import { StoreUnavailableError } from '../../../src/store/redis/redis-errors.ts';
+import { openStore, type Store } from '../../../src/store/store.ts';
+import { TestRedis } from '../../support/redis.ts';
+import { SlowRedis } from '../../support/slow-redis.ts';
+
+const redis = await TestRedis.start();
+const source = { tenant: 'acme', sourceId: 'source-1' };
+
+async function save(store: Store, title: string): Promise<void> {
+  const fields = { originId: '1', type: 'page', url: null, originParentId: null, redirects: [] };
+  const entity: SourceEntity = { ...fields, properties: { title } };
+  await acceptEntities(store, { ...source, force: false, entities: [encodeEntity(entity)] });
+}
+
+function remove(store: Store): Promise<unknown> {
+  return removeEntities(store, { ...source, originIds: ['1'] });
+}
+
+async function titleIn(store: Store): Promise<unknown> {
+  const [stored] = await readEntities(store, source.tenant, [{ sourceId: source.sourceId, originId: '1' }]);
+  return stored?.properties.title;
+}
+
+/** The stores of two fronts: one on a connection that can be stalled, and one on a connection of its own. */
+async function stores(context: TestContext, commandTimeoutMs: number) {
+  const other = await redis.openEmptyStore(1, { commandTimeoutMs });
+  const wire = await SlowRedis.start(() => redis.port);
+  const address = { kind: 'single', url: `${wire.url}/0` } as const;
+  const stalled = await openStore({ address, partitionCount: 1, commandTimeoutMs });
+  context.after(async () => {
+    await stalled.close();
+    await wire.stop();
+  });
+  await save(stalled, 'first');
+  return { wire, stalled, other };
+}
+
+for (const [name, act] of [
+  ['save', (store: Store) => save(store, 'late')],
+  ['delete', remove],
+] as const) {
+  test(`timely script: a ${name} that reaches Redis after its time limit changes nothing`, async (context) => {
+    const { wire, stalled, other } = await stores(context, 300);
+    wire.stall();
+    await assert.rejects(act(stalled), StoreUnavailableError);
+    await save(other, 'newer');
+    wire.resume();
+    // On the same connection, so it arrives after the late call.
+    assert.equal(await titleIn(stalled), 'newer');
+  });
+}
+
+test('timely script: a save that is delayed for less than its time limit is stored', async (context) => {
+  const { wire, stalled, other } = await stores(context, 30_000);
+  wire.stall();
+  const saved = save(stalled, 'delayed');
+  await save(other, 'newer');
+  wire.resume();
+  await saved;
+  assert.equal(await titleIn(stalled), 'delayed');
+});
+
+test('timely script: a call is made again if the clock of Redis is ahead of what the process knows', async (context) => {
+  const { stalled } = await stores(context, 5_000);
+  // The process was suspended, and its own clock with it.
+  const former = performance.now.bind(performance);
+  context.mock.method(performance, 'now', () => former() - 60_000);
+  await save(stalled, 'second');
+  assert.equal(await titleIn(stalled), 'second');
+});
