@@ -3,8 +3,8 @@ import { parseDate } from './date-text.ts';
 import type { ValueKind } from './field-type.ts';
 
 /**
- * A number without loss: the nearest double, and the difference to the exact value. Only 64-bit longs and numbers in queries can have a residual.
- * Rounding is monotonic, so points compare by `approx`, then by `residual`.
+ * A number without loss: the nearest double, and the difference to the exact value. Only 64-bit longs and numbers in queries
+ * can have a residual. Rounding is monotonic, so points compare by `approx`, then by `residual`.
  */
 export interface NumberPoint {
   readonly approx: number;

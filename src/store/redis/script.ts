@@ -92,10 +92,10 @@ interface TimedConnection {
  * their connection, for example because a proxy or a broken network held them. The client has got a 503 by then, and may have
  * saved something newer.
  *
- * Replies begin with the time on Redis' clock. In the reply to a late call, nothing follows.
+ * It returns the time on Redis' clock, and its reply unless the call is late.
  */
-export class TimelyScript<Reply extends readonly unknown[]> {
-  readonly #script: Script<readonly [nowMs: number, ...reply: Reply] | readonly [nowMs: number]>;
+export class TimelyScript<Reply> {
+  readonly #script: Script<readonly [nowMs: number, reply?: Reply]>;
 
   /** See `Script`. */
   constructor(name: string, keyCount: number, parts: readonly string[] = []) {
@@ -104,7 +104,6 @@ export class TimelyScript<Reply extends readonly unknown[]> {
 
   /**
    * Redis runs the script within `commandTimeoutMs` of the store, or never.
-   * @returns the reply without its time
    * @throws StoreFullError, StoreUnavailableError
    */
   async run(
@@ -115,9 +114,10 @@ export class TimelyScript<Reply extends readonly unknown[]> {
     const endsMs = performance.now() + (commandTimeoutMs ?? Number.POSITIVE_INFINITY);
     const clock = clockOf(client, keys[0] ?? '');
     do {
-      const reply = await this.#script.run(client, keys, [...scriptArguments, deadlineOf(clock, endsMs)]);
-      clock.set(reply[0]);
-      if (isWhole(reply)) return reply.slice(1) as unknown as Reply;
+      const words = [...scriptArguments, deadlineOf(clock, endsMs)];
+      const [nowMs, reply] = await this.#script.run(client, keys, words);
+      clock.set(nowMs);
+      if (reply !== undefined) return reply;
       // The clock was not known, or it has changed: try again with the time of the reply.
     } while (performance.now() < endsMs);
     throw new StoreUnavailableError('Redis: a call arrived after its time limit');
@@ -169,12 +169,6 @@ class ScriptCommand extends Command {
 /** True if the server lost the script but not the connection, as after `SCRIPT FLUSH`. */
 function isNoScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT');
-}
-
-function isWhole<Reply extends readonly unknown[]>(
-  reply: readonly [nowMs: number, ...reply: Reply] | readonly [nowMs: number],
-): reply is readonly [nowMs: number, ...reply: Reply] {
-  return reply.length > 1;
 }
 
 /**

@@ -61,16 +61,6 @@ describe('store failure: a command that cannot open the store says why and what 
     assert.match(await failureOf(sentinel), reason);
   });
 
-  test('no host name of a cluster or of sentinels resolves', async () => {
-    for (const env of [
-      { REDIS_CLUSTER: 'a.invalid:7000,b.invalid:7000' },
-      { REDIS_SENTINEL: 'a.invalid:26379', REDIS_SENTINEL_NAME: 'main' },
-    ]) {
-      const failure = await failureOf({ REDIS_URL: '', ...env });
-      assert.match(failure, /cannot be reached \(getaddrinfo \w+ a\.invalid\)\. Correct the host name/);
-    }
-  });
-
   test('the number of the database is too high', async () => {
     assert.match(
       await failureOf({ REDIS_URL: `${redis.url}/99` }),

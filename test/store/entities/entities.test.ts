@@ -536,6 +536,21 @@ test('entities: a remove call that is sent twice returns the same and spares ent
   assert.ok((await store.client.ttl(keys.removal(tag, 'token'))) > 0, 'its record expires');
 });
 
+test('entities: a remove call that found nothing spares entities stored before its second copy', async () => {
+  const store = await redis.openEmptyStore(1);
+  const tag = store.partitions.tag(0);
+  const call = () =>
+    removeAgain.run(
+      store,
+      [keys.clock(tag), keys.stream(tag), keys.entities(tag, tenant, sourceId), keys.removal(tag, 'token')],
+      [tenant, sourceId, '1'],
+    );
+  assert.deepEqual(await call(), [0, [0]]);
+  await accept(store, [entity('1', { a: 1 })]);
+  assert.deepEqual(await call(), [0, [0]]);
+  assert.deepEqual((await read(store, '1'))?.properties, { a: 1 });
+});
+
 test('entities: a scan returns all originIds of a partition', async () => {
   const store = await redis.openEmptyStore(2);
   const originIds = Array.from({ length: 600 }, (_, index) => `e${index}`);

@@ -12,8 +12,8 @@
 --       A call with several groups is only for a single Redis, because their keys may be in different slots.
 --       Requests of one call must not share an entity.
 --       2 id of the sender   3 number of the call; a sender makes one call after the other, with increasing numbers
--- Returns  {time in ms, last sequence of each group's stream, a string with a digit per entity: 0 unchanged, 1 changed, 2 type
---          conflict}
+-- Returns  {time in ms, {last sequence of each group's stream, a string with a digit per entity: 0 unchanged, 1 changed, 2 type
+--          conflict}}
 
 -- Lua's stack limits the arguments of a call.
 local chunk = 1000
@@ -99,4 +99,4 @@ if not isRepeated then
   if not lastCall then forgetOldSenders() end
   redis.call('HSET', KEYS[1], senderField, string.format('%016.0f', tonumber(ARGV[3])) .. string.format('%016.0f', nowMs))
 end
-return { nowMs, sequences, table.concat(codes) }
+return { nowMs, { sequences, table.concat(codes) } }

@@ -1,4 +1,4 @@
--- Ends a call that arrives after its deadline (`store/redis/script.ts`). Replies of the script begin with `nowMs`.
+-- Ends a call that arrives after its deadline (`store/redis/script.ts`). The script returns {nowMs, reply}.
 --
 -- ARGV  last, removed here: deadline in milliseconds of Redis' clock, or '' for none
 -- Returns  {nowMs} for a late call
