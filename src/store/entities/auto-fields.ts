@@ -15,10 +15,11 @@ import { scanKeyNames } from '../derived/keyspace.ts';
 import { keys } from '../keys.ts';
 import { answerOf, storeError } from '../redis/redis-errors.ts';
 import { surviving } from '../redis/replication.ts';
-import { Script } from '../redis/script.ts';
+import { Script, TimelyScript } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 
 const decide = new Script<number>('entities/decide', 2);
+const forget = new TimelyScript<number>('entities/forget-fields', 2);
 const decideOutcome = { typeRefused: 0, someRefused: 2 } as const;
 
 /** Marks that the type exists, even without fields. Its value counts retyped fields; no field has this name. */
@@ -155,22 +156,23 @@ export class AutoFields {
 
   /**
    * Deletes the types of a source that is no longer configured, if they are in the partition with the tag.
+   * @param timeLimit called before each write; see `TimelyScript`
    * @returns number of entity types and fields
    * @throws StoreUnavailableError
    */
-  async forgetDecided(tag: string, tenant: string, sourceId: string): Promise<number> {
+  async forgetDecided(
+    tag: string,
+    tenant: string,
+    sourceId: string,
+    timeLimit: () => Promise<number>,
+  ): Promise<number> {
     if (tag !== this.#tag(tenant, sourceId)) return 0;
+    const counter = keys.autoIndexed(tag, tenant, sourceId);
     let forgotten = 0;
-    try {
-      for await (const names of scanKeyNames(this.store, keys.autoFields(tag, tenant, sourceId, '*'))) {
-        for (const name of names) {
-          forgotten += await this.store.client.hlen(name);
-          await this.store.client.del(name);
-        }
+    for await (const names of scanKeyNames(this.store, keys.autoFields(tag, tenant, sourceId, '*'))) {
+      for (const name of names) {
+        forgotten += await forget.run(this.store, [name, counter], [], await timeLimit());
       }
-      await this.store.client.del(keys.autoIndexed(tag, tenant, sourceId));
-    } catch (error) {
-      throw storeError(error);
     }
     return forgotten;
   }
