@@ -5,8 +5,7 @@
  * the former one may still be on its way, held by the network, a proxy or the operating system, and Redis would run it whenever
  * it arrives: commands that were repeated and perhaps followed by newer ones. After `CLIENT KILL` it reads no more of it.
  */
-import type { Redis } from 'ioredis';
-import { sendRaw } from './send.ts';
+import { Command, type Redis } from 'ioredis';
 
 /** A connection as its server knows it. The address distinguishes it from connections with the same id on other servers. */
 interface ServerConnection {
@@ -24,7 +23,7 @@ export function endFormerConnections(redis: Redis, open: OpenConnections = new S
   // The client library sends these commands immediately, and others only after their replies.
   redis.on('connect', () => {
     for (const former of open) end(redis, former, open);
-    sendRaw(redis, 'CLIENT', ['INFO']).then(
+    send(redis, ['INFO']).then(
       (info) => {
         const connection = parsed(String(info));
         if (connection !== null) open.add(connection);
@@ -37,11 +36,16 @@ export function endFormerConnections(redis: Redis, open: OpenConnections = new S
 const refused = /^(NOPERM|ERR)\b/;
 
 function end(redis: Redis, former: ServerConnection, open: OpenConnections): void {
-  sendRaw(redis, 'CLIENT', ['KILL', 'ID', former.id, 'ADDR', former.address]).then(
+  send(redis, ['KILL', 'ID', former.id, 'ADDR', former.address]).then(
     () => open.delete(former),
     // A user without this permission never gets it. After other errors, the next connection tries again.
     (error: Error) => refused.test(error.message) && open.delete(former),
   );
+}
+
+/** The methods of the library have no types for several filters. */
+function send(redis: Redis, words: string[]): Promise<unknown> {
+  return redis.sendCommand(new Command('client', words, { replyEncoding: 'utf8' })) as Promise<unknown>;
 }
 
 /** @param info a line of `CLIENT LIST` */
