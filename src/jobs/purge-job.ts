@@ -97,13 +97,18 @@ export interface PurgeContext extends JobContext {
 /** Less than another process waits before it takes over a job (`store/configuration/job-runner.ts`). */
 const deletionMs = 2_000;
 
-/** Runs a job, or continues an interrupted one. @throws AbortError, PurgeEndedError, StoreUnavailableError */
+/** Runs a job, or continues an interrupted one. @throws AbortError, StoreUnavailableError */
 export async function runPurge(context: PurgeContext, run: JobRun<PurgeTask, PurgeProgress>): Promise<void> {
   const purge = await readPurge(context.store);
   // The purge has already ended.
   if (purge?.token !== run.task.token) return;
   const job = new PartitionJob(context, run, beginning);
-  await new PurgeRun(context, job, purge).run(run.progress === null);
+  try {
+    await new PurgeRun(context, job, purge).run(run.progress === null);
+  } catch (error) {
+    // Another process has taken over the job.
+    if (!(error instanceof PurgeEndedError)) throw error;
+  }
 }
 
 class PurgeRun {
