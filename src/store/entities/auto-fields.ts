@@ -15,10 +15,10 @@ import { scanKeyNames } from '../derived/keyspace.ts';
 import { keys } from '../keys.ts';
 import { answerOf, storeError } from '../redis/redis-errors.ts';
 import { surviving } from '../redis/replication.ts';
-import { Script, TimelyScript } from '../redis/script.ts';
+import { TimelyScript } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 
-const decide = new Script<number>('entities/decide', 2);
+const decide = new TimelyScript<number>('entities/decide', 2);
 const forget = new TimelyScript<number>('entities/forget-fields', 2);
 const decideOutcome = { typeRefused: 0, someRefused: 2 } as const;
 
@@ -200,7 +200,7 @@ export class AutoFields {
     for (let at = 0; at === 0 || at < fields.length; at += fieldsPerCall) {
       const portion = fields.slice(at, at + fieldsPerCall);
       const scriptArguments = [autoFieldsMax, autoIndexedNamesMax, marker, ...portion.flat()];
-      const outcome = await decide.run(this.store.client, scriptKeys, scriptArguments);
+      const outcome = await decide.run(this.store, scriptKeys, scriptArguments);
       worst = Math.max(worst, outcome);
       if (outcome !== 1) break;
     }

@@ -4,7 +4,9 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
+import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import { acceptEntities } from '../../../src/store/entities/accept.ts';
+import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { readEntities, removeEntities } from '../../../src/store/entities/entities.ts';
 import { encodeEntity } from '../../../src/store/entities/entity-record.ts';
 import { StoreUnavailableError } from '../../../src/store/redis/redis-errors.ts';
@@ -24,6 +26,11 @@ async function save(store: Store, title: string): Promise<void> {
 
 function remove(store: Store): Promise<unknown> {
   return removeEntities(store, { ...source, originIds: ['1'] });
+}
+
+/** Decides the type of a field, as a save does. */
+async function decide(store: Store, type: FieldType): Promise<unknown> {
+  return await new AutoFields(store).decide(source.tenant, source.sourceId, 'page', new Map([['day', type]]));
 }
 
 async function titleIn(store: Store): Promise<unknown> {
@@ -67,6 +74,17 @@ for (const [name, act] of [
     assert.equal(await titleIn(stalled), 'newer');
   });
 }
+
+test('timely script: a field type that reaches Redis after its time limit is not decided', async (context) => {
+  const { wire, stalled, other } = await stores(context, 300);
+  await decide(other, 'date');
+  wire.stall();
+  await assert.rejects(decide(stalled, 'keywordText'), StoreUnavailableError);
+  wire.resume();
+  await stalled.client.ping();
+  const fields = await new AutoFields(other).read(source.tenant, source.sourceId, 'page');
+  assert.equal(fields?.get('day'), 'date');
+});
 
 test('timely script: a save that is delayed for less than its time limit is stored', async (context) => {
   const { wire, stalled, other } = await stores(context, 30_000);
