@@ -19,7 +19,7 @@ import { TimelyScript } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 
 const decide = new TimelyScript<number>('entities/decide', 2);
-const forget = new TimelyScript<number>('entities/forget-fields', 2);
+const forget = new TimelyScript<number>('entities/forget-fields', null);
 const decideOutcome = { typeRefused: 0, someRefused: 2 } as const;
 
 /** Marks that the type exists, even without fields. Its value counts retyped fields; no field has this name. */
@@ -156,7 +156,7 @@ export class AutoFields {
 
   /**
    * Deletes the types of a source that is no longer configured, if they are in the partition with the tag.
-   * @param timeLimit called before each write; see `TimelyScript`
+   * @param timeLimit called before the deletion; see `TimelyScript`
    * @returns number of entity types and fields
    * @throws StoreUnavailableError
    */
@@ -167,14 +167,13 @@ export class AutoFields {
     timeLimit: () => Promise<number>,
   ): Promise<number> {
     if (tag !== this.#tag(tenant, sourceId)) return 0;
-    const counter = keys.autoIndexed(tag, tenant, sourceId);
-    let forgotten = 0;
+    // The same key can appear twice in a scan. There are at most `autoIndexedNamesMax`.
+    const found = new Set<string>();
     for await (const names of scanKeyNames(this.store, keys.autoFields(tag, tenant, sourceId, '*'))) {
-      for (const name of names) {
-        forgotten += await forget.run(this.store, [name, counter], [], await timeLimit());
-      }
+      for (const name of names) found.add(name);
     }
-    return forgotten;
+    const scriptKeys = [keys.autoIndexed(tag, tenant, sourceId), ...found];
+    return await forget.run(this.store, scriptKeys, [], await timeLimit());
   }
 
   /** True if a source has decided types. @throws StoreUnavailableError */

@@ -103,7 +103,7 @@ export class TimelyScript<Reply> {
   readonly #script: Script<readonly [nowMs: number, reply?: Reply]>;
 
   /** See `Script`. */
-  constructor(name: string, keyCount: number, parts: readonly string[] = []) {
+  constructor(name: string, keyCount: number | null, parts: readonly string[] = []) {
     this.#script = new Script(name, keyCount, ['deadline', ...parts]);
   }
 

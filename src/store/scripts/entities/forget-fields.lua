@@ -1,10 +1,12 @@
 #!lua flags=allow-oom
--- Deletes the decided fields of an auto-indexed entity type. After `parts/deadline.lua`.
+-- Deletes the decided fields of all auto-indexed entity types of a source. After `parts/deadline.lua`.
 --
--- KEYS  1 fields of the type   2 number of types and fields of the source
--- Returns  {time in ms, number of fields and their type}
-local count = redis.call('HLEN', KEYS[1])
-local left = tonumber(redis.call('GET', KEYS[2]) or 0) - count
-redis.call('UNLINK', KEYS[1])
-if left > 0 then redis.call('SET', KEYS[2], left) else redis.call('DEL', KEYS[2]) end
+-- KEYS  1 number of types and fields of the source   then the fields of each type
+-- Returns  {time in ms, number of types and fields}
+local count = 0
+for at = 2, #KEYS do
+  count = count + redis.call('HLEN', KEYS[at])
+  redis.call('UNLINK', KEYS[at])
+end
+redis.call('DEL', KEYS[1])
 return { nowMs, count }
