@@ -31,9 +31,10 @@ export function listRoutesV2(services: Services): Handler {
     const { store } = services;
     const token = requestedToken(call);
     const format = requestedText(call, 'format') ?? 'json';
+    const base = requestedText(call, 'base');
     if (format !== 'json' && format !== 'sitemap') throw new ProblemError(problems.routesFormatInvalid);
     if (format === 'sitemap') {
-      const site = siteOf(requestedText(call, 'base'), call.client.domains, call.header('host'));
+      const site = siteOf(base, call.client.domains, call.header('host'));
       await waitForRequestedVersion(services, call, scope.tenant);
       return await new Sitemap(store, scope, site).answer(token);
     }
