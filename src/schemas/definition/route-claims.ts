@@ -1,6 +1,7 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Json } from '../../contract/json.ts';
 import { handleCodePointsMax, handlesPerViewMax, urlCodePointsMax } from '../../contract/limits.ts';
+import { pageUrlPattern } from '../../contract/shapes-ingest.ts';
 import { hasMoreCodePoints } from '../../lib/code-points.ts';
 import { chain, forEach, type Resumable, repeat, workBudget } from '../../lib/cooperative-yield.ts';
 import { compileField } from '../language/expression.ts';
@@ -26,8 +27,7 @@ function compileHandles(at: Cursor, scope: Scope): Evaluate[] {
 /** Approximate cost of adding a handle, in units of the work budget. */
 const unitsPerHandle = 50;
 
-/** Without fragments, which are never sent to a server, and without two leading slashes, which browsers treat as a host. */
-const routable = /^(?:\/(?!\/)|https?:\/\/[^/?#\s])[^#]*$/i;
+const routable = new RegExp(pageUrlPattern);
 
 /** Returns the URL if it can be requested, otherwise null. */
 export function usableUrl(url: string | null): string | null {
