@@ -20,10 +20,10 @@ export const originIdShape = {
 const authority = '(?:[^/?#]*@)?(?:\\[[0-9a-fA-F:.]+\\]|[^/?#@:*%\\s\\\\[\\]]+)(?::[0-9]{0,5})?';
 
 /**
- * A URL of a page. Without a fragment, which is never sent to a server, and without two leading slashes, which browsers treat as
- * a host.
+ * A URL of a page. Without a fragment, which is never sent to a server, and with a path that does not begin with two slashes,
+ * which browsers would treat as the beginning of a host.
  */
-export const pageUrlPattern = `^(?:/(?!/)|[hH][tT][tT][pP][sS]?://${authority}(?=[/?]|$))[^#]*$`;
+export const pageUrlPattern = `^(?:/(?!/)|[hH][tT][tT][pP][sS]?://${authority}(?:/(?!/)|\\?|$))[^#]*$`;
 
 const entityUrl = {
   type: 'string',

@@ -78,6 +78,7 @@ test('ingest: every invalid field of an entity is reported', async () => {
     ['url', 'ftp://x/y'],
     ['url', 'https://'],
     ['url', 'https:///a'],
+    ['url', 'https://x//a'],
     ['url', 'https://user@/a'],
     ['url', 'https://:80/a'],
     ['url', 'https://a:b/c'],

@@ -39,6 +39,7 @@ test('route claims: a URL that is absolute or starts with `/` is claimed unchang
     'https:/x',
     'http://',
     'http:///x',
+    'http://x//y',
     'http://a b/x',
     'http://a:b/x',
     null,
