@@ -63,7 +63,7 @@ test('jobs queue: BullMQ is asked to keep at most 1,000 failed jobs, for at most
 
 test('jobs queue: with a command timeout, every poll ends within it while Redis hangs', async (context) => {
   await redis.flush();
-  const wire = await FaultyRedis.start(redis.port);
+  const wire = await FaultyRedis.start(() => redis.port);
   context.after(() => wire.stop());
   const impatient = await openStore({
     address: { kind: 'single', url: wire.url },

@@ -35,7 +35,7 @@ const errors = [
 ];
 
 const redis = await TestRedis.start({ durable: true, loadDelayUs: 60 });
-const wire = await FaultyRedis.start(redis.port);
+const wire = await FaultyRedis.start(() => redis.port);
 after(() => wire.stop());
 const random = Random.forTest('replies');
 
