@@ -1,11 +1,13 @@
 import { useEffect } from 'preact/hooks';
-import type { Configuration } from '../api/answers.ts';
+import type { Configuration, Tenant } from '../api/answers.ts';
 import { useGet } from '../api/use-get.ts';
 import { go, pageHref, schemaHref, usePlace } from '../parts/addresses.ts';
+import { numberText, Time } from '../parts/format.tsx';
 import { Empty, ErrorBox, Loading } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
-import { schemaDocument, schemaDocuments } from './documents.ts';
-import { SchemaList } from './schema-list.tsx';
+import { Table } from '../parts/table.tsx';
+import { useTenant } from '../parts/tenant-context.ts';
+import { type SchemaDocument, schemaDocument, schemaDocuments } from './documents.ts';
 import { Source } from './source-text.tsx';
 import { Workbench } from './workbench.tsx';
 
@@ -51,4 +53,77 @@ export function SchemasPage({ document }: { readonly document: string }) {
     );
   }
   return <Workbench key={document} schema={schema} text={text} configuration={data} reload={reload} />;
+}
+
+function SchemaList({ configuration }: { readonly configuration: Configuration }) {
+  const { tenant } = useTenant();
+  const { documents, appliedAt } = configuration;
+  const schemas = schemaDocuments(documents);
+  const others = Object.keys(documents).filter((path) => !schemas.some((one) => one.path === path));
+  return (
+    <>
+      <PageHead
+        title="Schemas"
+        about={
+          <>
+            The schema files of this tenant
+            {appliedAt !== null && (
+              <>
+                , applied <Time at={appliedAt} />
+              </>
+            )}
+            . Open one to see its source and to try a change on an entity.
+          </>
+        }
+      />
+      {schemas.length === 0 ? (
+        <Empty>
+          No schemas. Add one to the tenant's <code>schemas</code> folder and apply it.
+        </Empty>
+      ) : (
+        <Table
+          label="Schemas"
+          heads={[
+            { name: 'Schema' },
+            { name: 'Kind' },
+            { name: 'Language' },
+            { name: 'Triggers' },
+            { name: 'Built', isNumber: true },
+          ]}
+          rows={schemas.map((schema) => [
+            <a key="alias" href={schemaHref(schema.path)}>
+              {schema.alias}
+            </a>,
+            schema.kind,
+            schema.language,
+            triggersText(tenant, schema),
+            madeText(tenant, schema),
+          ])}
+        />
+      )}
+      <ul class="links">
+        {others.map((path) => (
+          <li key={path}>
+            <a href={schemaHref(path)}>{path}</a>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function triggersText(tenant: Tenant, { alias, kind }: SchemaDocument): string {
+  const schema = tenant.schemas.find((one) => one.alias === alias && one.kind === kind);
+  return Object.entries(schema?.triggers ?? {})
+    .map(([group, types]) => `${group}: ${types.join(', ')}`)
+    .join('; ');
+}
+
+function madeText(tenant: Tenant, { alias, kind }: SchemaDocument): string {
+  if (kind === 'partial') return '';
+  const made =
+    kind === 'full'
+      ? tenant.schemas.find((one) => one.alias === alias && one.kind === 'full')?.views
+      : tenant.indexes.find((one) => one.alias === alias)?.items;
+  return numberText(made ?? 0);
 }

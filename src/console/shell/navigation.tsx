@@ -1,9 +1,8 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { pageHref } from '../parts/addresses.ts';
-import { FindAnywhere } from '../parts/find-anywhere.tsx';
+import { pageHref, visit } from '../parts/addresses.ts';
+import { FindAnywhere, focusSearch } from '../parts/find-anywhere.tsx';
 import { useTenant } from '../parts/tenant-context.ts';
 import { pages } from './pages.tsx';
-import { Shortcuts } from './shortcuts.tsx';
 
 /** @param current first segment of the address after `/console/` */
 export function Navigation({ current, leave }: { readonly current: string; readonly leave: () => void }) {
@@ -49,4 +48,74 @@ export function Navigation({ current, leave }: { readonly current: string; reado
       </div>
     </header>
   );
+}
+
+const chordMs = 1500;
+
+function Shortcuts() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  // A layout effect, so that shortcuts work as soon as the page is visible.
+  useLayoutEffect(() => {
+    let startedMs = 0;
+    const press = (event: KeyboardEvent) => {
+      if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return;
+      const isChord = event.timeStamp - startedMs < chordMs;
+      startedMs = event.key === 'g' ? event.timeStamp : 0;
+      if (event.key === '?') dialog.current?.showModal();
+      else if (event.key === '/') focusSearch(event);
+      else if (isChord) goTo(event.key);
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, []);
+  return (
+    <>
+      <button type="button" class="plain" onClick={() => dialog.current?.showModal()}>
+        <kbd>?</kbd> Shortcuts
+      </button>
+      <dialog ref={dialog} class="panel" aria-labelledby="shortcuts-head">
+        <h2 id="shortcuts-head">Shortcuts</h2>
+        <dl class="shortcuts">
+          {pages.map(({ name, letter }) => (
+            <div key={letter}>
+              <dt>
+                <kbd>g</kbd> <kbd>{letter}</kbd>
+              </dt>
+              <dd>{name}</dd>
+            </div>
+          ))}
+          <div>
+            <dt>
+              <kbd>/</kbd>
+            </dt>
+            <dd>Search by URL, id or words</dd>
+          </div>
+          <div>
+            <dt>
+              <kbd>?</kbd>
+            </dt>
+            <dd>This list</dd>
+          </div>
+          <div>
+            <dt>
+              <kbd>Esc</kbd>
+            </dt>
+            <dd>Close</dd>
+          </div>
+        </dl>
+        <form method="dialog">
+          <button type="submit">Close</button>
+        </form>
+      </dialog>
+    </>
+  );
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('input, textarea, select, dialog[open]') !== null;
+}
+
+function goTo(letter: string): void {
+  const page = pages.find((one) => one.letter === letter);
+  if (page !== undefined) visit(pageHref(page.path));
 }
