@@ -1,13 +1,17 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
+import type { EntityRef } from '../../contract/ids.ts';
+import type { Json } from '../../contract/json.ts';
+import { actionsPerBuildMax } from '../../contract/limits.ts';
 import { chain } from '../../lib/cooperative-yield.ts';
 import { quote } from '../../lib/message-text.ts';
+import type { Build } from '../build/build.ts';
 import { BodyWriter } from '../build/view-body.ts';
 import { Needs, ownPlace } from '../language/definition.ts';
-import { rootFrame, type Scope } from '../language/scope.ts';
+import { compileField } from '../language/expression.ts';
+import { type Evaluate, type EvaluateText, type Frame, rootFrame, type Scope } from '../language/scope.ts';
 import { compileSchemaProperties } from '../property/property.ts';
-import type { FullSchema } from '../schema.ts';
-import { fullSchemaShape, partialSchemaShape } from '../shapes.ts';
-import { compileActions } from './actions.ts';
+import type { FullSchema, ResolvedAction } from '../schema.ts';
+import { actionShape, fullSchemaShape, partialSchemaShape } from '../shapes.ts';
 import { type PartialDraft, reached, type Surroundings, withoutSchemaName } from './definition-digest.ts';
 import { compileDestinations } from './destinations.ts';
 import { compileRoute } from './route-claims.ts';
@@ -61,4 +65,55 @@ function checkAlias(at: Cursor, alias: string): void {
     `the file name gives the partial the alias ${quote(alias)}, but "alias" is ${quote(written)}`,
     'The file name is used: rename the file, or remove this line.',
   );
+}
+
+type Resolve = (frame: Frame) => ResolvedAction[];
+
+/**
+ * `actions: [{type: "process", alias?, originId?, source?}]` (docs/reference/mapping-language.md "Actions"): views to
+ * process again.
+ */
+export function compileActions(at: Cursor, scope: Scope): Resolve {
+  if (at.isAbsent) return () => [];
+  const items = at.items('a list of actions', 'Write [{"type": "process", …}].');
+  const actions = items.map((item) => compileAction(item, scope));
+  return (frame) => actions.flatMap((resolve) => resolve(frame)).slice(0, actionsPerBuildMax);
+}
+
+function compileAction(at: Cursor, scope: Scope): Resolve {
+  if (at.object(actionShape) === null) return () => [];
+  if (at.member('type').json !== 'process') at.member('type').expected('`process`', 'It is the only action.');
+  const alias = optionalString(at.member('alias'), scope);
+  const source = optionalString(at.member('source'), scope);
+  const originId = at.member('originId');
+  const originIds: Evaluate = originId.isAbsent ? ownOriginId : compileField(originId, scope).value;
+  return (frame) => {
+    const sourceId = sourceOf(frame.build, source, frame);
+    const entities = entitiesOf(originIds(frame), sourceId, frame.build);
+    return entities.map((entity) => ({ ...entity, alias: alias?.(frame) || null }));
+  };
+}
+
+const ownOriginId: Evaluate = ({ build }) => build.input.entity.originId;
+
+function optionalString(at: Cursor, scope: Scope): EvaluateText | null {
+  return at.isAbsent ? null : compileField(at, scope).text;
+}
+
+/** The source of the entities; null if the named group has none in this environment. */
+function sourceOf({ input }: Build, source: EvaluateText | null, frame: Frame): string | null {
+  if (source === null) return input.entity.sourceId;
+  return input.resolveSource(source(frame) ?? '');
+}
+
+/** An array means several entities; null and empty values are skipped. */
+function entitiesOf(value: Json, sourceId: string | null, build: Build): EntityRef[] {
+  if (sourceId === null) return [];
+  const entities: EntityRef[] = [];
+  for (const item of Array.isArray(value) ? value : [value]) {
+    const originId = build.text(item);
+    if (originId) entities.push({ sourceId, originId });
+    if (entities.length === actionsPerBuildMax) break;
+  }
+  return entities;
 }
