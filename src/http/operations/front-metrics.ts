@@ -1,11 +1,12 @@
 /** The metrics of `GET /metrics`. Labels come from the route table, so their number is bounded. */
 import { ProcessMetrics } from '../../lib/process-metrics.ts';
+import type { MetricsText } from '../../store/processes/process-messages.ts';
 import { RouteTimes, requestText } from '../request-record.ts';
 import type { RouteDefinition } from '../route-definition.ts';
-import { type LabelledMetrics, mergeMetrics } from './metrics-merge.ts';
+import { mergeMetrics } from './metrics-merge.ts';
 
 /** Collects the metrics of other processes. */
-export type MetricsCollector = () => Promise<readonly LabelledMetrics[]>;
+export type MetricsCollector = () => Promise<readonly MetricsText[]>;
 
 export class FrontMetrics extends ProcessMetrics {
   readonly #collectors: MetricsCollector[] = [];
@@ -45,7 +46,7 @@ export class FrontMetrics extends ProcessMetrics {
   /** The metrics of all processes, as one Prometheus text. Processes that do not respond are left out. */
   async textOfAll(): Promise<string> {
     const others = await Promise.all(this.#collectors.map((collect) => collect().catch(() => [])));
-    const own = { process: this.process, role: 'web', text: await this.text() };
+    const own: MetricsText = { process: this.process, role: 'web', text: await this.text() };
     return mergeMetrics([own, ...others.flat()]);
   }
 }

@@ -3,13 +3,7 @@
  * `process` and `role`, which no metric has itself.
  */
 
-export interface LabelledMetrics {
-  /** Values of the labels. */
-  readonly process: string;
-  readonly role: string;
-  /** In the Prometheus text format. */
-  readonly text: string;
-}
+import type { MetricsText } from '../../store/processes/process-messages.ts';
 
 interface Family {
   readonly comments: string[];
@@ -22,14 +16,14 @@ const samplePattern = /^([A-Za-z_:][\w:]*)(?:\{(.*)\})? (.+)$/;
 const sampleEnding = /_(?:bucket|sum|count)$/;
 
 /** Merges all parts; '' if they have no metrics. */
-export function mergeMetrics(parts: readonly LabelledMetrics[]): string {
+export function mergeMetrics(parts: readonly MetricsText[]): string {
   const families = new Map<string, Family>();
   for (const part of parts) addText(families, part);
   const lines = [...families.values()].flatMap(({ comments, samples }) => [...comments, ...samples]);
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
 }
 
-function addText(families: Map<string, Family>, { process, role, text }: LabelledMetrics): void {
+function addText(families: Map<string, Family>, { process, role, text }: MetricsText): void {
   const own = `process=${JSON.stringify(process)},role=${JSON.stringify(role)}`;
   for (const line of text.split('\n')) {
     const commented = commentPattern.exec(line)?.[1];
