@@ -60,9 +60,6 @@ function textOf(json: string): string | null {
   }
 }
 
-/** Created once, because each new error would capture a stack trace. */
-const tooLarge = new ProblemError(problems.bulkTooLarge);
-
 /**
  * Reads every element of the body, in order. Must be called before the handler's first await.
  * @throws ProblemError 413, 422; AbortedError
@@ -91,7 +88,7 @@ async function readSmall(
   reader: EntityReader,
   known: KnownFields | null,
 ): Promise<EntityReading[]> {
-  const bytes = await body.bytes(inlineBodyBytesMax, tooLarge);
+  const bytes = await body.bytes(inlineBodyBytesMax, problems.bulkTooLarge);
   return await reader.here.run(() => readWhole(bytes, form, known));
 }
 
@@ -166,7 +163,7 @@ async function readInPieces(
         push(piece);
       },
       bulkBodyBytesMax,
-      tooLarge,
+      problems.bulkTooLarge,
     );
     if (held.length > 0) return await reader.here.run(() => readWhole(Buffer.concat(held), form, known));
     splitter.end();

@@ -2,7 +2,7 @@
 
 import { problems } from '../../contract/errors.ts';
 import type { AcceptOutcome } from '../../store/entities/accept.ts';
-import { jsonType } from '../answer.ts';
+import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
 import type { Services } from '../services.ts';
 import { readBulk } from './bulk-reading.ts';
@@ -36,24 +36,21 @@ async function save(services: Services, call: Call, readings: readonly EntityRea
     summary.outcome(read[index]?.entity.originId ?? '', outcome, conflictText);
   });
   const status = summary.allRefused ? 422 : 200;
-  const body = bodyText(status, summary, call.header('system-information'), forcesType(call));
-  return { answer: { status, body, contentType: jsonType }, version: status === 200 ? version : null };
-}
-
-function bodyText(status: number, outcomes: BulkOutcomes, systemInformation: string, force: boolean): string {
-  const lists = JSON.stringify({
+  const systemInformation = call.header('system-information');
+  const answer = jsonAnswer(status, {
     status,
-    changedSourceEntities: outcomes.changed,
-    unchangedSourceEntities: outcomes.unchanged,
+    changedSourceEntities: summary.changed,
+    unchangedSourceEntities: summary.unchanged,
+    errors: summary.errors,
+    ingestMetadata: {
+      ingestVersion: 'v2',
+      ingestFormat: 'bulk',
+      systemInfo: systemInformation === '' ? null : systemInformation,
+      forceTypeOverwrite: forcesType(call),
+    },
+    code: status === 422 ? problems.entityInvalid({}).name : undefined,
   });
-  const metadata = JSON.stringify({
-    ingestVersion: 'v2',
-    ingestFormat: 'bulk',
-    systemInfo: systemInformation === '' ? null : systemInformation,
-    forceTypeOverwrite: force,
-  });
-  const code = status === 422 ? `,"code":"${problems.entityInvalid({}).name}"` : '';
-  return `${lists.slice(0, -1)},"errors":${outcomes.errorsJson},"ingestMetadata":${metadata}${code}}`;
+  return { answer, version: status === 200 ? version : null };
 }
 
 /** Summarizes the outcomes of a bulk request, in order. An originId is at most once in each list. */
@@ -88,12 +85,8 @@ export class BulkOutcomes {
     return [...this.#accepted].filter((originId) => !this.#changed.has(originId));
   }
 
-  /** Written as JSON text, because an originId may be `__proto__`, which a plain object would lose. */
-  get errorsJson(): string {
-    const members = [...this.#errors].map(
-      ([name, texts]) => `${JSON.stringify(name)}:${JSON.stringify(texts)}`,
-    );
-    return `{${members.join(',')}}`;
+  get errors(): Record<string, readonly string[]> {
+    return Object.fromEntries(this.#errors);
   }
 
   /** Entities were sent, and none of them was accepted. */

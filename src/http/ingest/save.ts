@@ -11,7 +11,7 @@ import type { Store } from '../../store/store.ts';
 import type { VersionVector } from '../../store/visibility/version.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
-import type { FieldError } from '../routing/validate.ts';
+import { errorsByField } from '../routing/validate.ts';
 import type { Services } from '../services.ts';
 import { type EntityForm, type EntityReading, type ReadEntity, readEntity } from './entity-reading.ts';
 import { decideFields, knownFields } from './field-decisions.ts';
@@ -25,7 +25,6 @@ import {
 } from './write-handler.ts';
 import type { WriteKind } from './writes-under-way.ts';
 
-const tooLarge = new ProblemError(problems.entityTooLarge);
 /** Size of the encoded entities in one call to the store. All but the largest requests are one portion. */
 const portionBytes = 4 * 1024 * 1024;
 /** The work of an entity is 1, plus 1 for each of this many bytes. */
@@ -45,7 +44,7 @@ export function saveEntityV1(services: Services): Handler {
 function saving(services: Services, formOf: (call: Call) => EntityForm): Handler {
   return writeHandler(services, async (call) => {
     const form = formOf(call);
-    const bytes = await call.body.bytes(entityBytesMax, tooLarge);
+    const bytes = await call.body.bytes(entityBytesMax, problems.entityTooLarge);
     const reading = await read(services, call, bytes, form);
     if (reading.kind === 'broken') throw new ProblemError(problems.bodyNotJson(reading.text));
     if (reading.kind === 'invalid')
@@ -116,17 +115,6 @@ function redirectsOf(text: string): string[] {
   if (rest === undefined) return redirects;
   const error = `\`redirects\` contains ${quote(rest)} after a comma, which is not a URL. Write a comma inside a URL as %2C`;
   throw new ProblemError(problems.entityInvalid({ redirects: error }));
-}
-
-/** `errors` of a single save maps each field to one string, so the errors of a field are joined. */
-function errorsByField(errors: readonly FieldError[]): Record<string, string> {
-  const texts = new Map<string, string>();
-  for (const { field, text } of errors) {
-    const name = field === '' ? 'body' : field;
-    const known = texts.get(name);
-    texts.set(name, known === undefined ? text : `${known}; ${text}`);
-  }
-  return Object.fromEntries(texts);
 }
 
 interface Saved {

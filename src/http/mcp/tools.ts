@@ -3,7 +3,7 @@
  * errors.
  */
 import type { ClientPrincipal, ManagementPrincipal, Principal } from '../../config/configuration.ts';
-import type { ProblemError } from '../../contract/errors.ts';
+import { type Problem, ProblemError } from '../../contract/errors.ts';
 import { getOwn, type Json, type JsonObject } from '../../contract/json.ts';
 import { deliveryDepthMax, routesPageMax, urlCodePointsMax } from '../../contract/limits.ts';
 import type { Shape } from '../../contract/shape.ts';
@@ -210,12 +210,12 @@ class GivenBody implements CallBody {
 
   release(): void {}
 
-  async bytes(bytesMax: number, tooLarge: ProblemError): Promise<Buffer<ArrayBuffer>> {
-    if (this.given.length > bytesMax) throw tooLarge;
+  async bytes(bytesMax: number, tooLarge: Problem): Promise<Buffer<ArrayBuffer>> {
+    if (this.given.length > bytesMax) throw new ProblemError(tooLarge);
     return this.given;
   }
 
-  async read(consume: (piece: Uint8Array) => void, bytesMax: number, tooLarge: ProblemError): Promise<void> {
+  async read(consume: (piece: Uint8Array) => void, bytesMax: number, tooLarge: Problem): Promise<void> {
     consume(await this.bytes(bytesMax, tooLarge));
   }
 }
