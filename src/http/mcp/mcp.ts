@@ -15,8 +15,7 @@ import { type Answer, jsonAnswer, jsonType } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
 import { notJsonText, parseJson } from '../json-body.ts';
 import { problemAnswer, problemOf } from '../routing/problem-answer.ts';
-import type { RouteName } from '../route-definition.ts';
-import { routeTable } from '../routing/route-table.ts';
+import { type RouteName, routeTable } from '../routing/route-table.ts';
 import { callOf, type Tool, toolsOf } from './tools.ts';
 
 /** @param handlers of the endpoints behind the tools */

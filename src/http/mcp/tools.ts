@@ -11,7 +11,7 @@ import { previewBodyShape } from '../../contract/shapes-management.ts';
 import { queryBodyShape } from '../../contract/shapes-query.ts';
 import type { IndexSchema } from '../../schemas/schema.ts';
 import { Call, type CallBody, type CallHead } from '../call.ts';
-import type { RouteName } from '../route-definition.ts';
+import type { RouteName } from '../routing/route-table.ts';
 
 export interface Tool {
   readonly name: string;

@@ -3,8 +3,8 @@
  * the handler of each endpoint, by name.
  */
 
-import type { RouteDefinition } from '../route-definition.ts';
-import { changesEndpoints, managementChangesEndpoint } from './endpoints/changes-endpoints.ts';
+import type { EndpointDefinition, RouteDefinition } from '../route-definition.ts';
+import { changesEndpoint, managementChangesEndpoint } from './endpoints/changes-endpoints.ts';
 import { deliveryEndpoints } from './endpoints/delivery-endpoints.ts';
 import { ingestEndpoints } from './endpoints/ingest-endpoints.ts';
 import { managementEndpoints } from './endpoints/management-endpoints.ts';
@@ -14,20 +14,30 @@ import { routesEndpoints } from './endpoints/routes-endpoints.ts';
 import { webhookEndpoints } from './endpoints/webhook-endpoints.ts';
 import type { ProblemStyle } from './problem-answer.ts';
 
-export const routeTable: readonly RouteDefinition[] = [
+const endpoints = {
   ...ingestEndpoints,
   ...deliveryEndpoints,
   ...routesEndpoints,
-  ...changesEndpoints,
+  changes: changesEndpoint,
   ...queryEndpoints,
   ...managementEndpoints,
   ...webhookEndpoints,
-  managementQueryEndpoint,
-  managementChangesEndpoint,
+  managementQuery: managementQueryEndpoint,
+  managementChanges: managementChangesEndpoint,
   ...consoleEndpoints,
   ...mcpEndpoints,
   ...operationsEndpoints,
-];
+};
+
+export type RouteName = keyof typeof endpoints;
+
+export interface Route extends RouteDefinition {
+  readonly name: RouteName;
+}
+
+export const routeTable: readonly Route[] = Object.entries<EndpointDefinition>(endpoints).map(
+  ([name, endpoint]) => ({ ...endpoint, name: name as RouteName }),
+);
 
 /** All paths of an endpoint. */
 export function pathsOf({ path, alsoAt = [] }: Pick<RouteDefinition, 'path' | 'alsoAt'>): readonly string[] {

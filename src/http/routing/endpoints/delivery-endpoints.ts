@@ -8,12 +8,12 @@ import {
 import { eventStreamType } from '../../answer.ts';
 import {
   type AnswerDefinition,
+  type Endpoints,
   type HeaderDefinition,
   inQuery,
   minVersion,
   type ParameterDefinition,
   plainHeader,
-  type RouteDefinition,
 } from '../../route-definition.ts';
 
 const etag = plainHeader('ETag', 'For If-None-Match');
@@ -70,9 +70,8 @@ const pageAnswer: AnswerDefinition = {
   headers: answerHeaders,
 };
 
-export const deliveryEndpoints: readonly RouteDefinition[] = [
-  {
-    name: 'deliver',
+export const deliveryEndpoints = {
+  deliver: {
     path: '/v2',
     summary: 'Get content by URL, ids or handles',
     ...byQuery,
@@ -93,8 +92,7 @@ export const deliveryEndpoints: readonly RouteDefinition[] = [
       304: notModified,
     },
   },
-  {
-    name: 'deliverKeys',
+  deliverKeys: {
     method: 'post',
     path: '/v2',
     tag: 'delivery',
@@ -122,8 +120,7 @@ export const deliveryEndpoints: readonly RouteDefinition[] = [
     },
     problemStatuses: [401, 403, 408, 422, 429, 500, 503],
   },
-  {
-    name: 'deliverV1',
+  deliverV1: {
     path: '/v1',
     alsoAt: ['/v1/'],
     summary: 'Get content as GET /v2 does, each reference wrapped in an object with its id',
@@ -147,4 +144,4 @@ export const deliveryEndpoints: readonly RouteDefinition[] = [
       304: notModified,
     },
   },
-];
+} satisfies Endpoints;

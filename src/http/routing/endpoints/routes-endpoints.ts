@@ -3,12 +3,11 @@ import type { Json } from '../../../contract/json.ts';
 import { routesPageMax, routesPageMin } from '../../../contract/limits.ts';
 import { routesV1AnswerShape, routesV2AnswerShape } from '../../../contract/shapes-read.ts';
 import { xmlType } from '../../answer.ts';
-import { inQuery, minVersion, plainHeader, type RouteDefinition } from '../../route-definition.ts';
+import { type Endpoints, inQuery, minVersion, plainHeader } from '../../route-definition.ts';
 
 const routeExample: Json = { url: '/europe/france', redirect: null, updatedAt: '2024-05-01T12:00:00.000Z' };
-export const routesEndpoints: readonly RouteDefinition[] = [
-  {
-    name: 'listRoutesV1',
+export const routesEndpoints = {
+  listRoutesV1: {
     method: 'get',
     path: '/routes/v1',
     tag: 'routes',
@@ -39,8 +38,7 @@ export const routesEndpoints: readonly RouteDefinition[] = [
     },
     problemStatuses: [401, 403, 422, 429, 500, 503],
   },
-  {
-    name: 'listRoutesV2',
+  listRoutesV2: {
     method: 'get',
     path: '/routes/v2',
     tag: 'routes',
@@ -74,4 +72,4 @@ export const routesEndpoints: readonly RouteDefinition[] = [
     },
     problemStatuses: [401, 403, 422, 429, 500, 503],
   },
-];
+} satisfies Endpoints;
