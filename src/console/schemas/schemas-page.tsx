@@ -1,15 +1,18 @@
 import { useEffect } from 'preact/hooks';
-import type { Configuration, Tenant } from '../api/answers.ts';
+import type { Configuration, Entities, Tenant } from '../api/answers.ts';
+import { withParameters } from '../api/request.ts';
 import { useGet } from '../api/use-get.ts';
 import { go, pageHref, schemaHref, usePlace } from '../parts/addresses.ts';
+import { useDraft } from '../parts/draft.ts';
 import { numberText, Time } from '../parts/format.tsx';
 import { Empty, ErrorBox, Loading } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import { Table } from '../parts/table.tsx';
-import { useTenant } from '../parts/tenant-context.ts';
+import { groupsIn, useTenant } from '../parts/tenant-context.ts';
+import { Apply } from './apply.tsx';
 import { type SchemaDocument, schemaDocument, schemaDocuments } from './documents.ts';
-import { Source } from './source-text.tsx';
-import { Workbench } from './workbench.tsx';
+import { Outcome } from './outcome.tsx';
+import { Editor, Source } from './source-text.tsx';
 
 /** @param document path of the document in the address; '' for the list */
 export function SchemasPage({ document }: { readonly document: string }) {
@@ -126,4 +129,80 @@ function madeText(tenant: Tenant, { alias, kind }: SchemaDocument): string {
       ? tenant.schemas.find((one) => one.alias === alias && one.kind === 'full')?.views
       : tenant.indexes.find((one) => one.alias === alias)?.items;
   return numberText(made ?? 0);
+}
+
+interface WorkbenchProps {
+  readonly schema: SchemaDocument;
+  readonly text: string;
+  readonly configuration: Configuration;
+  readonly reload: () => void;
+}
+
+/** An editor for a schema, next to the result of the change for an entity. */
+function Workbench({ schema, text, configuration, reload }: WorkbenchProps) {
+  const { tenant, environment } = useTenant();
+  const { search } = usePlace();
+  const { text: edited, isOutdated, edit } = useDraft(schema.path, text);
+  const triggers = tenant.schemas.find(
+    (one) => one.alias === schema.alias && one.kind === schema.kind,
+  )?.triggers;
+  const groups = Object.keys(triggers ?? {});
+  const sourceGroup = search.get('sourceGroup') ?? groups[0] ?? tenant.sourceGroups[0]?.alias ?? '';
+  const type = triggers?.[sourceGroup]?.[0] ?? null;
+  const { data: examples } = useGet<Entities>(
+    groupsIn(tenant, environment).includes(sourceGroup)
+      ? withParameters('/entities', { sourceGroup, environment, type, first: 50, details: true })
+      : null,
+  );
+  const entity = search.get('entity') ?? examples?.entities[0]?.originId ?? '';
+  const choose = (originId: string) =>
+    go(schemaHref(schema.path, { entity: originId, sourceGroup: search.get('sourceGroup') }), 'replace');
+  return (
+    <>
+      <PageHead
+        title={schema.alias}
+        trail={[{ name: 'Schemas', href: pageHref('schemas') }]}
+        about="Edit the source to see the result for the entity and how it differs from the current one. Nothing is stored until you apply it."
+      />
+      <div class="columns">
+        <section>
+          <h2>{schema.path}</h2>
+          <Editor path={schema.path} text={edited} onText={edit} />
+          <Apply
+            schema={schema}
+            configuration={configuration}
+            text={text}
+            edited={edited}
+            isOutdated={isOutdated}
+            reload={reload}
+            onReset={() => edit(text)}
+          />
+        </section>
+        <section>
+          <h2>Result for an entity</h2>
+          <div class="find">
+            <label for="entity">Entity</label>
+            <input
+              id="entity"
+              type="text"
+              list="examples"
+              value={entity}
+              onChange={({ currentTarget }) => choose(currentTarget.value.trim())}
+            />
+            <datalist id="examples">
+              {examples?.entities.map(({ originId, name }) => (
+                <option key={originId} value={originId} label={name ?? undefined} />
+              ))}
+            </datalist>
+          </div>
+          <Outcome
+            schema={schema}
+            edited={edited === text ? null : edited}
+            entity={entity}
+            sourceGroup={sourceGroup}
+          />
+        </section>
+      </div>
+    </>
+  );
 }

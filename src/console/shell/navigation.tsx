@@ -1,8 +1,15 @@
+import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { ChangesPage } from '../changes/changes-page.tsx';
+import { ContentPage } from '../content/content-page.tsx';
+import { OverviewPage } from '../overview/overview-page.tsx';
 import { pageHref, visit } from '../parts/addresses.ts';
 import { FindAnywhere, focusSearch } from '../parts/find-anywhere.tsx';
 import { useTenant } from '../parts/tenant-context.ts';
-import { pages } from './pages.tsx';
+import { QueryPage } from '../query/query-page.tsx';
+import { SchemasPage } from '../schemas/schemas-page.tsx';
+import { UrlsPage } from '../urls/urls-page.tsx';
+import { ViewPage } from '../view/view-page.tsx';
 
 /** @param current first segment of the address after `/console/` */
 export function Navigation({ current, leave }: { readonly current: string; readonly leave: () => void }) {
@@ -119,3 +126,29 @@ function goTo(letter: string): void {
   const page = pages.find((one) => one.letter === letter);
   if (page !== undefined) visit(pageHref(page.path));
 }
+
+interface Page {
+  readonly name: string;
+  /** After `/console/`. */
+  readonly path: string;
+  /** The shortcut after `g`. */
+  readonly letter: string;
+  /** @param rest segments of the path after the page's own */
+  show(rest: readonly string[]): ComponentChildren;
+}
+
+/** In the order of the navigation. */
+export const pages: readonly Page[] = [
+  { name: 'Overview', path: '', letter: 'o', show: () => <OverviewPage /> },
+  { name: 'Content', path: 'content', letter: 'c', show: (rest) => <ContentPage rest={rest} /> },
+  { name: 'View', path: 'view', letter: 'v', show: () => <ViewPage /> },
+  { name: 'URLs', path: 'urls', letter: 'u', show: () => <UrlsPage /> },
+  { name: 'Query', path: 'query', letter: 'q', show: () => <QueryPage /> },
+  {
+    name: 'Schemas',
+    path: 'schemas',
+    letter: 's',
+    show: (rest) => <SchemasPage document={rest.join('/')} />,
+  },
+  { name: 'Changes', path: 'changes', letter: 'h', show: () => <ChangesPage /> },
+];
