@@ -7,8 +7,7 @@ import type { Call, Handler } from '../call.ts';
 import type { Services } from '../services.ts';
 import { readBulk } from './bulk-reading.ts';
 import type { EntityReading, ReadEntity } from './entity-reading.ts';
-import { knownFields } from './field-decisions.ts';
-import { saveRead } from './save.ts';
+import { knownFields, saveRead } from './save.ts';
 import { forcesType, typeConflictText, type Written, writeHandler } from './write-handler.ts';
 
 export function saveEntities(services: Services): Handler {
