@@ -16,7 +16,7 @@ import { UsableHandles, usableUrl } from '../definition/route-claims.ts';
 import type { Triggers } from '../definition/triggers.ts';
 import { Needs } from '../language/definition.ts';
 import { Frame, rootFrame } from '../language/scope.ts';
-import { writePartial } from '../property/partial.ts';
+import { writePartial } from '../property/property.ts';
 import { referenceByOriginId } from '../property/reference.ts';
 import type { FullSchema, IndexSchema, ResolvedAction, ResolvedDestination, ViewClaims } from '../schema.ts';
 import { codeLookup } from './code-lookup.ts';
