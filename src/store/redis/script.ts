@@ -8,11 +8,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import { Command } from 'ioredis';
-import type { RedisClient } from './redis-connection.ts';
+import { Cluster, Command } from 'ioredis';
+import { assert } from '../../lib/assert.ts';
+import { nodeOf, type RedisClient } from './redis-connection.ts';
 import { answerOf, StoreUnavailableError, storeError } from './redis-errors.ts';
 import { sendCommand } from './send.ts';
-import { clockOf, type ServerClock } from './server-clock.ts';
 
 export type ScriptArgument = string | number | Buffer;
 
@@ -178,4 +178,40 @@ function isNoScript(error: unknown): boolean {
 function deadlineOf(clock: ServerClock, endsMs: number): string {
   if (endsMs === Number.POSITIVE_INFINITY) return '';
   return clock.isKnown ? String(Math.floor(clock.at(endsMs))) : '0';
+}
+
+/** Redis' clock, estimated from its last known value and the time since then by the process' own clock. */
+export class ServerClock {
+  #aheadMs: number | null = null;
+
+  get isKnown(): boolean {
+    return this.#aheadMs !== null;
+  }
+
+  /** Sets the clock from a reply that has just arrived. Because of the latency of the reply, the estimate is never ahead. */
+  set(clockMs: number): void {
+    this.#aheadMs = clockMs - performance.now();
+  }
+
+  get nowMs(): number {
+    return this.at(performance.now());
+  }
+
+  /** @param ms on the clock of `performance.now()` */
+  at(ms: number): number {
+    assert(this.#aheadMs !== null, 'the clock is set before it is read');
+    return ms + this.#aheadMs;
+  }
+}
+
+const clocks = new WeakMap<RedisClient, Map<string, ServerClock>>();
+
+/** The clock of the server that has a key. */
+function clockOf(client: RedisClient, key: string): ServerClock {
+  const ofClient = clocks.get(client) ?? new Map<string, ServerClock>();
+  clocks.set(client, ofClient);
+  const node = client instanceof Cluster ? (nodeOf(client, key) ?? '') : '';
+  const clock = ofClient.get(node) ?? new ServerClock();
+  ofClient.set(node, clock);
+  return clock;
 }
