@@ -1,7 +1,13 @@
 import { seeHelp } from '../help.mjs';
 import { CommandStop, readArguments, requiredFile } from '../terminal/command-line.ts';
-import { type MappedName, mappedNames, type RowOptions } from './csv-columns.ts';
-import { formatOf, type ImportFormat, importFormats } from './formats.ts';
+import {
+  formatOf,
+  type ImportFormat,
+  importFormats,
+  type MappedName,
+  mappedNames,
+  type RowOptions,
+} from './formats.ts';
 
 export interface ImportArguments {
   /** Path, or `-`. */

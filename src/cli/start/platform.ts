@@ -33,8 +33,7 @@ import { stopSignals } from '../terminal/stop-signals.ts';
 import { lockDataDir, makeFolder } from './data-dir.ts';
 import { freePort, requireFreePort } from './ports.ts';
 import { startPrivateRedis } from './private-redis.ts';
-import { Output } from './process-output.ts';
-import { parseProcfile, Supervisor } from './supervisor.ts';
+import { Output, parseProcfile, Supervisor } from './supervisor.ts';
 
 const pollMs = 200;
 /** Shortest interval between progress messages. */
