@@ -7,11 +7,10 @@ import type { EndpointDefinition, RouteDefinition } from '../route-definition.ts
 import { changesEndpoint, managementChangesEndpoint } from './endpoints/changes-endpoints.ts';
 import { deliveryEndpoints } from './endpoints/delivery-endpoints.ts';
 import { ingestEndpoints } from './endpoints/ingest-endpoints.ts';
-import { managementEndpoints } from './endpoints/management-endpoints.ts';
+import { managementEndpoints, webhookEndpoints } from './endpoints/management-endpoints.ts';
 import { consoleEndpoints, mcpEndpoints, operationsEndpoints } from './endpoints/operations-endpoints.ts';
 import { managementQueryEndpoint, queryEndpoints } from './endpoints/query-endpoints.ts';
 import { routesEndpoints } from './endpoints/routes-endpoints.ts';
-import { webhookEndpoints } from './endpoints/webhook-endpoints.ts';
 import type { ProblemStyle } from './problem-answer.ts';
 
 const endpoints = {
