@@ -5,7 +5,7 @@ import { counted, millisecondsText } from '../parts/format.tsx';
 import { Json } from '../parts/json.tsx';
 import { Empty, ErrorBox, Loading } from '../parts/notices.tsx';
 import { useTenant } from '../parts/tenant-context.ts';
-import { Lookups } from '../view/reads.tsx';
+import { Lookups } from '../view/facts.tsx';
 import type { SchemaDocument } from './documents.ts';
 
 interface OutcomeProps {

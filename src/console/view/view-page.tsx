@@ -12,9 +12,8 @@ import { PageHead } from '../parts/page-head.tsx';
 import { entityHrefOf, groupOf, useTenant } from '../parts/tenant-context.ts';
 import { TitlesContext, ViewLinks } from '../parts/view-links.tsx';
 import { WhatIf } from '../what-if/what-if.tsx';
-import { Facts } from './facts.tsx';
+import { Facts, Reads } from './facts.tsx';
 import { Graph } from './graph.tsx';
-import { Reads } from './reads.tsx';
 import { listedOnce, type Reason } from './reasons.ts';
 import { useSurroundings } from './use-surroundings.ts';
 
