@@ -6,8 +6,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { JobRunner } from '../../../src/store/configuration/job-runner.ts';
-import { JobQueue } from '../../../src/store/configuration/jobs-queue.ts';
+import { JobQueue, JobRunner } from '../../../src/store/configuration/jobs-queue.ts';
 import { Heartbeat } from '../../../src/store/processes/heartbeat.ts';
 import { liveProcesses } from '../../../src/store/processes/registry.ts';
 import { StoreUnavailableError, storeError } from '../../../src/store/redis/redis-errors.ts';
