@@ -1,7 +1,6 @@
 /** `npm run import -- FILE --key SOURCE_KEY [--url BASE] [--concurrency N]` (docs/guide/importing.md). */
 import { commandSettings, type Settings } from '../config/settings/settings.ts';
-import { readImportArguments } from './import/import-arguments.ts';
-import { importFile } from './import/import-file.ts';
+import { importFile, readImportArguments } from './import/import-file.ts';
 import { importAndPrune } from './import/prune.ts';
 import { baseUrl, ownTrust, type Trust } from './platform/own-front.ts';
 import { interruptedCode, runCommand } from './terminal/command-line.ts';
