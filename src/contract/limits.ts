@@ -355,6 +355,8 @@ export const deliveryCacheMebibytesMax = 65_536;
 export const deliveryCacheBytes = 128 * 1024 * 1024;
 /** Part of that cache for the views of listed rows. */
 export const rowViewsShare = 1 / 4;
+/** Part of that cache for views that others refer to. */
+export const referencedViewsShare = 1 / 8;
 /** Largest value of settings in seconds. */
 export const waitSecondsMax = 3_600;
 /** Smallest QUERY_CPU_MS: two turns of a query. */

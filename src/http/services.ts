@@ -11,6 +11,7 @@ import type { HighWaterMark, Version, VersionVector } from '../store/visibility/
 import type { AddressGuard } from '../webhooks/allowed-addresses.ts';
 import type { AnswerCache } from './cache/answer-cache.ts';
 import type { RowViews } from './cache/finished-answer.ts';
+import type { ReferencedViewCache } from './cache/referenced-views.ts';
 import type { LiveAnswers } from './delivery/live-answers.ts';
 import type { LargeAnswers } from './delivery/view-loading.ts';
 import type { EntityReader } from './ingest/entity-reader.ts';
@@ -43,6 +44,8 @@ export interface Services {
   readonly cache: AnswerCache;
   /** Views of the rows of query results. */
   readonly rowViews: AnswerCache<RowViews>;
+  /** Views that other views reference. */
+  readonly referencedViews: ReferencedViewCache;
   /** Answers of delivery that clients follow. */
   readonly liveAnswers: LiveAnswers;
   /** The changes of each environment. */

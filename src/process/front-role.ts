@@ -5,10 +5,11 @@ import { checkTlsFiles } from '../config/settings/settings.ts';
 import { hashedForm } from '../config/tenant/api-keys.ts';
 import { consoleFiles } from '../console/files.mjs';
 import type { FrontLimits } from '../contract/front-limits.ts';
-import { rowViewsShare } from '../contract/limits.ts';
+import { referencedViewsShare, rowViewsShare } from '../contract/limits.ts';
 import { LiveFeeds } from '../feed/live-feeds.ts';
 import { AnswerCache } from '../http/cache/answer-cache.ts';
 import type { RowViews } from '../http/cache/finished-answer.ts';
+import { ReferencedViewCache } from '../http/cache/referenced-views.ts';
 import { LiveAnswers } from '../http/delivery/live-answers.ts';
 import { LargeAnswers } from '../http/delivery/view-loading.ts';
 import { handlersFor } from '../http/handlers.ts';
@@ -49,9 +50,10 @@ export async function startFront(): Promise<RunningRole> {
   progress.onChange(() => feeds.changed());
   metrics.gaugeOf('millrace_feed_followers', 'Clients waiting for the next change', () => feeds.followers);
   const { deliveryCacheBytes } = settings;
-  const cache = new AnswerCache(deliveryCacheBytes * (1 - rowViewsShare));
+  const cache = new AnswerCache(deliveryCacheBytes * (1 - rowViewsShare - referencedViewsShare));
   const rowViews = new AnswerCache<RowViews>(deliveryCacheBytes * rowViewsShare);
-  const caches = [cache, rowViews];
+  const referencedViews = new ReferencedViewCache(deliveryCacheBytes * referencedViewsShare);
+  const caches = [cache, rowViews, referencedViews];
   progress.onChange((_partition, digests) => {
     for (const one of caches) one.invalidate(digests);
   });
@@ -84,6 +86,7 @@ export async function startFront(): Promise<RunningRole> {
     query,
     cache,
     rowViews,
+    referencedViews,
     feeds,
     liveAnswers,
     webhookGuard: new AddressGuard(settings.webhookAllow),
@@ -107,7 +110,7 @@ export async function startFront(): Promise<RunningRole> {
     openRateLimit,
     connectionsMax: connectionsMax(),
   });
-  registerMetrics(metrics, progress, caches);
+  registerMetrics(metrics, progress, [cache, rowViews], referencedViews);
   const faults = new FaultWatch(readiness, log);
   faults.showIn(metrics);
   if (settings.metricsPort === null) metrics.addCollector(() => store.registry.metrics(id));
@@ -161,13 +164,18 @@ function registerMetrics(
   metrics: FrontMetrics,
   progress: Progress,
   caches: readonly Pick<AnswerCache, 'stats'>[],
+  referencedViews: ReferencedViewCache,
 ): void {
   const sumOf = (name: keyof AnswerCache['stats']) => caches.reduce((sum, { stats }) => sum + stats[name], 0);
   metrics.gaugeOfPartitions('millrace_stream_backlog_entries', 'Stream entries waiting, by partition', () =>
     progress.backlogs(),
   );
-  metrics.gaugeOf('millrace_delivery_cache_entries', 'Entries in the delivery cache', () => sumOf('entries'));
-  metrics.gaugeOf('millrace_delivery_cache_bytes', 'Bytes in the delivery cache', () => sumOf('bytes'));
+  for (const [name, help] of [
+    ['entries', 'Entries in the delivery cache'],
+    ['bytes', 'Bytes in the delivery cache'],
+  ] as const) {
+    metrics.gaugeOf(`millrace_delivery_cache_${name}`, help, () => sumOf(name) + referencedViews[name]);
+  }
   for (const [name, help] of [
     ['hits', 'Requests answered from the delivery cache'],
     ['misses', 'Requests that the delivery cache could not answer'],

@@ -297,7 +297,7 @@ export const settingsTable = {
     'DELIVERY_CACHE_MB',
     mebibytes(0, deliveryCacheMebibytesMax),
     deliveryCacheBytes,
-    'MiB for the cache of delivery and query responses in each front, a quarter of it for the views of listed rows; 0: no cache. Default with less than 2 GiB of memory: 1/16 of it',
+    'MiB for the cache of delivery and query responses in each front, a quarter of it for the views of listed rows and an eighth for views that others refer to; 0: no cache. Default with less than 2 GiB of memory: 1/16 of it',
   ),
   console: new Setting('CONSOLE', onOrOff, true, 'serve the [console](../guide/console.md) at `/console`'),
   demo: new Setting(

@@ -2,7 +2,7 @@
 import { parseViewId } from '../../contract/ids.ts';
 import { type ServedClaims, unpackServed } from '../../store/claims/claim-records.ts';
 import type { ViewTarget } from '../../store/derived/stored-body.ts';
-import { answerTags, subjectKey, viewSubject } from '../../store/derived/subjects.ts';
+import { answerTags } from '../../store/derived/subjects.ts';
 import { viewTarget } from '../../store/derived/views.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
 import type { EnvironmentScope } from '../../store/scopes.ts';
@@ -20,7 +20,7 @@ export class Delivered {
     readonly status: DeliveryStatus,
     private readonly missing: readonly ListedReference[],
     private readonly toRead: ClaimsToRead,
-    private readonly views: LoadedViews,
+    readonly views: LoadedViews,
   ) {}
 
   /**
@@ -28,16 +28,14 @@ export class Delivered {
    * changes.
    */
   reads(): readonly string[] {
-    const { scope } = this.toRead;
-    const viewKeys = this.views.visited.map((view) => subjectKey(viewSubject(scope, view)));
-    return [...this.toRead.claimKeys(), ...viewKeys];
+    return [...this.toRead.claimKeys(), ...this.views.visited.map(({ subject }) => subject)];
   }
 
   /** Cache tags of everything that the answer was built from. */
   tags(): readonly string[] {
     const { scope, request, claimFields } = this.toRead;
     const viewIds = [...request.ids, ...this.missing.map(({ viewId }) => viewId)];
-    return answerTags(scope, { views: this.views.visited, viewIds, claimFields });
+    return answerTags(scope, { views: this.views.visited.map(({ target }) => target), viewIds, claimFields });
   }
 
   /** The hash fields that were read. */

@@ -20,10 +20,12 @@ import {
   type StoredBody,
   type ViewTarget,
 } from '../../store/derived/stored-body.ts';
+import { subjectKey, viewSubject } from '../../store/derived/subjects.ts';
 import { bodyIn, fieldOfLargeBody, fieldOfView } from '../../store/derived/views.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
 import type { EnvironmentScope } from '../../store/scopes.ts';
 import type { Store } from '../../store/store.ts';
+import type { ReadView, ReferencedViewCache } from '../cache/referenced-views.ts';
 import { type LoadedView, tooManyReferences } from './render.ts';
 
 /** Views per read. Few are read at a time until their size is known. */
@@ -34,14 +36,26 @@ const batchMax = 1024;
 const attemptsMax = 5;
 
 /** A requested view, or one that a view of the answer references. */
-interface VisitedView {
-  readonly target: ViewTarget;
-  /** Number of references on the shortest path from a requested view. */
-  readonly depth: number;
-  /** Null before it is read, and if it does not exist. */
-  stored: Buffer | null;
+class VisitedView {
+  /** Null before it is read, if it does not exist, and if it came from the cache. */
+  stored: Buffer | null = null;
   /** Null until it is part of the answer. */
-  loaded: LoadedView | null;
+  loaded: LoadedView | null = null;
+  wasCached = false;
+  #subject: string | null = null;
+
+  constructor(
+    readonly target: ViewTarget,
+    /** Number of references on the shortest path from a requested view. */
+    readonly depth: number,
+    readonly scope: EnvironmentScope,
+  ) {}
+
+  /** Key of its subject in the changes streams. */
+  get subject(): string {
+    this.#subject ??= subjectKey(viewSubject(this.scope, this.target));
+    return this.#subject;
+  }
 }
 
 /** True if the body was stored, and so read, with the view, or if the view does not exist. */
@@ -53,6 +67,8 @@ function isInline({ stored }: VisitedView): boolean {
 export interface ViewSources {
   readonly store: Store;
   readonly largeAnswers: LargeAnswers;
+  /** Cache of referenced views; null to read every view from the store. */
+  readonly referencedViews: ReferencedViewCache | null;
   /** Called for each read of the store, in the turn of the event loop that sends it, or after it. */
   readonly onRead: () => void;
 }
@@ -85,14 +101,31 @@ export class LoadedViews {
     this.#turn = null;
   }
 
-  /** All views that were read, also missing ones: the dependencies of the answer. */
-  get visited(): readonly ViewTarget[] {
-    return Array.from(this.#views.values(), ({ target }) => target);
+  /** All views that were read or taken from the cache, also missing ones: the dependencies of the answer. */
+  get visited(): readonly Pick<VisitedView, 'target' | 'subject'>[] {
+    return [...this.#views.values()];
+  }
+
+  /** Referenced views that were read from the store. */
+  get referenced(): readonly ReadView[] {
+    const read: ReadView[] = [];
+    for (const { scope, target, depth, subject, stored } of this.#views.values()) {
+      if (depth > 0 && stored !== null) read.push({ scope, target, subject, stored });
+    }
+    return read;
+  }
+
+  /** Subject keys of the views that came from the cache. */
+  get cachedSubjects(): readonly string[] {
+    const cached = [...this.#views.values()].filter(({ wasCached }) => wasCached);
+    return cached.map(({ subject }) => subject);
   }
 
   /** The hash fields that were read. */
   places(): readonly HashField[] {
-    return this.visited.map((target) => this.#fieldOf(target));
+    const { store } = this.sources;
+    const read = [...this.#views.values()].filter(({ wasCached }) => !wasCached);
+    return read.map(({ scope, target }) => fieldOfView(store, scope, target));
   }
 
   get(target: ViewTarget): LoadedView | null {
@@ -113,15 +146,25 @@ export class LoadedViews {
       if (this.#bytes > freeAnswerBytesMax) await this.#takeTurn();
       const batch = waiting.slice(from, from + this.#batchSize());
       from += batch.length;
-      await this.#read(batch, waiting);
+      const unread = batch.filter((view) => !this.#takeCached(view, waiting));
+      if (unread.length > 0) await this.#read(unread, waiting);
     }
+  }
+
+  /** @returns false if the view is not cached */
+  #takeCached(view: VisitedView, waiting: VisitedView[]): boolean {
+    const body = view.depth === 0 ? null : (this.sources.referencedViews?.find(view) ?? null);
+    if (body === null) return false;
+    view.wasCached = true;
+    this.#take(view, body, waiting);
+    return true;
   }
 
   async #read(batch: readonly VisitedView[], waiting: VisitedView[]): Promise<void> {
     await this.#readInline(batch);
     await this.#readLarge(batch);
     for (const view of batch) {
-      const found = bodyIn(this.sources.store, this.reader.scope, view.target, view.stored);
+      const found = bodyIn(this.sources.store, view.scope, view.target, view.stored);
       view.stored = found instanceof Promise ? await found : found;
       if (view.stored !== null) this.#take(view, decodeBody(view.stored, view.target.sourceId), waiting);
     }
@@ -129,7 +172,7 @@ export class LoadedViews {
 
   async #readInline(batch: readonly VisitedView[]): Promise<void> {
     const { store, onRead } = this.sources;
-    const reading = store.fields.read(batch.map(({ target }) => this.#fieldOf(target)));
+    const reading = store.fields.read(batch.map(({ scope, target }) => fieldOfView(store, scope, target)));
     onRead();
     const stored = await reading;
     batch.forEach((view, index) => {
@@ -151,7 +194,7 @@ export class LoadedViews {
   /** Reads the body of a large view. If the view changed after its record was read, both are read again. */
   async #readBody(view: VisitedView): Promise<void> {
     const { store, onRead } = this.sources;
-    const field = this.#fieldOf(view.target);
+    const field = fieldOfView(store, view.scope, view.target);
     for (let attempt = 0; attempt < attemptsMax && !isInline(view); attempt += 1) {
       const [body = null] = await store.large.read([fieldOfLargeBody(field)]);
       view.stored = body ?? (await store.fields.read([field]))[0] ?? null;
@@ -160,10 +203,6 @@ export class LoadedViews {
     // This read uses another connection, on which the request for the latest change could overtake it. So `onRead` is called
     // after the read and not with it.
     onRead();
-  }
-
-  #fieldOf(target: ViewTarget): HashField {
-    return fieldOfView(this.sources.store, this.reader.scope, target);
   }
 
   async #takeTurn(): Promise<void> {
@@ -183,7 +222,7 @@ export class LoadedViews {
 
   #visit(target: ViewTarget, depth: number, waiting: VisitedView[]): void {
     if (this.#views.has(target.identity)) return;
-    const view = { target, depth, stored: null, loaded: null };
+    const view = new VisitedView(target, depth, this.reader.scope);
     this.#views.set(target.identity, view);
     waiting.push(view);
   }

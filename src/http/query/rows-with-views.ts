@@ -12,15 +12,22 @@ import { resultText } from '../../query/result/result-text.ts';
 import type { ViewTarget } from '../../store/derived/stored-body.ts';
 import { subjectKey, viewSubject } from '../../store/derived/subjects.ts';
 import { viewTarget } from '../../store/derived/views.ts';
+import type { HashField } from '../../store/redis/field-reader.ts';
 import type { EnvironmentScope } from '../../store/scopes.ts';
 import type { AnswerKey, ComputedAnswer } from '../cache/answer-cache.ts';
 import { RowViews } from '../cache/finished-answer.ts';
-import { type ReadServices, readInOrder } from '../delivery/read-in-order.ts';
+import { readInOrder } from '../delivery/read-in-order.ts';
 import { plainReferences, Rendering } from '../delivery/render.ts';
-import { LoadedViews } from '../delivery/view-loading.ts';
+import { LoadedViews, type ViewReader } from '../delivery/view-loading.ts';
 import { scopeOf } from '../routes/route-parts.ts';
+import type { Services } from '../services.ts';
 
 const viewsName = Buffer.from(',"_views":');
+
+type ViewServices = Pick<
+  Services,
+  'store' | 'largeAnswers' | 'cache' | 'rowViews' | 'referencedViews' | 'progress'
+>;
 
 /** A result as JSON text, and the subject keys of all views that it shows or misses. */
 export interface TextWithViews {
@@ -34,7 +41,7 @@ export interface TextWithViews {
  * @throws StoreUnavailableError; ProblemError 400 if the views of all rows exceed the limits of one answer of delivery
  */
 export async function textWithViews(
-  services: ReadServices,
+  services: ViewServices,
   principal: ClientPrincipal,
   result: RowsResult,
   fresh: boolean,
@@ -56,13 +63,13 @@ export async function textWithViews(
 const noText = Buffer.alloc(0);
 
 async function viewsOfRows(
-  services: ReadServices,
+  services: ViewServices,
   principal: ClientPrincipal,
   { rows, aliases }: RowsResult,
   fresh: boolean,
 ): Promise<readonly RowViews[]> {
   const computeAll = async () =>
-    (await computed(services, principal, rows, aliases)).map(({ answer }) => answer);
+    (await computed(services, principal, { rows, aliases, fresh })).map(({ answer }) => answer);
   if (fresh) return await computeAll();
   const aliasText = JSON.stringify(aliases);
   const keys = rows.map(
@@ -72,10 +79,9 @@ async function viewsOfRows(
       text: `${aliasText}${sourceId}/${originId}`,
     }),
   );
-  const views = await services.rowViews.answersTo(keys, (missing) => {
-    const missingRows = missing.flatMap((at) => rows[at] ?? []);
-    return computed(services, principal, missingRows, aliases);
-  });
+  const views = await services.rowViews.answersTo(keys, (missing) =>
+    computed(services, principal, { rows: missing.flatMap((at) => rows[at] ?? []), aliases, fresh }),
+  );
   // Rendering all rows together throws the error that names the exceeded limit.
   return isTooMuch(views) ? await computeAll() : views;
 }
@@ -91,26 +97,50 @@ function isTooMuch(views: readonly RowViews[]): boolean {
 
 /** Renders rows from the store. The limits of an answer apply to all rows together. */
 async function computed(
-  services: ReadServices,
+  services: ViewServices,
   principal: ClientPrincipal,
-  rows: readonly QueryRow[],
-  aliases: readonly string[],
+  asked: AskedRows,
 ): Promise<ComputedAnswer<RowViews>[]> {
   const reader = { principal, scope: scopeOf(principal), depth: principal.depth };
-  const targets = rows.map(({ sourceId, originId }) =>
-    aliases.map((alias) => viewTarget({ sourceId, originId, alias })),
-  );
   const read = await readInOrder(services, async (sources) => {
-    const views = new LoadedViews(sources, reader);
+    const views = new LoadedViews(asked.fresh ? { ...sources, referencedViews: null } : sources, reader);
     try {
-      await views.load(targets.flat());
-      const renderer = new RowRenderer(reader.scope, views, reader.depth);
-      return { rows: targets.map((ofRow) => renderer.row(ofRow)), places: () => views.places() };
+      return await renderedRows(reader, views, asked);
     } finally {
       views.release();
     }
   });
   return read.rows.map((answer) => ({ answer, reads: () => answer.subjects }));
+}
+
+interface AskedRows {
+  readonly rows: readonly QueryRow[];
+  readonly aliases: readonly string[];
+  /** True to bypass the cache of views. */
+  readonly fresh: boolean;
+}
+
+interface RenderedRows {
+  readonly rows: readonly RowViews[];
+  readonly views: LoadedViews;
+  places(): readonly HashField[];
+}
+
+async function renderedRows(
+  { scope, depth }: ViewReader,
+  views: LoadedViews,
+  { rows, aliases }: AskedRows,
+): Promise<RenderedRows> {
+  const targets = rows.map(({ sourceId, originId }) =>
+    aliases.map((alias) => viewTarget({ sourceId, originId, alias })),
+  );
+  await views.load(targets.flat());
+  const renderer = new RowRenderer(scope, views, depth);
+  return {
+    rows: targets.map((ofRow) => renderer.row(ofRow)),
+    views,
+    places: () => views.places(),
+  };
 }
 
 /** Renders one row after the other, within the limits of one answer. */

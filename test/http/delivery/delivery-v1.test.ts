@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { AnswerCache } from '../../../src/http/cache/answer-cache.ts';
+import { ReferencedViewCache } from '../../../src/http/cache/referenced-views.ts';
 import { startFront, type TestFront } from '../support/front.ts';
 import { putClaim, putView, viewIdOf } from '../support/seed.ts';
 import { apiKeys } from '../support/site.ts';
 
 let front: TestFront;
 const cache = new AnswerCache(16 * 1024 * 1024);
+const referencedViews = new ReferencedViewCache(1024 * 1024);
 before(async () => {
-  front = await startFront({ services: { cache } });
+  front = await startFront({ services: { cache, referencedViews } });
   const { store } = front;
   await putView(store, 'a', 'A', { next: 'b', leaf: 'c' });
   await putView(store, 'b', 'B', { back: 'a', gone: 'missing "1"' });
@@ -94,10 +96,12 @@ test('delivery v1: answers of v1 and v2 to the same query are cached separately,
 test('delivery v1: a cached answer is evicted when a view in it changes', async () => {
   await get('/v1?url=/a');
   cache.invalidate(null);
+  referencedViews.empty();
   await putView(front.store, 'c', 'C2');
   assert.deepEqual((await get('/v1?url=/a')).json.route.leaf, reference('c', { title: 'C2' }));
   await putView(front.store, 'c', 'C');
   cache.invalidate(null);
+  referencedViews.empty();
 });
 
 test('delivery v1: HEAD works on both paths, and other methods get the allowed ones', async () => {

@@ -45,7 +45,7 @@ test('served claim: the position of changes is read after claims that the record
     requestedMs = performance.now();
   };
   const form = { withRoute: true, references: plainReferences };
-  await deliver({ store, largeAnswers, onRead }, toRead, form);
+  await deliver({ store, largeAnswers, referencedViews: null, onRead }, toRead, form);
   assert.ok(requestedMs - startMs > heldMs / 2, `after ${requestedMs - startMs} ms`);
   await held;
 });

@@ -5,6 +5,7 @@ import { openRequestsPerSecond } from '../../../src/contract/limits.ts';
 import { LiveFeeds } from '../../../src/feed/live-feeds.ts';
 import { AnswerCache } from '../../../src/http/cache/answer-cache.ts';
 import type { RowViews } from '../../../src/http/cache/finished-answer.ts';
+import { ReferencedViewCache } from '../../../src/http/cache/referenced-views.ts';
 import { LiveAnswers } from '../../../src/http/delivery/live-answers.ts';
 import { LargeAnswers } from '../../../src/http/delivery/view-loading.ts';
 import { handlersFor } from '../../../src/http/handlers.ts';
@@ -94,9 +95,11 @@ export async function startFront({
   const progress = new Progress(store);
   const cache = new AnswerCache(16 * 1024 * 1024);
   const rowViews = new AnswerCache<RowViews>(4 * 1024 * 1024);
+  const referencedViews = new ReferencedViewCache(4 * 1024 * 1024);
   progress.onChange((_partition, digests) => {
     cache.invalidate(digests);
     rowViews.invalidate(digests);
+    referencedViews.invalidate(digests);
   });
   const configuration = { loaded: true, current: testConfiguration(), layouts: LayoutStates.none };
   const feeds = new LiveFeeds({ store, configuration, retentionMs: 86_400_000 }, () => {});
@@ -115,6 +118,7 @@ export async function startFront({
     query: noQueries,
     cache,
     rowViews,
+    referencedViews,
     feeds,
     liveAnswers,
     webhookGuard: new AddressGuard([]),
