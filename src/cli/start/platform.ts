@@ -27,9 +27,8 @@ import {
 } from '../configuration/publish-configuration.ts';
 import { redisAddress, withStore } from '../platform/open-store.ts';
 import { askFront, baseUrl, ownTrust, type Trust } from '../platform/own-front.ts';
-import { CommandStop, interruptedCode } from '../terminal/command-line.ts';
+import { CommandStop, interruptedCode, stopSignals } from '../terminal/command-line.ts';
 import { logTextFor } from '../terminal/log-text.ts';
-import { stopSignals } from '../terminal/stop-signals.ts';
 import { lockDataDir, makeFolder } from './data-dir.ts';
 import { freePort, requireFreePort } from './ports.ts';
 import { startPrivateRedis } from './private-redis.ts';
