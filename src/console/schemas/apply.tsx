@@ -6,7 +6,7 @@ import { counted, numberText } from '../parts/format.tsx';
 import { ErrorBox } from '../parts/notices.tsx';
 import { Table } from '../parts/table.tsx';
 import { ViewLink } from '../parts/view-links.tsx';
-import type { SchemaDocument } from './documents.ts';
+import type { SchemaDocument } from './outcome.tsx';
 
 interface ApplyProps {
   readonly schema: SchemaDocument;

@@ -10,8 +10,7 @@ import { PageHead } from '../parts/page-head.tsx';
 import { Table } from '../parts/table.tsx';
 import { groupsIn, useTenant } from '../parts/tenant-context.ts';
 import { Apply } from './apply.tsx';
-import { type SchemaDocument, schemaDocument, schemaDocuments } from './documents.ts';
-import { Outcome } from './outcome.tsx';
+import { Outcome, type SchemaDocument, schemaDocument, schemaDocuments } from './outcome.tsx';
 import { Editor, Source } from './source-text.tsx';
 
 /** @param document path of the document in the address; '' for the list */

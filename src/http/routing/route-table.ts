@@ -5,12 +5,11 @@
 
 import type { EndpointDefinition, RouteDefinition } from '../route-definition.ts';
 import { changesEndpoint, managementChangesEndpoint } from './endpoints/changes-endpoints.ts';
-import { deliveryEndpoints } from './endpoints/delivery-endpoints.ts';
+import { deliveryEndpoints, routesEndpoints } from './endpoints/delivery-endpoints.ts';
 import { ingestEndpoints } from './endpoints/ingest-endpoints.ts';
 import { managementEndpoints, webhookEndpoints } from './endpoints/management-endpoints.ts';
 import { consoleEndpoints, mcpEndpoints, operationsEndpoints } from './endpoints/operations-endpoints.ts';
 import { managementQueryEndpoint, queryEndpoints } from './endpoints/query-endpoints.ts';
-import { routesEndpoints } from './endpoints/routes-endpoints.ts';
 import type { ProblemStyle } from './problem-answer.ts';
 
 const endpoints = {
