@@ -12,7 +12,7 @@ import {
   type RowOptions,
   readerOf,
 } from './formats.ts';
-import { openInput } from './import-input.ts';
+import { openInput } from './import-lines.ts';
 import { doneEntities, ImportClock, showProgress } from './import-progress.ts';
 import { FailureFile, type ImportCounts, Importer, retryTotalMsDefault } from './importer.ts';
 import { collectingIds, type RecordReader } from './records.ts';

@@ -15,7 +15,7 @@ import {
   readerFor,
   stopReason,
 } from './import-file.ts';
-import { openInput } from './import-input.ts';
+import { openInput } from './import-lines.ts';
 import { retryTotalMsDefault } from './importer.ts';
 import { collectingIds, isFailure } from './records.ts';
 
