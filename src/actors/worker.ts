@@ -22,7 +22,7 @@ import { newProcessId } from '../store/processes/heartbeat.ts';
 import type { CopiesBeat, QueryAddresses } from '../store/processes/process-messages.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
 import { StoreUnavailableError } from '../store/redis/redis-errors.ts';
-import { ServerClock } from '../store/redis/script.ts';
+import { ServerClock } from '../store/redis/server-clock.ts';
 import type { Store } from '../store/store.ts';
 import { openStreamSource, type StreamSource } from '../store/streams/shared-streams.ts';
 import { CallMemory } from './batch/call-memory.ts';

@@ -91,9 +91,9 @@ export async function saveAll(connection: Connection, entities: Entities): Promi
   };
   let first = 0;
   for await (const batch of batchesOf(entities)) {
-    const ids = new Set(batch.map(({ originId }) => originId));
+    const ids = new Set(batch.map(originIdOf));
     // Two states of the same entity must arrive in order.
-    await waitWhile(running, (others) => batch.some(({ originId }) => others.has(originId)));
+    await waitWhile(running, (others) => batch.some((entity) => others.has(originIdOf(entity))));
     const sent: Promise<void> = send(batch, ids, first).finally(() => running.delete(sent));
     running.set(sent, ids);
     first += batch.length;
@@ -119,6 +119,11 @@ export async function saveInBulk(connection: Connection, entity: EntityWithId): 
   return { changed, unchanged, errors: {}, version };
 }
 
+/** Callers without types can also pass null, which the platform reports. */
+function originIdOf(entity: EntityWithId | null | undefined): string {
+  return entity?.originId ?? '';
+}
+
 async function waitWhile(
   running: ReadonlyMap<Promise<void>, ReadonlySet<string>>,
   isShared: (ids: ReadonlySet<string>) => boolean,
@@ -131,7 +136,7 @@ async function* batchesOf(entities: Entities): AsyncGenerator<EntityWithId[]> {
   let batch: EntityWithId[] = [];
   let characters = 0;
   for await (const entity of entities) {
-    const length = JSON.stringify(entity).length;
+    const { length } = JSON.stringify([entity]);
     const isFull = batch.length === entitiesPerRequest || characters + length > charactersPerRequest;
     if (isFull && batch.length > 0) {
       yield batch;

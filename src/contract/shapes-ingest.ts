@@ -16,10 +16,19 @@ export const originIdShape = {
   examples: ['city-42'],
 } as const satisfies Shape;
 
+/** A host name or an address in brackets, after a user name and before a port. */
+const authority = '(?:[^/?#]*@)?(?:\\[[0-9a-fA-F:.]+\\]|[^/?#@:*%\\s\\\\[\\]]+)(?::[0-9]{0,5})?';
+
+/**
+ * A URL of a page. Without a fragment, which is never sent to a server, and without two leading slashes, which browsers treat as
+ * a host.
+ */
+export const pageUrlPattern = `^(?:/(?!/)|[hH][tT][tT][pP][sS]?://${authority}(?=[/?]|$))[^#]*$`;
+
 const entityUrl = {
   type: 'string',
   maxLength: urlCodePointsMax,
-  pattern: '^(/(?!/)|[hH][tT][tT][pP][sS]?://[^/?#\\s])[^#]*$',
+  pattern: pageUrlPattern,
   'x-rule': 'must begin with one / or be an absolute http(s) URL, and must have no fragment (#)',
   examples: ['/europe/france'],
 } as const satisfies Shape;

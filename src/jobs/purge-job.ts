@@ -3,6 +3,7 @@
  * a rebuild, and the owner removes their outputs. The job that finishes last deletes the change logs of removed environments,
  * and ends the purge. A job that runs twice or is interrupted continues with what is left.
  */
+import { performance } from 'node:perf_hooks';
 import { sum } from '../lib/lists.ts';
 import { forgetLogs } from '../store/change-log/trim.ts';
 import { forgetNames } from '../store/codec/name-lists.ts';
@@ -92,13 +93,21 @@ export interface PurgeContext extends JobContext {
   readonly configuration: ActiveConfiguration;
 }
 
+/** Less than another process waits before it takes over a job (`store/configuration/job-runner.ts`). */
+const deletionMs = 2_000;
+
 /** Runs a job, or continues an interrupted one. @throws AbortError, StoreUnavailableError */
 export async function runPurge(context: PurgeContext, run: JobRun<PurgeTask, PurgeProgress>): Promise<void> {
   const purge = await readPurge(context.store);
   // The purge has already ended.
   if (purge?.token !== run.task.token) return;
   const job = new PartitionJob(context, run, beginning);
-  await new PurgeRun(context, job, purge).run(run.progress === null);
+  try {
+    await new PurgeRun(context, job, purge).run(run.progress === null);
+  } catch (error) {
+    // Another process has taken over the job.
+    if (!(error instanceof PurgeEndedError)) throw error;
+  }
 }
 
 class PurgeRun {
@@ -122,7 +131,8 @@ class PurgeRun {
       await forgetTypes(store, job.tag, { tenant, sourceId });
       await forgetSchedule(store, job.tag, { tenant, sourceId });
       await forgetNames(store, { tag: job.tag, tenant, sourceId });
-      const forgotten = await autoFields.forgetDecided(job.tag, tenant, sourceId);
+      const timeLimit = () => this.#timeLimit();
+      const forgotten = await autoFields.forgetDecided(job.tag, tenant, sourceId, timeLimit);
       await job.save({ fieldTypes: job.progress.fieldTypes + forgotten });
     }
     if (await recordPurged(store, purge.token, job.partition)) await this.#end();
@@ -183,7 +193,8 @@ class PurgeRun {
     const { job } = this;
     const { store } = this.context;
     const records = await readProcessed(store, job.tag, tenant, sourceId, originIds);
-    const { removed, version } = await removeEntities(store, { tenant, sourceId, originIds });
+    const endsMs = await this.#timeLimit();
+    const { removed, version } = await removeEntities(store, { tenant, sourceId, originIds, endsMs });
     const gone = records.filter((record, at) => record !== null && removed[at] === true);
     const outputs = gone.flatMap((record) => record?.outputs ?? []);
     const indexEntries = gone.flatMap((record) => record?.lookups ?? []);
@@ -197,4 +208,20 @@ class PurgeRun {
     });
     await job.waits.untilRoom([[tenant, version.get(job.partition) ?? 0]], portionMax);
   }
+
+  /**
+   * Until when this run may delete something, by `performance.now()`. While it was paused, another process may have taken over
+   * its job and ended the purge. Then its sources may be configured again.
+   * @throws PurgeEndedError, StoreUnavailableError
+   */
+  async #timeLimit(): Promise<number> {
+    const endsMs = performance.now() + deletionMs;
+    const running = await readPurge(this.context.store);
+    if (running?.token !== this.purge.token) throw new PurgeEndedError('the purge has ended meanwhile');
+    return endsMs;
+  }
+}
+
+class PurgeEndedError extends Error {
+  override readonly name = 'PurgeEndedError';
 }

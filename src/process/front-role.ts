@@ -68,6 +68,7 @@ export async function startFront(): Promise<RunningRole> {
   const pace = new IngestRateController(progress, limits);
   progress.start();
   const entityReader = new EntityReader(log);
+  // In a clone, the first request builds the console.
   const consoleCache = new CachedPromise(consoleFiles, Number.POSITIVE_INFINITY);
   const recentRates = new RecentRates();
   const readiness = new FrontReadiness({
@@ -139,10 +140,6 @@ export async function startFront(): Promise<RunningRole> {
 
   const port = await server.listen(settings.host, settings.port);
   log.info({ id, host: settings.host, port, tls: tls !== null }, 'web is listening');
-  if (settings.console) {
-    // In a fresh clone this builds the console, so that no request has to wait for it.
-    consoleCache.get().catch((error: unknown) => log.warn({ err: error }, 'the console could not be made'));
-  }
 
   const stop = async () => {
     faults.close();

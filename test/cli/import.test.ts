@@ -311,10 +311,9 @@ test('import --prune: nothing is deleted if the file changes during the import',
   const platform = await server(context);
   const file = await ndjson(context, entities(100));
   const growing = setInterval(() => appendFileSync(file, `${entity('late')}\n`), 20);
-  context.after(() => clearInterval(growing));
-  const { code, stderr } = await runCommand('import', [
-    ...[file, '--key', key, '--url', platform.url, '--prune', '--yes'],
-  ]);
+  const words = [file, '--key', key, '--url', platform.url, '--prune', '--yes'];
+  // Not a hook, because the hook that removes the file would run first.
+  const { code, stderr } = await runCommand('import', words).finally(() => clearInterval(growing));
   assert.equal(code, 1, stderr);
   assert.match(stderr, /changed during the import, so nothing was deleted\. Run this again/);
 });

@@ -196,6 +196,12 @@ test('client: results and errors of several requests are merged', async () => {
   assert.deepEqual(Object.keys(removed.errors), ['originIds[100]']);
 });
 
+test('client: an entity that is null or undefined is listed by its index, as by the platform', async () => {
+  const untyped: unknown[] = [page('beside-null'), null, undefined];
+  const { changed, errors } = await client.saveMany(untyped as ReturnType<typeof page>[]);
+  assert.deepEqual([changed, Object.keys(errors)], [['beside-null'], ['entities[1]', 'entities[2]']]);
+});
+
 test('client: several queries in one call return their results by name, and an invalid one is an error', async () => {
   const titles = ['Title a', 'Title b', 'Title c', 'Title d', 'Title e', 'Title f'] as const;
   const ids = ['a', 'b', 'c', 'd', 'e', 'f'];

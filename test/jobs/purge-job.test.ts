@@ -6,13 +6,14 @@ import {
   ConfigurationRefusedError,
   readGenerations,
 } from '../../src/store/configuration/published-configuration.ts';
-import { beginPurge, readPurge } from '../../src/store/configuration/purge-state.ts';
+import { beginPurge, endPurge, readPurge } from '../../src/store/configuration/purge-state.ts';
 import { countTypes } from '../../src/store/entities/directory.ts';
 import { countEntities } from '../../src/store/entities/entities.ts';
 import { scheduledSources } from '../../src/store/entities/entity-schedule.ts';
 import { connect } from '../../src/store/redis/redis-connection.ts';
 import { runCommand } from '../cli/support/command.ts';
 import { TestRedis } from '../support/redis.ts';
+import { SlowRedis } from '../support/slow-redis.ts';
 import { until } from '../support/until.ts';
 import { type Files, Platform, page, siteFiles, tenant } from './support/platform.ts';
 
@@ -182,6 +183,35 @@ test('purge job: while a source is purged no configuration can add it again; aft
   assert.deepEqual([...types], [['page', 1]]);
   const verified = await runCommand('verify', [], { env });
   assert.equal(verified.code, 0, verified.stdout);
+});
+
+test('purge job: a process that was cut off during a purge deletes nothing of sources that were added again since', async (context) => {
+  const many = Array.from({ length: 1_500 }, (_, at) =>
+    page(`p${at}`, { name: `Name ${at}` }, { url: `/p${at}` }),
+  );
+  const { platform, generation } = await removedTwin(context, many);
+  const { store } = platform;
+  const wire = await SlowRedis.start(() => Number(new URL(redisUrl).port));
+  context.after(() => wire.stop());
+  await platform.startJobs(wire.url);
+  await platform.rebuilt(generation);
+  const token = await beginPurge(store, generation, [{ tenant: 'twin', sourceId: 'src-1' }]);
+  assert.ok(token !== null);
+  const queue = purgeJobs(store);
+  context.after(() => queue.close());
+  await queue.addAll({ token });
+  await until('some are gone', async () => (await entitiesIn(platform, 'twin')) < many.length - 100);
+  wire.stall();
+  assert.ok((await entitiesIn(platform, 'twin')) > 0, 'it was cut off before its end');
+  // Like another process that takes over.
+  await endPurge(store, token);
+  await platform.publish({ ...acme, ...twin });
+  await platform.ingest(many, 'src-1', 'twin');
+  // Longer than the time limit of its last call.
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  wire.resume();
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  assert.equal(await entitiesIn(platform, 'twin'), many.length);
 });
 
 test('purge job: a purge that was planned for another configuration does not start', async (context) => {

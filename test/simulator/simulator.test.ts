@@ -5,10 +5,10 @@
  * Real: everything in `src/actors` and `src/store`; the jobs that follow a change of the configuration; the Redis client
  * library with its reconnects and resends, except for its wire protocol (`support/redis/client-library.ts`); the Lua scripts
  * in `src/store/scripts`. Simulated: time, the network and Redis (`support/redis/`; `redis.test.ts` compares it with a real
- * one). A schedule decides when each message arrives; which connection breaks with which messages in flight; when a worker
- * or jobs process crashes, is paused beyond its lease or loses it; when a stream read is repeated, starts earlier or is
- * reordered; and when schemas, indexes and lookups are added and removed. It writes to two tenants with the same entities and
- * URLs. Leaves of ordered lists hold only two strings, so that few entities fill several (`support/lua/small-leaves.ts`).
+ * one). A schedule decides when each message arrives; which connection breaks with which messages in flight, and which of them
+ * arrive much later; when a worker or jobs process crashes, is paused beyond its lease or loses it; when a stream read is
+ * repeated, starts earlier or is reordered; and when schemas, indexes and lookups are added and removed. It writes to two
+ * tenants with the same entities and URLs. Leaves of ordered lists hold only two strings, so that few entities fill several (`support/lua/small-leaves.ts`).
  * Entities have publication times, and Redis' clock is set back between schedules.
  *
  * A schedule is a few requests with failures, and ends when there is no work left. The schedules of a seed run one after the

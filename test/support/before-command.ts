@@ -14,7 +14,10 @@ export function beforeCommand({ client }: Store, key: string, act: () => Promise
     const [command] = sent;
     if (!command.args.map(String).includes(key)) return send(...sent);
     client.sendCommand = send;
-    void act().then(() => send(...sent));
+    // The reader gets its error.
+    act()
+      .then(() => send(...sent))
+      .catch(() => {});
     return command.promise;
   };
 }

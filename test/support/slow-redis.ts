@@ -64,13 +64,34 @@ export class SlowRedis {
     this.#delayMs = ms;
   }
 
-  /** Existing connections stay open but never transfer anything again; new ones work. */
-  forgetAll(): void {
-    for (const pair of this.pairs) {
+  /**
+   * Existing connections stay open but transfer nothing; new ones work.
+   * @returns delivers what they hold, even if the client has closed them since
+   */
+  forgetAll(): () => void {
+    const forgotten = [...this.pairs];
+    for (const pair of forgotten) {
       pair.near.pause();
       pair.far.pause();
       this.#forgotten.add(pair);
     }
+    return () => {
+      for (const pair of forgotten) {
+        this.#forgotten.delete(pair);
+        pair.near.resume();
+        pair.far.resume();
+      }
+    };
+  }
+
+  /** Refuses new connections; existing ones stay. */
+  refuse(): void {
+    this.server.close();
+  }
+
+  /** Accepts connections again. */
+  async accept(): Promise<void> {
+    await new Promise<void>((resolve) => this.server.listen(this.port, '127.0.0.1', resolve));
   }
 
   /** Breaks every connection; new ones are accepted. */

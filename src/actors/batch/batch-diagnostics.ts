@@ -42,7 +42,7 @@ export function diagnosticsOf(
   ];
 }
 
-const urlRule = `a URL begins with one / or http(s)://, has no fragment (#) and at most ${urlCodePointsMax} characters`;
+const urlRule = `a URL begins with one / or http(s):// and a valid host, has no fragment (#) and at most ${urlCodePointsMax} characters`;
 
 const urlMissing: Diagnostic = {
   kind: 'urlMissing',

@@ -236,7 +236,8 @@ class Claims {
     const { field, host, kind, display, redirect } = claim;
     const before = published?.endsFormer === true ? undefined : this.#before(key, claim);
     const processed = published?.endsFormer === true ? null : this.former.processed;
-    const own = sinceStamp(this.entity, claim, before, processed);
+    const isOfOtherView = before !== undefined && before === this.former.ofOtherViews.get(key);
+    const own = sinceStamp(this.entity, claim, before, processed, isOfOtherView);
     const since = published === null || before !== undefined ? own : Math.max(published.stamp, own);
     this.list.push({ field, host, kind, sinceStamp: since, display, redirect });
   }
@@ -260,14 +261,17 @@ function sinceStamp(
   claim: Omit<ProcessedClaim, 'sinceStamp'>,
   before: ProcessedClaim | undefined,
   processed: FormerClaims['processed'],
+  isOfOtherView: boolean,
 ): number {
   const isOwnUrl = claim.display === entity.url;
   // Changes before the first turn are not recorded. Most likely the claim was there from the start.
   if (processed === null) return isOwnUrl ? entity.urlStamp : entity.bornStamp;
   const isNewUrl = isOwnUrl && entity.urlStamp > processed.stamp;
   if (before !== undefined) {
-    // The URL may have changed and changed back between two turns of this entity.
-    return isNewUrl && before.display === claim.display ? entity.urlStamp : before.sinceStamp;
+    // The URL may have changed and changed back between two turns of this entity, unless it moved here from another view.
+    return isNewUrl && !isOfOtherView && before.display === claim.display
+      ? entity.urlStamp
+      : before.sinceStamp;
   }
   const isOfNewType = processed.type !== entity.type;
   return isNewUrl || (isOwnUrl && !isOfNewType) ? entity.urlStamp : entity.stamp;

@@ -4,7 +4,7 @@ import { type ConsoleFile, pageName } from '../../console/files.mjs';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { type Answer, type HeaderField, htmlType, scriptType, styleType, svgType } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
-import { chooseCoding } from '../content-coding.ts';
+import { codingFor } from '../content-coding.ts';
 import type { Services } from '../services.ts';
 
 /**
@@ -56,7 +56,7 @@ export function consolePage({ consoleFiles }: Services): Handler {
 }
 
 function fileAnswer({ name, plain, gzip, br }: ConsoleFile, call: Call): Answer {
-  const coding = chooseCoding(call.header('accept-encoding'));
+  const coding = codingFor(plain, call.header('accept-encoding'));
   const body = { identity: plain, gzip, br }[coding];
   const caching = digestPattern.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache';
   const coded: readonly HeaderField[] = coding === 'identity' ? [] : [['Content-Encoding', coding]];

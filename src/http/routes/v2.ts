@@ -31,9 +31,10 @@ export function listRoutesV2(services: Services): Handler {
     const { store } = services;
     const token = requestedToken(call);
     const format = requestedText(call, 'format') ?? 'json';
+    const base = requestedText(call, 'base');
     if (format !== 'json' && format !== 'sitemap') throw new ProblemError(problems.routesFormatInvalid);
     if (format === 'sitemap') {
-      const site = siteOf(requestedText(call, 'base'), call.client.domains, call.header('host'));
+      const site = siteOf(base, call.client.domains, call.header('host'));
       await waitForRequestedVersion(services, call, scope.tenant);
       return await new Sitemap(store, scope, site).answer(token);
     }
@@ -171,12 +172,11 @@ export class Sitemap {
   /** Null for a redirect, and for a page on another host if the request has a `base`. */
   #locOf({ url, redirect }: RouteEntry): string | null {
     if (redirect !== null) return null;
-    const written = url.replaceAll(/%(?![0-9A-Fa-f]{2})/g, '%25');
-    const { origin, excludesOtherHosts } = this.site;
-    const loc = written.startsWith('/') ? origin + written : written;
-    if (!URL.canParse(loc)) return null;
-    const { href, host } = new URL(loc);
-    return !excludesOtherHosts || host === new URL(origin).host ? href : null;
+    const [authority = ''] = /^https?:\/\/[^/?]+/i.exec(url) ?? [];
+    if (authority !== '' && !URL.canParse(authority)) return null;
+    const { origin, host } = new URL(authority === '' ? this.site.origin : authority);
+    const isElsewhere = this.site.excludesOtherHosts && host !== new URL(this.site.origin).host;
+    return isElsewhere ? null : origin + encodedPath(url.slice(authority.length));
   }
 
   #rangeOf(token: string): Range {
@@ -185,6 +185,15 @@ export class Sitemap {
     const [after, until]: [string | null, string | null] = JSON.parse(text);
     return { after, until };
   }
+}
+
+/** What a path or a query string cannot contain unencoded (RFC 3986), and a `%` that encodes nothing. */
+const unencoded = /%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~!$&'()*+,;=:@/?%]/gu;
+
+/** Not resolved as by `URL`, which would give pages with `..`, `\\` or a blank at the end the URL of another page. */
+function encodedPath(written: string): string {
+  const path = written.startsWith('/') ? written : `/${written}`;
+  return path.replace(unencoded, encodeURIComponent);
 }
 
 /** In code-point order, as routes are listed. */

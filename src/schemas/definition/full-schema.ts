@@ -9,6 +9,7 @@ import {
   handlesPerViewMax,
   urlCodePointsMax,
 } from '../../contract/limits.ts';
+import { pageUrlPattern } from '../../contract/shapes-ingest.ts';
 import { hasMoreCodePoints } from '../../lib/code-points.ts';
 import { chain, forEach, type Resumable, repeat, workBudget } from '../../lib/cooperative-yield.ts';
 import { quote } from '../../lib/message-text.ts';
@@ -140,8 +141,7 @@ function compileHandles(at: Cursor, scope: Scope): Evaluate[] {
 /** Approximate cost of adding a handle, in units of the work budget. */
 const unitsPerHandle = 50;
 
-/** Without fragments, which are never sent to a server, and without two leading slashes, which browsers treat as a host. */
-const routable = /^(?:\/(?!\/)|https?:\/\/[^/?#\s])[^#]*$/i;
+const routable = new RegExp(pageUrlPattern);
 
 /** Returns the URL if it can be requested, otherwise null. */
 export function usableUrl(url: string | null): string | null {

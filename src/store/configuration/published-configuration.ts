@@ -34,7 +34,10 @@ export interface PublishOptions {
   readonly origin?: ConfigurationOrigin;
   /** Digest of the folder with the documents: `npm start` only applies it again if it has changed. */
   readonly folder?: string;
-  /** Generation that must still be active (0: none yet); absent: any generation. */
+  /**
+   * Generation that must still be active (0: none yet), so that a call that reaches Redis late does not replace a newer
+   * configuration; absent: the one that is active now.
+   */
   readonly after?: number;
 }
 
@@ -72,15 +75,14 @@ export async function publishTenants(
   configuration: Configuration,
   { origin = 'other', folder = '', after }: PublishOptions = {},
 ): Promise<number> {
-  const before = (await readTenants(store))?.tenants ?? new Map<string, PublishedTenant>();
+  const published = await readTenants(store);
+  const before = published?.tenants ?? new Map<string, PublishedTenant>();
   const nowMs = Date.now();
   const listed = [...tenants].map(([tenant, texts]) =>
     listedTenant(tenant, texts, before.get(tenant), nowMs),
   );
-  // Without `after`, what was read may no longer exist.
-  const stored = after === undefined ? new Map<string, PublishedTenant>() : before;
   const changed = [...tenants].flatMap(([tenant, { fingerprint, documents }]) => {
-    if (documents === null || stored.get(tenant)?.fingerprint === fingerprint) return [];
+    if (documents === null || before.get(tenant)?.fingerprint === fingerprint) return [];
     return [documentsField(tenant, fingerprint), pack([...documents])];
   });
   const sources = sourceFields(configuration);
@@ -92,7 +94,7 @@ export async function publishTenants(
         configuration.digest,
         pack(listed),
         origin,
-        after ?? '',
+        after ?? published?.generation ?? 0,
         folder,
         pack(webhookNames(configuration)),
         sources.length,

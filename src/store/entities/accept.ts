@@ -8,6 +8,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { allSettled } from '../../lib/all-settled.ts';
 import { assert } from '../../lib/assert.ts';
 import { groupBy } from '../../lib/lists.ts';
 import { keys } from '../keys.ts';
@@ -71,7 +72,7 @@ export async function acceptEntities(
   const tags = [...groups.keys()].map((partition) => store.partitions.tag(partition));
   await surviving(store.acknowledgements, tags, async () => {
     const lanes = groupBy(groups, ([partition]) => laneOf(store, partition));
-    await Promise.all(
+    await allSettled(
       [...lanes].map(([lane, ofLane]) => lane.accept({ request, heads, groups: ofLane, result, version })),
     );
   });

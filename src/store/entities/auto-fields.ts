@@ -15,10 +15,11 @@ import { scanKeyNames } from '../derived/keyspace.ts';
 import { keys } from '../keys.ts';
 import { answerOf, storeError } from '../redis/redis-errors.ts';
 import { surviving } from '../redis/replication.ts';
-import { Script } from '../redis/script.ts';
+import { TimelyScript } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 
-const decide = new Script<number>('entities/decide', 2);
+const decide = new TimelyScript<number>('entities/decide', 2);
+const forget = new TimelyScript<number>('entities/forget-fields', null);
 const decideOutcome = { typeRefused: 0, someRefused: 2 } as const;
 
 /** Marks that the type exists, even without fields. Its value counts retyped fields; no field has this name. */
@@ -155,24 +156,24 @@ export class AutoFields {
 
   /**
    * Deletes the types of a source that is no longer configured, if they are in the partition with the tag.
+   * @param timeLimit called before the deletion; see `TimelyScript`
    * @returns number of entity types and fields
    * @throws StoreUnavailableError
    */
-  async forgetDecided(tag: string, tenant: string, sourceId: string): Promise<number> {
+  async forgetDecided(
+    tag: string,
+    tenant: string,
+    sourceId: string,
+    timeLimit: () => Promise<number>,
+  ): Promise<number> {
     if (tag !== this.#tag(tenant, sourceId)) return 0;
-    let forgotten = 0;
-    try {
-      for await (const names of scanKeyNames(this.store, keys.autoFields(tag, tenant, sourceId, '*'))) {
-        for (const name of names) {
-          forgotten += await this.store.client.hlen(name);
-          await this.store.client.del(name);
-        }
-      }
-      await this.store.client.del(keys.autoIndexed(tag, tenant, sourceId));
-    } catch (error) {
-      throw storeError(error);
+    // The same key can appear twice in a scan. There are at most `autoIndexedNamesMax`.
+    const found = new Set<string>();
+    for await (const names of scanKeyNames(this.store, keys.autoFields(tag, tenant, sourceId, '*'))) {
+      for (const name of names) found.add(name);
     }
-    return forgotten;
+    const scriptKeys = [keys.autoIndexed(tag, tenant, sourceId), ...found];
+    return await forget.run(this.store, scriptKeys, [], await timeLimit());
   }
 
   /** True if a source has decided types. @throws StoreUnavailableError */
@@ -198,7 +199,7 @@ export class AutoFields {
     for (let at = 0; at === 0 || at < fields.length; at += fieldsPerCall) {
       const portion = fields.slice(at, at + fieldsPerCall);
       const scriptArguments = [autoFieldsMax, autoIndexedNamesMax, marker, ...portion.flat()];
-      const outcome = await decide.run(this.store.client, scriptKeys, scriptArguments);
+      const outcome = await decide.run(this.store, scriptKeys, scriptArguments);
       worst = Math.max(worst, outcome);
       if (outcome !== 1) break;
     }

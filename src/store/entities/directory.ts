@@ -9,11 +9,10 @@ import {
   readPageOfAll,
 } from '../redis/ordered-lists.ts';
 import { answerOf } from '../redis/redis-errors.ts';
-import { Script } from '../redis/script.ts';
 import type { SourceRef } from '../scopes.ts';
 import type { Store } from '../store.ts';
+import { forgetField } from './forget-field.ts';
 
-const forgetScript = new Script<0 | 1>('entities/forget-type', 2);
 const forgottenAtOnce = 100;
 
 /** Types of the entities of a source -> count, in code-point order. @throws StoreUnavailableError */
@@ -82,9 +81,7 @@ export async function forgetTypes(store: Store, tag: string, source: SourceRef):
   const typesKey = keys.entityTypes(tag, tenant, sourceId);
   for (const types of portions(await typesIn(store, tag, source), forgottenAtOnce)) {
     await Promise.all(
-      types.map((type) =>
-        forgetScript.run(store.client, [typesKey, keys.directory(tag, tenant, sourceId, type)], [type]),
-      ),
+      types.map((type) => forgetField(store, typesKey, type, keys.directory(tag, tenant, sourceId, type))),
     );
   }
 }

@@ -7,6 +7,7 @@ import type { StoredEntity } from '../../contract/entity.ts';
 import type { EntityRef } from '../../contract/ids.ts';
 import { largeJsonCharacters } from '../../contract/large-json/parse-in-parts.ts';
 import { sliceMs } from '../../contract/limits.ts';
+import { allSettled } from '../../lib/all-settled.ts';
 import { groupBy } from '../../lib/lists.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import { type NamesPlace, readNames } from '../codec/name-lists.ts';
@@ -16,6 +17,7 @@ import { surviving } from '../redis/replication.ts';
 import { fieldsPortion, portionsFrom, type ScanPlace } from '../redis/scan.ts';
 import { TimelyScript } from '../redis/script.ts';
 import { readFields } from '../redis/send.ts';
+import type { SourceRef } from '../scopes.ts';
 import type { Store } from '../store.ts';
 import type { VersionVector } from '../visibility/version.ts';
 import { decodeEntity, decodeInParts, type OpenRecord, openRecord } from './entity-record.ts';
@@ -140,12 +142,17 @@ export async function* scanOriginIds(
 
 const remove = new TimelyScript<[sequence: number, found: number[]]>('entities/remove', 4);
 
+interface RemoveRequest extends SourceRef {
+  readonly originIds: readonly string[];
+  /** Time limit on the clock of `performance.now()`; absent: that of the store's commands. */
+  readonly endsMs?: number;
+}
+
 /** Removes entities; `removed` lists those that existed. @throws StoreUnavailableError */
 export async function removeEntities(
   store: Store,
-  request: { readonly tenant: string; readonly sourceId: string; readonly originIds: readonly string[] },
+  { tenant, sourceId, originIds, endsMs }: RemoveRequest,
 ): Promise<{ removed: boolean[]; version: VersionVector }> {
-  const { tenant, sourceId, originIds } = request;
   const token = randomBytes(8).toString('base64url');
   const removed: boolean[] = new Array(originIds.length).fill(false);
   const version = new Map<number, number>();
@@ -158,11 +165,12 @@ export async function removeEntities(
       store,
       [keys.clock(tag), keys.stream(tag), keys.entities(tag, tenant, sourceId), keys.removal(tag, token)],
       [tenant, sourceId, ...positions.map((position) => originIds[position] ?? '')],
+      endsMs,
     );
     version.set(partition, sequence);
     for (const [index, position] of positions.entries()) removed[position] = found[index] === 1;
   };
   const tags = [...groups.keys()].map((partition) => store.partitions.tag(partition));
-  await surviving(store.acknowledgements, tags, () => Promise.all([...groups].map(removeGroup)));
+  await surviving(store.acknowledgements, tags, () => allSettled([...groups].map(removeGroup)));
   return { removed, version };
 }

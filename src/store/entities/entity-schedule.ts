@@ -9,6 +9,7 @@ import { hasListed, listLengths, readListPage, readPageOfAll } from '../redis/or
 import { answerOf } from '../redis/redis-errors.ts';
 import { type SourceRef, sourceField, sourceOfField } from '../scopes.ts';
 import type { Store } from '../store.ts';
+import { forgetField } from './forget-field.ts';
 
 /** Enough for the year 9999. All have the same length, so that they sort by time. */
 const momentCharacters = 10;
@@ -37,9 +38,10 @@ export async function scheduledSources(store: Store, tag: string): Promise<Sourc
   return (await answerOf(store.client.hkeys(keys.scheduledSources(tag)))).map(sourceOfField);
 }
 
-/** Removes a source without scheduled entities. @throws StoreUnavailableError */
+/** Removes a source if it has no scheduled entities in a partition. @throws StoreUnavailableError */
 export async function forgetSchedule(store: Store, tag: string, source: SourceRef): Promise<void> {
-  await answerOf(store.client.hdel(keys.scheduledSources(tag), sourceField(source)));
+  const list = keys.schedule(tag, source.tenant, source.sourceId);
+  await forgetField(store, keys.scheduledSources(tag), sourceField(source), list);
 }
 
 /** Number of scheduled entities of a source in a partition. @throws StoreUnavailableError */

@@ -3,6 +3,7 @@ import calculateSlot from 'cluster-key-slot';
 import { Cluster, Redis } from 'ioredis';
 import type { HostAndPort } from '../../config/settings/setting.ts';
 import { jobsSilenceMs, redisSilenceMs } from '../../contract/limits.ts';
+import { endFormerConnections, type OpenConnections } from './former-connections.ts';
 
 /** A single Redis, at a URL or at the primary that sentinels report. */
 export interface SingleAddress {
@@ -58,10 +59,14 @@ function redisOptions(options: RedisConnectionOptions) {
 
 /** A client for nonblocking commands. Connection errors are ignored, because commands report them. */
 export function connect(options: RedisConnectionOptions): RedisClient {
-  const client =
-    options.address.kind === 'single'
-      ? openSingle(options.address, { ...redisOptions(options), reconnectOnError: leaveReplicas() })
-      : follow(new PunctualCluster([...options.address.seeds], clusterOptions(options)));
+  return options.address.kind === 'single'
+    ? repeating(openSingle(options.address, { ...redisOptions(options), reconnectOnError: leaveReplicas() }))
+    : follow(new PunctualCluster([...options.address.seeds], clusterOptions(options)));
+}
+
+/** A client that repeats commands on a new connection. */
+function repeating(client: Redis): Redis {
+  endFormerConnections(client);
   return distrusting(client);
 }
 
@@ -99,8 +104,16 @@ function leaveReplicas(): (error: Error) => boolean {
 /** Keeps the slots of a cluster client up to date. */
 function follow(cluster: Cluster): Cluster {
   askForSlots(cluster);
-  outliveMoves(cluster);
-  return cluster;
+  const open = new Map<string, OpenConnections>();
+  cluster.on('+node', (node: Redis) => {
+    distrusting(node);
+    outliveMoves(node);
+    const name = `${node.options.host}:${node.options.port}`;
+    const ofNode = open.get(name) ?? new Set();
+    open.set(name, ofNode);
+    endFormerConnections(node, ofNode);
+  });
+  return distrusting(cluster);
 }
 
 /**
@@ -116,16 +129,13 @@ function askForSlots(cluster: Cluster): void {
  * The client library drops a node that serves no slot yet, even during commands for a slot that is being moved there. It
  * repeats those commands, but the rejection of the preceding ASKING is unhandled and would crash the process.
  */
-function outliveMoves(cluster: Cluster): void {
-  cluster.on('+node', (node: Redis) => {
-    distrusting(node);
-    const asking = node.asking.bind(node);
-    node.asking = () => {
-      const asked = asking();
-      asked.catch(() => {});
-      return asked;
-    };
-  });
+function outliveMoves(node: Redis): void {
+  const asking = node.asking.bind(node);
+  node.asking = () => {
+    const asked = asking();
+    asked.catch(() => {});
+    return asked;
+  };
 }
 
 /** Applies the command timeout in every phase: at a node, between redirections, and while waiting for any node. */
@@ -161,18 +171,16 @@ export function connectBlocking(address: RedisAddress, silenceMs = redisSilenceM
     // Otherwise a pending read would never settle after the connection breaks.
     autoResendUnfulfilledCommands: true,
   };
-  const client =
-    address.kind === 'single'
-      ? openSingle(address, options)
-      : follow(
-          new Cluster([...address.seeds], {
-            redisOptions: options,
-            dnsLookup: byName,
-            clusterRetryStrategy: retryStrategy,
-            maxRedirections: redirectionsMax,
-          }),
-        );
-  return distrusting(client);
+  return address.kind === 'single'
+    ? repeating(openSingle(address, options))
+    : follow(
+        new Cluster([...address.seeds], {
+          redisOptions: options,
+          dnsLookup: byName,
+          clusterRetryStrategy: retryStrategy,
+          maxRedirections: redirectionsMax,
+        }),
+      );
 }
 
 /**

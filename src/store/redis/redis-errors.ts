@@ -1,4 +1,5 @@
 /** The errors that the store throws, and the conversion of client library errors to them. */
+import { ReplyError } from 'ioredis';
 import { InvariantError } from '../../lib/assert.ts';
 
 /** Redis did not accept or answer a command: try again later. Clients get a 503. */
@@ -8,6 +9,9 @@ export class StoreUnavailableError extends Error {
 
 /** Redis has reached its `maxmemory` and accepts no new data until there is room again. */
 export class StoreFullError extends StoreUnavailableError {}
+
+/** Redis may have run the command, or may still run it. */
+export class NoReplyError extends StoreUnavailableError {}
 
 /** Another worker owns the partition now; this one must drop its work. */
 export class FencedError extends Error {
@@ -29,7 +33,7 @@ export async function answerOf<T>(asked: Promise<T>): Promise<T> {
 /** Converts an error of the client library to one of ours. Returns our own and programming errors unchanged. */
 export function storeError(error: unknown): Error {
   if (error instanceof StoreUnavailableError || error instanceof FencedError) return error;
-  if (!(error instanceof Error)) return new StoreUnavailableError(String(error));
+  if (!(error instanceof Error)) return new NoReplyError(String(error));
   if (error.message.startsWith('FENCED')) return new FencedError(error.message);
   if (error.message.startsWith('OOM')) return new StoreFullError(`Redis: ${error.message}`);
   const [cause] =
@@ -39,9 +43,10 @@ export function storeError(error: unknown): Error {
   if (isProgrammingError(error)) return error;
   // Its message mentions a library option, which users cannot set.
   if (error.name === 'MaxRetriesPerRequestError') {
-    return new StoreUnavailableError('Redis: the connection was lost before it responded');
+    return new NoReplyError('Redis: the connection was lost before it responded');
   }
-  return new StoreUnavailableError(`Redis: ${error.message}`);
+  const text = `Redis: ${error.message}`;
+  return error instanceof ReplyError ? new StoreUnavailableError(text) : new NoReplyError(text);
 }
 
 /**

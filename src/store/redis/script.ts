@@ -8,11 +8,12 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import { Cluster, Command } from 'ioredis';
-import { assert } from '../../lib/assert.ts';
-import { nodeOf, type RedisClient } from './redis-connection.ts';
-import { answerOf, StoreUnavailableError, storeError } from './redis-errors.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Command } from 'ioredis';
+import type { RedisClient } from './redis-connection.ts';
+import { answerOf, NoReplyError, StoreUnavailableError, storeError } from './redis-errors.ts';
 import { sendCommand } from './send.ts';
+import { TimeLimit } from './time-limit.ts';
 
 export type ScriptArgument = string | number | Buffer;
 
@@ -39,22 +40,24 @@ export class Script<Reply> {
   /**
    * Sends the script immediately, after earlier commands, but before commands that the client is still collecting for a
    * pipeline.
+   * @param limit its deadline becomes the last argument
    * @throws FencedError, StoreFullError, StoreUnavailableError
    */
   async run(
     client: RedisClient,
     keys: readonly string[],
     scriptArguments: readonly ScriptArgument[],
+    limit: TimeLimit | null = null,
   ): Promise<Reply> {
     const args = [this.keyCount ?? keys.length, ...keys, ...scriptArguments];
-    const command = new ScriptCommand(this.#text, args);
+    const command = new ScriptCommand(this.#text, args, limit);
     try {
       return (await sendCommand(client, command)) as Reply;
     } catch (error) {
       if (!isNoScript(error)) throw storeError(error);
     }
     command.forget();
-    return (await answerOf(sendCommand(client, new ScriptCommand(this.#text, args)))) as Reply;
+    return (await answerOf(sendCommand(client, new ScriptCommand(this.#text, args, limit)))) as Reply;
   }
 }
 
@@ -87,40 +90,49 @@ interface TimedConnection {
   readonly commandTimeoutMs: number | null;
 }
 
+const retryMs = 50;
+
 /**
  * A script that writes for a request, and only until its time limit. Its bytes may reach Redis long after the front has closed
  * their connection, for example because a proxy or a broken network held them. The client has got a 503 by then, and may have
  * saved something newer.
  *
- * It returns the time on Redis' clock, and its reply unless the call is late.
+ * It must be idempotent. It returns the time on Redis' clock, and its reply unless the call is late.
  */
 export class TimelyScript<Reply> {
   readonly #script: Script<readonly [nowMs: number, reply?: Reply]>;
 
   /** See `Script`. */
-  constructor(name: string, keyCount: number, parts: readonly string[] = []) {
+  constructor(name: string, keyCount: number | null, parts: readonly string[] = []) {
     this.#script = new Script(name, keyCount, ['deadline', ...parts]);
   }
 
   /**
-   * Redis runs the script within `commandTimeoutMs` of the store, or never.
+   * Redis runs the script before this ends, or never. So if a call was sent, it fails only at its time limit.
+   * @param endsMs time limit on the clock of `performance.now()`
    * @throws StoreFullError, StoreUnavailableError
    */
   async run(
     { client, commandTimeoutMs }: TimedConnection,
     keys: readonly string[],
     scriptArguments: readonly ScriptArgument[],
+    endsMs = performance.now() + (commandTimeoutMs ?? Number.POSITIVE_INFINITY),
   ): Promise<Reply> {
-    const endsMs = performance.now() + (commandTimeoutMs ?? Number.POSITIVE_INFINITY);
-    const clock = clockOf(client, keys[0] ?? '');
+    const limit = new TimeLimit(endsMs);
+    let failure = new StoreUnavailableError('Redis: a call arrived after its time limit');
     do {
-      const words = [...scriptArguments, deadlineOf(clock, endsMs)];
-      const [nowMs, reply] = await this.#script.run(client, keys, words);
-      clock.set(nowMs);
-      if (reply !== undefined) return reply;
-      // The clock was not known, or it has changed: try again with the time of the reply.
-    } while (performance.now() < endsMs);
-    throw new StoreUnavailableError('Redis: a call arrived after its time limit');
+      try {
+        const [nowMs, reply] = await this.#script.run(client, keys, scriptArguments, limit);
+        limit.setClock(nowMs);
+        // The clock was not known, or it has changed: try again with the time of the reply.
+        if (reply !== undefined) return reply;
+      } catch (error) {
+        if (!(error instanceof NoReplyError && limit.isSent)) throw error;
+        failure = error;
+        await pause(Math.min(retryMs, limit.leftMs));
+      }
+    } while (limit.leftMs > 0 && client.status !== 'end');
+    throw failure;
   }
 }
 
@@ -145,8 +157,10 @@ class ScriptCommand extends Command {
   constructor(
     private readonly script: ScriptText,
     args: readonly ScriptArgument[],
+    private readonly limit: TimeLimit | null,
   ) {
-    super('evalsha', [script.digest, ...args], { replyEncoding: null });
+    super('evalsha', [script.digest, ...args, ...(limit === null ? [] : [''])], { replyEncoding: null });
+    if (limit !== null && Number.isFinite(limit.leftMs)) this.setTimeout(limit.leftMs);
   }
 
   /** Called by the client whenever it writes the command, including after a redirection or on a new connection. */
@@ -156,6 +170,7 @@ class ScriptCommand extends Command {
     if (!isLoaded) loadedOn.add(connection);
     this.name = isLoaded ? 'evalsha' : 'eval';
     this.args[0] = isLoaded ? digest : lua;
+    if (this.limit !== null) this.args[this.args.length - 1] = this.limit.deadlineOn(connection);
     this.#connection = connection;
     return super.toWritable(connection);
   }
@@ -169,49 +184,4 @@ class ScriptCommand extends Command {
 /** True if the server lost the script but not the connection, as after `SCRIPT FLUSH`. */
 function isNoScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT');
-}
-
-/**
- * In whole milliseconds on Redis' clock. Empty without a time limit. While the clock is not known, each call is late, and its reply
- * has the time.
- */
-function deadlineOf(clock: ServerClock, endsMs: number): string {
-  if (endsMs === Number.POSITIVE_INFINITY) return '';
-  return clock.isKnown ? String(Math.floor(clock.at(endsMs))) : '0';
-}
-
-/** Redis' clock, estimated from its last known value and the time since then by the process' own clock. */
-export class ServerClock {
-  #aheadMs: number | null = null;
-
-  get isKnown(): boolean {
-    return this.#aheadMs !== null;
-  }
-
-  /** Sets the clock from a reply that has just arrived. Because of the latency of the reply, the estimate is never ahead. */
-  set(clockMs: number): void {
-    this.#aheadMs = clockMs - performance.now();
-  }
-
-  get nowMs(): number {
-    return this.at(performance.now());
-  }
-
-  /** @param ms on the clock of `performance.now()` */
-  at(ms: number): number {
-    assert(this.#aheadMs !== null, 'the clock is set before it is read');
-    return ms + this.#aheadMs;
-  }
-}
-
-const clocks = new WeakMap<RedisClient, Map<string, ServerClock>>();
-
-/** The clock of the server that has a key. */
-function clockOf(client: RedisClient, key: string): ServerClock {
-  const ofClient = clocks.get(client) ?? new Map<string, ServerClock>();
-  clocks.set(client, ofClient);
-  const node = client instanceof Cluster ? (nodeOf(client, key) ?? '') : '';
-  const clock = ofClient.get(node) ?? new ServerClock();
-  ofClient.set(node, clock);
-  return clock;
 }

@@ -114,6 +114,13 @@ test('view claims: a URL that changed and changed back between two turns starts 
   assert.equal(since(life.process(later, own(later)), '/a'), 30);
 });
 
+test('view claims: a URL that moves from another view into the URL of the entity keeps its age', () => {
+  const life = new Life();
+  life.process(entity({ url: '/b' }), { url: '/a', handles: [] }, 'alternative');
+  const moved = entity({ stamp: 20, urlStamp: 20 });
+  assert.equal(since(life.process(moved, own(moved)), '/a'), 10);
+});
+
 test('view claims: another notation of the same URL keeps the age, in that turn and all later ones', () => {
   const life = new Life();
   const first = entity({});

@@ -15,7 +15,7 @@ const slotCount = 16_384;
 export const nodeTimeoutMs = 2_000;
 /** Each cluster has ports for another shard, followed by the ports of its cluster bus. */
 const portFirst = 7300;
-const portsPerCluster = 8;
+export const portsPerCluster = 8;
 /** Four test files start one each, and another suite may run at the same time. */
 const clustersMax = 8;
 

@@ -76,10 +76,20 @@ test('ingest: every invalid field of an entity is reported', async () => {
     ['type', 5],
     ['url', 'a'],
     ['url', 'ftp://x/y'],
+    ['url', 'https://'],
+    ['url', 'https:///a'],
+    ['url', 'https://user@/a'],
+    ['url', 'https://:80/a'],
+    ['url', 'https://a:b/c'],
+    ['url', 'https://a b/c'],
+    ['url', 'https://%61/b'],
+    ['url', 'https://[a/b'],
+    ['url', 'https://a\\b/c'],
     ['url', 5],
     ['originParentId', 5],
     ['redirects', '/a'],
     ['redirects', ['x']],
+    ['redirects', ['/old', 'https://a b/c']],
     ['properties', null],
     ['properties', []],
     ['properties', { '': 1 }],
@@ -90,6 +100,20 @@ test('ingest: every invalid field of an entity is reported', async () => {
     const { status, json } = await save('w', { type: 't', properties: {}, [field]: value });
     assert.deepEqual([status, json.errorCode, Object.keys(json.errors)], [422, 's-1001', [field]], field);
     assert.equal(typeof json.errors[field], 'string');
+  }
+});
+
+test('ingest: every absolute URL with a valid host is accepted', async () => {
+  const urls = [
+    'https://a',
+    'HTTP://A?b',
+    'https://user:p@ss@bücher.example:8080/a b',
+    'http://[::1]:80/',
+    'http://a_b./@:c',
+  ];
+  for (const url of urls) {
+    const { status, json } = await save('absolute', { type: 't', url, redirects: [url], properties: {} });
+    assert.deepEqual([status, json.errors], [200, undefined], url);
   }
 });
 

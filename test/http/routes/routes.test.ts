@@ -108,6 +108,17 @@ test('routes: v2 pages through all routes, 500 a page, while others come and go'
   assert.deepEqual([bad.status, bad.json.status], [422, 422]);
 });
 
+test('routes: v2 rejects a repeated parameter in every format', async () => {
+  for (const query of [
+    'base=https://a&base=https://a',
+    'format=sitemap&base=https://a&base=https://a',
+    'format=json&format=json',
+  ]) {
+    const { status, json } = await front.call('GET', `/routes/v2?${query}`, { key: apiKeys.client });
+    assert.deepEqual([status, json.code], [422, 'parameterInvalid'], query);
+  }
+});
+
 test('routes: a tenant lists only its own routes', async () => {
   const { json } = await front.call('GET', '/routes/v1?first=100', { key: apiKeys.otherClient });
   assert.deepEqual(json, {

@@ -45,3 +45,23 @@ test('routes v2: a sitemap that fits in one file is one', async () => {
   assert.match(body, /<urlset /);
   assert.equal(locsIn(body).length, 13);
 });
+
+test('routes v2: a sitemap keeps the path of a page and percent-encodes what URLs cannot contain', async () => {
+  const pages = {
+    '/s/back\\slash': '/s/back%5Cslash',
+    '/s/blank ': '/s/blank%20',
+    '/s/dots/../up': '/s/dots/../up',
+    '/s/signs|^[]{}"<>`': '/s/signs%7C%5E%5B%5D%7B%7D%22%3C%3E%60',
+    '/s/tab\tand\nline': '/s/tab%09and%0Aline',
+    '/s/written%c3%a9': '/s/written%c3%a9',
+    "/s/é%2F%/?q=a|b&c='": '/s/%C3%A9%2F%25/?q=a%7Cb&amp;c=&apos;',
+    'https://WWW.example.com?q= ': '/?q=%20',
+    'http://user@www.example.com:80/s/user': '/s/user',
+  };
+  for (const url of Object.keys(pages)) await putClaim(front.store, `at ${url}`, { url });
+  const locs = locsIn(await bodyOf(new Sitemap(front.store, scope, site)));
+  for (const path of Object.values(pages)) {
+    const origin = path === '/s/user' ? 'http://www.example.com' : base;
+    assert.ok(locs.includes(origin + path), path);
+  }
+});

@@ -109,9 +109,11 @@ export class Platform {
     return await publishConfiguration(this.store, documents, loaded.configuration);
   }
 
-  async #follow(): Promise<{ store: Store; configuration: ActiveConfiguration; close(): Promise<void> }> {
+  async #follow(
+    url = this.url,
+  ): Promise<{ store: Store; configuration: ActiveConfiguration; close(): Promise<void> }> {
     const store = await openStore({
-      address: { kind: 'single', url: this.url },
+      address: { kind: 'single', url },
       partitionCount: this.store.partitions.count,
     });
     const configuration = new ActiveConfiguration(store);
@@ -149,8 +151,9 @@ export class Platform {
     });
   }
 
-  async startJobs(): Promise<{ stop(): Promise<void> }> {
-    const { store, configuration, close } = await this.#follow();
+  /** @param url of its Redis */
+  async startJobs(url = this.url): Promise<{ stop(): Promise<void> }> {
+    const { store, configuration, close } = await this.#follow(url);
     const jobs = new JobsProcess({
       webhooks: {
         guard: new AddressGuard([]),

@@ -39,6 +39,8 @@ test('route claims: a URL that is absolute or starts with `/` is claimed unchang
     'https:/x',
     'http://',
     'http:///x',
+    'http://a b/x',
+    'http://a:b/x',
     null,
     9,
     `/${'x'.repeat(urlCodePointsMax)}`,

@@ -11,10 +11,12 @@ import {
   readPublished,
 } from '../../../src/store/configuration/published-configuration.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { StoreFullError } from '../../../src/store/redis/redis-errors.ts';
-import type { Store } from '../../../src/store/store.ts';
+import { StoreFullError, StoreUnavailableError } from '../../../src/store/redis/redis-errors.ts';
+import { openStore, type Store } from '../../../src/store/store.ts';
 import { documentsOf, pageSchema, siteTenant } from '../../config/support/site.ts';
+import { beforeCommand } from '../../support/before-command.ts';
 import { bytesMoved, TestRedis } from '../../support/redis.ts';
+import { SlowRedis } from '../../support/slow-redis.ts';
 import { until } from '../../support/until.ts';
 
 const redis = await TestRedis.start({ durable: true });
@@ -83,6 +85,23 @@ test('active configuration: publishing sends, and each process reads, only the d
   assert.ok(moved < megabyte, `${moved} bytes went to and from Redis`);
   assert.equal(active.current.tenants.get('other'), other);
   assert.deepEqual((await readPublished(store))?.documents, files('{p.name}'));
+});
+
+test('active configuration: a publication that reaches Redis late does not replace a newer one', async (context) => {
+  const store = await redis.openEmptyStore(1);
+  const wire = await SlowRedis.start(() => redis.port);
+  context.after(() => wire.stop());
+  const address = { kind: 'single', url: `${wire.url}/0` } as const;
+  const command = await openStore({ address, partitionCount: 1, commandTimeoutMs: 300 });
+  assert.equal(await publish(command, documents('{p.title}')), 1);
+  beforeCommand(command, keys.purge, async () => wire.stall());
+  await assert.rejects(publish(command, documents('{p.name}')), StoreUnavailableError);
+  assert.equal(await publish(store, documents('{p.other}')), 2);
+  wire.resume();
+  // On the same connection, so it arrives after the late call.
+  await command.client.ping();
+  assert.deepEqual((await readPublished(store))?.documents, documents('{p.other}'));
+  await command.close();
 });
 
 test('active configuration: documents of earlier configurations are not kept', async () => {

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { autoFieldsMax, autoIndexedNamesMax } from '../../../src/contract/limits.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
+import { StoreUnavailableError } from '../../../src/store/redis/redis-errors.ts';
 import { TestRedis } from '../../support/redis.ts';
 
 const redis = await TestRedis.start();
@@ -52,4 +53,23 @@ test('auto-index: a source has a limited number of types and fields; another sou
   assert.equal((await worker.decide('acme', 's', 'full0', fields('a', 5)))?.size, autoFieldsMax);
   assert.equal((await worker.decide('acme', 'other', 'page', fields('a', 1)))?.size, 1);
   assert.equal((await worker.decide('other', 's', 'page', fields('a', 1)))?.size, 1);
+});
+
+test('auto-index: the types of a removed source are deleted together, and only before the time limit', async () => {
+  const store = await redis.openEmptyStore(4);
+  const worker = new AutoFields(store);
+  await worker.decide('acme', 's', 'page', fields('a', 3));
+  await worker.decide('acme', 's', 'card', fields('b', 2));
+  await worker.decide('acme', 'kept', 'page', fields('a', 1));
+  const forget = async (limitMs: number) => {
+    const limit = async () => performance.now() + limitMs;
+    const counts = store.partitions.tags.map((tag) => worker.forgetDecided(tag, 'acme', 's', limit));
+    return (await Promise.all(counts)).filter((count) => count > 0);
+  };
+  await assert.rejects(forget(-1), StoreUnavailableError);
+  assert.ok(await worker.hasDecided('acme', 's'));
+  assert.deepEqual(await forget(10_000), [7]);
+  assert.equal(await worker.hasDecided('acme', 's'), false);
+  assert.equal(await new AutoFields(store).read('acme', 's', 'card'), null);
+  assert.ok(await worker.hasDecided('acme', 'kept'));
 });

@@ -126,6 +126,14 @@ test('entities: any properties round-trip as they were sent', async () => {
   );
 });
 
+test('entities: the outcome of a delete is remembered for as long as a copy of the call may arrive', async () => {
+  const store = await redis.openEmptyStore(1, { commandTimeoutMs: 3_600_000 });
+  await accept(store, [entity('1', {})]);
+  await removeEntities(store, { tenant, sourceId, originIds: ['1'] });
+  const [remembered = ''] = await store.client.keys('*:removal:*');
+  assert.ok((await store.client.pttl(remembered)) > 3_590_000);
+});
+
 test('entities: another type is a conflict and changes nothing, unless it is forced', async () => {
   const store = await redis.openEmptyStore(4);
   await accept(store, [entity('1', { a: 1 })]);

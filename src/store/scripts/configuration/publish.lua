@@ -6,7 +6,7 @@
 --
 -- KEYS  1 configuration   2 layouts   3 purge   4 webhooks
 -- ARGV  1 digest   2 packed list of its tenants: name, fingerprint of the documents, and other data
---       3 origin   4 generation that must still be active, or ''
+--       3 origin   4 generation that must still be active, or 0
 --       5 digest of the folder that it was read from, or ''   6 packed list of the names of its webhooks
 --       7 number of its sources   8 number of arguments for documents
 --       then the sources as tenant|sourceId
@@ -20,7 +20,7 @@ if redis.call('HGET', KEYS[1], 'digest') == ARGV[1] then
   if ARGV[5] ~= '' then redis.call('HSET', KEYS[1], 'folder', ARGV[5]) end
   return tonumber(active)
 end
-if ARGV[4] ~= '' and ARGV[4] ~= (active or '0') then return 0 end
+if ARGV[4] ~= (active or '0') then return 0 end
 local sources, documents = tonumber(ARGV[7]), tonumber(ARGV[8])
 for at = 9, 8 + sources do
   if redis.call('HEXISTS', KEYS[3], ARGV[at]) == 1 then return ARGV[at] end

@@ -1,16 +1,16 @@
 #!lua flags=allow-oom
 -- Registers an auto-indexed entity type, and the types of fields that have none, up to the limits. A date field with a value
 -- that is not a date becomes text, and the marker counts this. Idempotent: other decided types do not change and are counted
--- only once.
+-- only once. After `parts/deadline.lua`.
 --
 -- KEYS  1 fields of the type   2 number of types and fields of the source
 -- ARGV  1 maximum number of fields of a type   2 maximum of KEYS 2   3 marker of the type   then name and type of each field
--- Returns  0 if the source has no room for the type, 1 if all fields are decided, 2 if there was no room for some
+-- Returns  {time in ms, 0 if the source has no room for the type, 1 if all fields are decided, 2 if there was no room for some}
 local taken = tonumber(redis.call('GET', KEYS[2]) or 0)
 local count = redis.call('HLEN', KEYS[1])
 local before = taken
 if count == 0 then
-  if taken >= tonumber(ARGV[2]) then return 0 end
+  if taken >= tonumber(ARGV[2]) then return { nowMs, 0 } end
   redis.call('HSET', KEYS[1], ARGV[3], 'object')
   taken = taken + 1
 else
@@ -34,4 +34,4 @@ for at = 4, #ARGV, 2 do
   end
 end
 if taken > before then redis.call('SET', KEYS[2], taken) end
-return outcome
+return { nowMs, outcome }

@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
 -- Removes source entities of a partition and announces them.
--- Idempotent: the result is kept for a minute under the call's token.
+-- Idempotent: the result is kept under the call's token until a minute after its deadline.
 -- After `parts/deadline.lua`.
 --
 -- KEYS  1 clock   2 stream   3 entities   4 removal
@@ -22,5 +22,6 @@ else
   sequence = tonumber(redis.call('HGET', KEYS[1], 'stream') or 0)
 end
 local outcome = { sequence, found }
-redis.call('SET', KEYS[4], cmsgpack.pack(outcome), 'EX', 60)
+local keptMs = 60000 + (deadline == '' and 0 or tonumber(deadline) - nowMs)
+redis.call('SET', KEYS[4], cmsgpack.pack(outcome), 'PX', keptMs)
 return { nowMs, outcome }

@@ -3,7 +3,7 @@
  * rest is real: how it builds commands and scripts, connects, reconnects and resends, and how it converts replies.
  */
 import { createRequire } from 'node:module';
-import { Redis } from 'ioredis';
+import { Redis, ReplyError } from 'ioredis';
 import { ErrorReply, type Reply, Status } from './reply.ts';
 
 /** A command as Redis sees it: its name and its arguments. */
@@ -45,7 +45,7 @@ export function installCodec(): () => void {
   };
   decoders.write = function (this: Decoder, replies: readonly Reply[]): void {
     for (const reply of replies) {
-      if (reply instanceof ErrorReply) this.onErrorReply(new Error(reply.message));
+      if (reply instanceof ErrorReply) this.onErrorReply(new ReplyError(reply.message));
       else this.onReply(bytesOf(reply));
     }
   };

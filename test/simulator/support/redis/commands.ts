@@ -195,9 +195,10 @@ const plain: Readonly<Record<string, Command>> = {
   DEL: (space, names) => names.filter((key) => space.remove(key)).length,
   EXISTS: (space, names) => names.filter((key) => space.has(key)).length,
   GET: (space, [key = '']) => space.text(key) ?? null,
-  SET: (space, [key = '', text = '', option, seconds]) => {
+  SET: (space, [key = '', text = '', option, time]) => {
     space.setText(key, text);
-    if (option?.toUpperCase() === 'EX') space.expire(key, Number(seconds) * 1000);
+    if (option?.toUpperCase() === 'EX') space.expire(key, Number(time) * 1000);
+    if (option?.toUpperCase() === 'PX') space.expire(key, Number(time));
     return ok;
   },
   PEXPIRE: (space, [key = '', ms = '']) => Number(space.expire(key, Number(ms))),

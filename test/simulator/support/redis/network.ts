@@ -21,6 +21,8 @@ export type Accept = (send: (replies: readonly Reply[]) => void) => Service;
 
 const hostSuffix = '.simulated';
 const latencyMaxMs = 3;
+/** Data of a broken connection arrives up to this much later. */
+const heldMsMax = 400;
 const require = createRequire(import.meta.url);
 
 export class Network {
@@ -66,7 +68,7 @@ export class Network {
   /** Redis goes down: all connections break, and new ones are refused until `up`. */
   down(): void {
     this.#isDown = true;
-    for (const host of this.#links.keys()) this.breakLinks(host);
+    for (const links of this.#links.values()) for (const link of [...links]) link.break(false);
   }
 
   up(): void {
@@ -99,6 +101,9 @@ export class Network {
         clock: this.clock,
         dice: this.dice,
         stalledUntilMs: () => this.#stalledUntilMs.get(host) ?? 0,
+        hold: (untilMs) => {
+          this.#calmFromMs = Math.max(this.#calmFromMs, untilMs);
+        },
       },
       () => this.#links.get(host)?.delete(link),
     );
@@ -113,6 +118,8 @@ interface Cable {
   readonly clock: VirtualClock;
   readonly dice: Dice;
   stalledUntilMs(): number;
+  /** Notes that data may arrive until then. */
+  hold(untilMs: number): void;
 }
 
 /** One connection, as the client library sees a socket. */
@@ -192,14 +199,24 @@ class Link extends EventEmitter {
     });
   }
 
-  /** Some of the data in flight to Redis still arrives, in order. No reply is received. */
-  break(): void {
-    const arriving = this.#sent.splice(0, this.cable.dice.below(this.#sent.length + 1));
-    this.#sent.length = 0;
+  /**
+   * Some of the data in flight to Redis still arrives, in order, and some of the rest arrives much later. No reply is received.
+   * @param mayHold false if nothing can arrive any more
+   */
+  break(mayHold = true): void {
+    const { clock, dice } = this.cable;
+    const arriving = this.#sent.splice(0, dice.below(this.#sent.length + 1));
+    const held = this.#sent.splice(0);
     const service = this.#service;
     this.destroy();
     for (const commands of arriving) service?.receive(commands);
     service?.close();
+    if (!mayHold || held.length === 0 || dice.chance(50)) return;
+    const heldMs = dice.below(heldMsMax);
+    this.cable.hold(clock.nowMs + heldMs);
+    clock.after(heldMs, () => {
+      for (const commands of held) service?.receive(commands);
+    });
   }
 
   destroy(): this {

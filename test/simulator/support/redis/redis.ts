@@ -67,7 +67,7 @@ export class SimulatedRedis {
   readonly #subscribers = new Map<string, Set<(reply: Reply) => void>>();
   /** Shared by all scripts. */
   readonly #globals: Record<string, LuaValue>;
-  #connections = 0;
+  readonly #connections = new Map<number, Connection>();
   commandsRun = 0;
 
   constructor(
@@ -83,8 +83,10 @@ export class SimulatedRedis {
 
   /** Opens a connection. */
   accept(send: (replies: readonly Reply[]) => void): Service {
-    this.#connections += 1;
-    return new Connection(this, this.#connections, send);
+    const number = this.#connections.size + 1;
+    const connection = new Connection(this, number, send);
+    this.#connections.set(number, connection);
+    return connection;
   }
 
   /** Drops its script cache, like a restart. */
@@ -188,9 +190,22 @@ export class SimulatedRedis {
     }
   }
 
-  #client([name = '', id = '']: readonly string[], connection: number): Reply {
-    if (name.toUpperCase() === 'ID') return connection;
-    if (name.toUpperCase() !== 'UNBLOCK') return new Status('OK');
+  #client([name = '', ...words]: readonly string[], connection: number): Reply {
+    switch (name.toUpperCase()) {
+      case 'ID':
+        return connection;
+      case 'INFO':
+        return `id=${connection} addr=${connection}`;
+      case 'KILL':
+        return this.#connections.get(Number(words[1]))?.kill() === true ? 1 : 0;
+      case 'UNBLOCK':
+        return this.#unblock(words[0]);
+      default:
+        return new Status('OK');
+    }
+  }
+
+  #unblock(id = ''): number {
     const waiting = [...this.#blocked].filter((blocked) => blocked.connection === Number(id));
     for (const blocked of waiting) {
       this.#blocked.delete(blocked);
@@ -267,6 +282,7 @@ export class SimulatedRedis {
 
 class Connection implements Service {
   readonly #cancels: (() => void)[] = [];
+  #isKilled = false;
 
   constructor(
     private readonly redis: SimulatedRedis,
@@ -275,6 +291,7 @@ class Connection implements Service {
   ) {}
 
   receive(commands: readonly Words[]): void {
+    if (this.#isKilled) return;
     const replies: Reply[] = [];
     let isNow = true;
     for (const words of commands) {
@@ -290,6 +307,14 @@ class Connection implements Service {
 
   close(): void {
     for (const cancel of this.#cancels) cancel();
+  }
+
+  /** Ignores what arrives from now on. @returns false if it was killed before */
+  kill(): boolean {
+    const wasKilled = this.#isKilled;
+    this.#isKilled = true;
+    this.close();
+    return !wasKilled;
   }
 }
 
