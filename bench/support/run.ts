@@ -5,8 +5,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { CommandStop, interruptedCode, readArguments } from '../../src/cli/terminal/command-line.ts';
-import { stopSignals } from '../../src/cli/terminal/stop-signals.ts';
+import {
+  CommandStop,
+  interruptedCode,
+  readArguments,
+  stopSignals,
+} from '../../src/cli/terminal/command-line.ts';
 import type { Bench, BenchContext, BenchResult } from './bench.ts';
 import { dataNote } from './data/sets.ts';
 import { printReport, writeReport } from './report/section.ts';

@@ -14,7 +14,7 @@ import { Sandbox } from '../sandbox/sandbox.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import type { ItemSink } from '../store/derived/items.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
-import { LeaseEnds } from '../store/ownership/lease-renewal.ts';
+import { LeaseEnds } from '../store/ownership/lease.ts';
 import { type PartitionOwner, readOwners } from '../store/ownership/owners.ts';
 import { portionParts } from '../store/partitions/intake.ts';
 import { lastSequence } from '../store/partitions/partition-state.ts';

@@ -22,9 +22,14 @@ import {
 } from './configuration/publish-configuration.ts';
 import { obstacleOf, waitForJobs, waitForProcesses, waitForRebuild } from './platform/job-wait.ts';
 import { withCommandStore } from './platform/open-store.ts';
-import { CommandStop, readArguments, requireConsent, runCommand } from './terminal/command-line.ts';
+import {
+  CommandStop,
+  interruptible,
+  readArguments,
+  requireConsent,
+  runCommand,
+} from './terminal/command-line.ts';
 import { percentOf, withBar } from './terminal/percent-bar.ts';
-import { interruptible } from './terminal/stop-signals.ts';
 
 async function main(): Promise<number> {
   const { values } = readArguments('apply');

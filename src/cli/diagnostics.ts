@@ -9,7 +9,7 @@ import {
   type LocatedDiagnostic,
   shownDiagnostic,
 } from '../verify/diagnostics/located-diagnostic.ts';
-import { NullPaths } from '../verify/diagnostics/null-paths.ts';
+import { NullPaths } from '../verify/diagnostics/type-counts.ts';
 import { activeConfiguration, withCommandStore } from './platform/open-store.ts';
 import { readArguments, runCommand } from './terminal/command-line.ts';
 import { percentOf, withBar } from './terminal/percent-bar.ts';

@@ -1,11 +1,9 @@
 /** `npm run import -- FILE --key SOURCE_KEY [--url BASE] [--concurrency N]` (docs/guide/importing.md). */
 import { commandSettings, type Settings } from '../config/settings/settings.ts';
-import { readImportArguments } from './import/import-arguments.ts';
-import { importFile } from './import/import-file.ts';
+import { importFile, readImportArguments } from './import/import-file.ts';
 import { importAndPrune } from './import/prune.ts';
 import { baseUrl, ownTrust, type Trust } from './platform/own-front.ts';
-import { interruptedCode, runCommand } from './terminal/command-line.ts';
-import { stopSignals } from './terminal/stop-signals.ts';
+import { interruptedCode, runCommand, stopSignals } from './terminal/command-line.ts';
 
 /** @returns exit code 0 if every line was imported; 1 if some failed or the import ended early; 130 after Ctrl-C */
 async function main(): Promise<number> {

@@ -1,6 +1,7 @@
 /** The response that a handler returns, as JSON or as server-sent events. */
+
+import { weightsOf } from './content-coding.ts';
 import type { OpenStream } from './uws/event-streams.ts';
-import { weightsOf } from './weights.ts';
 
 export type HeaderField = readonly [name: string, value: string];
 

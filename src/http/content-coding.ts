@@ -2,7 +2,6 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { compressionBytesMin } from '../contract/limits.ts';
-import { weightsOf } from './weights.ts';
 
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
@@ -41,4 +40,27 @@ export function chooseCoding(acceptEncoding: string): Coding {
   if (br > 0 && br >= gzip && br >= identity) return 'br';
   if (gzip > 0 && gzip >= identity) return 'gzip';
   return 'identity';
+}
+
+/** The first members of a header are read; further ones count as absent. */
+const membersMax = 64;
+
+/**
+ * The weights of `Accept` or `Accept-Encoding` (RFC 9110, section 12.4.2): member in lower case, without parameters -> weight.
+ * It is 1 if the member names none, 0 if it is not valid.
+ */
+export function weightsOf(header: string): ReadonlyMap<string, number> {
+  const weights = new Map<string, number>();
+  for (const member of header.toLowerCase().split(',', membersMax)) {
+    const [name = '', ...parameters] = member.split(';', 8).map((piece) => piece.trim());
+    weights.set(name, weightOf(parameters));
+  }
+  return weights;
+}
+
+function weightOf(parameters: readonly string[]): number {
+  const written = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+  if (written === undefined) return 1;
+  const weight = Number(written);
+  return weight >= 0 && weight <= 1 ? weight : 0;
 }

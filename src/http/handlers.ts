@@ -29,10 +29,10 @@ import { mcp } from './mcp/mcp.ts';
 import { live, metricsText, ready } from './operations/readiness.ts';
 import { queryIndexes, querySources } from './query/multi-query.ts';
 import { queryIndex, querySourceGroup } from './query/query.ts';
-import type { RouteName } from './route-definition.ts';
 import { listRoutesV1 } from './routes/v1.ts';
 import { listRoutesV2 } from './routes/v2.ts';
 import { openapi } from './routing/openapi/openapi-document.ts';
+import type { RouteName } from './routing/route-table.ts';
 import type { Services } from './services.ts';
 
 export function handlersFor(services: Services): Readonly<Record<RouteName, Handler>> {

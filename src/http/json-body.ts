@@ -1,8 +1,10 @@
 /** Parses the JSON of a body and rejects values that cannot be stored (docs/reference/http.md "Conventions"). */
+import { type Problem, ProblemError } from '../contract/errors.ts';
 import { isJsonObject, type Json } from '../contract/json.ts';
 import { jsonDepthMax } from '../contract/limits.ts';
 import { isBeyondSafe } from '../lib/exact-number.ts';
 import { findJsonErrorInBytes, type JsonSyntaxError } from '../lib/json-syntax-error.ts';
+import type { CallBody } from './call.ts';
 
 /** Both decoders strip a byte order mark. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -15,6 +17,24 @@ export function parseJson(bytes: Uint8Array): Json | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * The JSON of a body.
+ * @param tooLarge the problem of a body beyond `bytesMax`
+ * @param notJson makes the problem of an invalid body, from the position and reason
+ * @throws ProblemError; AbortedError
+ */
+export async function bodyJson(
+  body: CallBody,
+  bytesMax: number,
+  tooLarge: Problem,
+  notJson: (reason: string) => Problem,
+): Promise<Json> {
+  const bytes = await body.bytes(bytesMax, tooLarge);
+  const value = parseJson(bytes);
+  if (value === undefined) throw new ProblemError(notJson(notJsonText(bytes)));
+  return value;
 }
 
 /** Decodes UTF-8, without a byte order mark. */

@@ -54,7 +54,7 @@ export interface AnswerDefinition {
 }
 
 export interface RouteDefinition {
-  readonly name: RouteName;
+  readonly name: string;
   readonly method: 'get' | 'post' | 'put' | 'delete';
   /** OpenAPI form: `/ingest/v2/{originId}`. */
   readonly path: string;
@@ -85,49 +85,9 @@ export interface RouteDefinition {
   readonly problemStatuses: readonly number[];
 }
 
-export type RouteName =
-  | 'saveEntities'
-  | 'saveEntity'
-  | 'deleteEntity'
-  | 'deleteEntities'
-  | 'listEntities'
-  | 'saveEntityV1'
-  | 'deleteEntityV1'
-  | 'deliver'
-  | 'deliverV1'
-  | 'deliverKeys'
-  | 'listRoutesV1'
-  | 'listRoutesV2'
-  | 'changes'
-  | 'queryIndex'
-  | 'querySourceGroup'
-  | 'querySources'
-  | 'queryIndexes'
-  | 'managementStatus'
-  | 'managementTenant'
-  | 'managementEntities'
-  | 'managementEntity'
-  | 'managementSchedule'
-  | 'explainUrl'
-  | 'explainView'
-  | 'managementQuery'
-  | 'managementChanges'
-  | 'getConfiguration'
-  | 'putConfiguration'
-  | 'managementWebhooks'
-  | 'testWebhook'
-  | 'replayWebhook'
-  | 'enableWebhook'
-  | 'managementJob'
-  | 'managementDiagnostics'
-  | 'console'
-  | 'consoleView'
-  | 'managementPreview'
-  | 'mcp'
-  | 'live'
-  | 'ready'
-  | 'metrics'
-  | 'openapi';
+export type EndpointDefinition = Omit<RouteDefinition, 'name'>;
+/** By name. */
+export type Endpoints = Readonly<Record<string, EndpointDefinition>>;
 
 /** Header of all endpoints that read (docs/reference/http.md "Reading your own writes"). */
 export const minVersion = prefixedHeader(

@@ -9,7 +9,7 @@ import type { Answer } from './answer.ts';
 import { Call, type Handler } from './call.ts';
 import type { Log } from './log.ts';
 import { type RecordedRoute, RequestRecord, requestIdOf, traceparentOf } from './request-record.ts';
-import type { RouteDefinition, RouteName } from './route-definition.ts';
+import type { RouteDefinition } from './route-definition.ts';
 import { Admission, type RateLimits } from './routing/admission.ts';
 import { CrossOrigin, preflightAnswer } from './routing/cross-origin.ts';
 import {
@@ -19,7 +19,7 @@ import {
   styleBefore,
   withRequestId,
 } from './routing/problem-answer.ts';
-import { pathsOf, pathsServed, routeTable, type ServedPath } from './routing/route-table.ts';
+import { pathsOf, pathsServed, type RouteName, routeTable, type ServedPath } from './routing/route-table.ts';
 import { headRoute, restRoute, type ServedRoute, servedRoute } from './routing/served-route.ts';
 import type { Services } from './services.ts';
 import { BodyIntake, RequestBody } from './uws/body.ts';

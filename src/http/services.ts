@@ -17,9 +17,9 @@ import type { LargeAnswers } from './delivery/view-loading.ts';
 import type { EntityReader } from './ingest/entity-reader.ts';
 import type { IngestRateController } from './ingest/rate-controller.ts';
 import type { VisibilityWaits } from './ingest/writes-under-way.ts';
+import type { RecentRates } from './operations/front-load.ts';
 import type { FrontMetrics } from './operations/front-metrics.ts';
 import type { Readiness } from './operations/readiness.ts';
-import type { RecentRates } from './operations/request-rate.ts';
 
 /** The part of the store's `Progress` that the front needs. */
 export interface ProgressView {

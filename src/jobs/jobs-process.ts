@@ -6,7 +6,7 @@ import { ProcessMetrics } from '../lib/process-metrics.ts';
 import { repeat } from '../lib/repeat.ts';
 import { countClashes } from '../store/claims/claims.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
-import { JobRunner } from '../store/configuration/job-runner.ts';
+import { JobRunner } from '../store/configuration/jobs-queue.ts';
 import { readGenerations } from '../store/configuration/published-configuration.ts';
 import { AutoFields } from '../store/entities/auto-fields.ts';
 import { beatOf, Heartbeat, newProcessId } from '../store/processes/heartbeat.ts';

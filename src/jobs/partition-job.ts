@@ -2,8 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { Semaphore } from '../lib/semaphore.ts';
-import type { JobRun } from '../store/configuration/job-runner.ts';
-import type { PartitionTask } from '../store/configuration/jobs-queue.ts';
+import type { JobRun, PartitionTask } from '../store/configuration/jobs-queue.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
 import { readOwner } from '../store/ownership/owners.ts';
 import { readCommittedState, readPartitionState, rebuiltUpTo } from '../store/partitions/partition-state.ts';

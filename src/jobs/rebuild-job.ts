@@ -15,7 +15,7 @@ import { knownSources } from '../actors/rebuild/rescan.ts';
 import type { UrlForm } from '../config/urls/url.ts';
 import { sum } from '../lib/lists.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
-import type { JobRun } from '../store/configuration/job-runner.ts';
+import type { JobRun } from '../store/configuration/jobs-queue.ts';
 import { readLayouts } from '../store/configuration/layouts.ts';
 import { countProcessed } from '../store/derived/processed.ts';
 import { type ProcessedRecord, processedState } from '../store/derived/processed-record.ts';

@@ -37,3 +37,30 @@ export class SlotMap<Member extends object> {
     }
   }
 }
+
+/** Members that are visited at an interval while there are any. */
+export class SweptSlots<Member extends object> extends SlotMap<Member> {
+  #timer: NodeJS.Timeout | null = null;
+
+  /** @param visit called with each member and the time, on the clock of `performance.now()` */
+  constructor(
+    private readonly everyMs: number,
+    private readonly visit: (member: Member, nowMs: number) => void,
+  ) {
+    super();
+  }
+
+  override add(member: Member): number {
+    this.#timer ??= setInterval(() => this.#sweep(), this.everyMs);
+    return super.add(member);
+  }
+
+  #sweep(): void {
+    const nowMs = performance.now();
+    this.each((member) => this.visit(member, nowMs));
+    // The timer is stopped here and not with the last member: if they are short-lived, there is often none for a short time.
+    if (this.size > 0 || this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+  }
+}

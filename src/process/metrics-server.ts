@@ -8,7 +8,7 @@ import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
 import { platformVersion } from '../config/settings/platform-version.ts';
 import type { Settings } from '../config/settings/settings.ts';
 import { hashedForm } from '../config/tenant/api-keys.ts';
-import { mergeMetrics } from '../http/operations/metrics-merge.ts';
+import { mergeMetrics } from '../http/operations/front-metrics.ts';
 import { authorizeMetrics } from '../http/routing/access.ts';
 import { codeOf } from '../lib/message-text.ts';
 import type { Role } from '../store/processes/process-messages.ts';

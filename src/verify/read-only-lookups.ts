@@ -47,20 +47,22 @@ export class IndexedCandidates implements CandidateSource {
 
 const answersMax = 2000;
 
-interface Answer {
-  readonly sourceId: string;
-  readonly originIds: readonly string[];
+interface Result {
+  readonly entities: readonly StoredEntity[];
   readonly matched: number;
   readonly isCut: boolean;
+}
+
+interface Answer extends Omit<Result, 'entities'> {
+  readonly sourceId: string;
+  readonly originIds: readonly string[];
 }
 
 export class ReadOnlyLookups implements LookupAnswers {
   /** Only ids: the entities of all queries of a run would not fit into memory. */
   readonly #answers = new BoundedCache<string, Answer>({ entriesMax: answersMax });
   /** Results of the current portion. */
-  readonly #results = new Map<string, readonly StoredEntity[]>();
-  readonly #cut = new Set<string>();
-  readonly #matched = new Map<string, number>();
+  readonly #results = new Map<string, Result>();
 
   /** @param previewed lookups find it as if it were stored so and published; absent: only what is */
   constructor(
@@ -72,8 +74,6 @@ export class ReadOnlyLookups implements LookupAnswers {
   /** Clears the entities of the previous portion. */
   beginPortion(): void {
     this.#results.clear();
-    this.#cut.clear();
-    this.#matched.clear();
   }
 
   isAnswerable(demand: LookupDemand): boolean {
@@ -82,18 +82,16 @@ export class ReadOnlyLookups implements LookupAnswers {
 
   known(demand: LookupDemand): readonly StoredEntity[] | undefined {
     const key = resultKey(demand);
-    return key === null ? [] : this.#results.get(key);
+    return key === null ? [] : this.#results.get(key)?.entities;
   }
 
   isCut(demand: LookupDemand): boolean {
-    const key = resultKey(demand);
-    return key !== null && this.#cut.has(key);
+    return this.#results.get(resultKey(demand) ?? '')?.isCut ?? false;
   }
 
   /** Number of entities that match the condition of a resolved demand, at most `lookupResultsMax`. */
   matched(demand: LookupDemand): number {
-    const key = resultKey(demand);
-    return key === null ? 0 : (this.#matched.get(key) ?? 0);
+    return this.#results.get(resultKey(demand) ?? '')?.matched ?? 0;
   }
 
   async resolve(demands: readonly LookupDemand[]): Promise<void> {
@@ -101,14 +99,10 @@ export class ReadOnlyLookups implements LookupAnswers {
     for (const [key, demand] of asked) {
       if (key === null || this.#results.has(key)) continue;
       const { sourceId, originIds, matched, isCut } = await this.#answer(key, demand);
-      this.#matched.set(key, matched);
-      if (isCut) this.#cut.add(key);
       const refs = originIds.map((originId) => ({ sourceId, originId }));
-      const entities = await readEntities(this.store, demand.tenant.alias, refs);
-      this.#results.set(
-        key,
-        entities.flatMap((entity, at) => this.#inPlaceOf(sourceId, originIds[at], entity) ?? []),
-      );
+      const stored = await readEntities(this.store, demand.tenant.alias, refs);
+      const entities = stored.flatMap((entity, at) => this.#inPlaceOf(sourceId, originIds[at], entity) ?? []);
+      this.#results.set(key, { entities, matched, isCut });
     }
   }
 

@@ -35,18 +35,23 @@ export interface WebhookFailure {
   readonly failures: number;
 }
 
+/** A webhook, and the feed of its environment. */
+export interface Configured {
+  readonly tenant: string;
+  readonly webhook: Webhook;
+  readonly feed: Feed;
+}
+
+/** The callbacks name a webhook by its tenant and alias. */
 export interface SenderOptions {
   readonly store: Store;
-  readonly watch: LogWatch;
   readonly guard: AddressGuard;
   readonly publicUrl: string;
-  /** The current configuration of the webhook, and the feed of its environment; null: it no longer exists. */
-  configured(field: string): { readonly webhook: Webhook; readonly feed: Feed } | null;
-  onAttempt(field: string, outcome: Outcome): void;
+  onAttempt(tenant: string, alias: string, outcome: Outcome): void;
   /** Called for the first failure, and then once per hour while it keeps failing. */
-  onFailing(field: string, failure: WebhookFailure): void;
+  onFailing(tenant: string, alias: string, failure: WebhookFailure): void;
   /** Called when a failing webhook has accepted a request, or has nothing left to receive. */
-  onWorking(field: string): void;
+  onWorking(tenant: string, alias: string): void;
   onError(message: string, error: unknown): void;
   /** Milliseconds since 1970; absent: the system clock. */
   readonly now?: () => number;
@@ -65,9 +70,14 @@ export class Sender {
   #quiet: { readonly text: string; readonly count: number } | null = null;
   readonly #now: () => number;
 
-  /** @param token identifies this run */
+  /**
+   * @param configured the webhook as it is now; null: it no longer exists
+   * @param token identifies this run
+   */
   constructor(
     private readonly options: SenderOptions,
+    private readonly watch: LogWatch,
+    private readonly configured: () => Configured | null,
     private readonly field: string,
     private readonly token: string,
   ) {
@@ -98,9 +108,9 @@ export class Sender {
 
   /** @returns false if there is nothing left to do */
   async #step(signal: AbortSignal): Promise<boolean> {
-    const { store, watch } = this.options;
-    const stored = await readWebhookState(store, this.field);
-    const configured = this.options.configured(this.field);
+    const { watch } = this;
+    const stored = await readWebhookState(this.options.store, this.field);
+    const configured = this.configured();
     if (stored === null || stored.state.sender !== this.token) return false;
     if (configured === null) {
       // This process has not received the configuration yet.
@@ -120,26 +130,23 @@ export class Sender {
     return true;
   }
 
-  async #sendNext(
-    stored: StoredState,
-    { webhook, feed }: { readonly webhook: Webhook; readonly feed: Feed },
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { count } = this.options.watch;
+  async #sendNext(stored: StoredState, configured: Configured, signal: AbortSignal): Promise<void> {
+    const { feed } = configured;
+    const { count } = this.watch;
     try {
       const from = await positionOf(feed, stored.state);
       const until = stored.state.until === undefined ? null : feed.positionOf(stored.state.until);
-      const pending = await this.#gather(feed, webhook, from, until, signal);
+      const pending = await this.#gather(configured, from, until, signal);
       const target = until ?? pending.position;
       if (pending.changes.length > 0) {
         const claimed = await this.#replace(stored, {
           offset: feed.offsetOf(from),
           until: feed.offsetOf(target),
         });
-        if (claimed !== null) await this.#send(claimed, feed, webhook, pending.changes, target, signal);
+        if (claimed !== null) await this.#send(claimed, configured, pending.changes, target, signal);
         return;
       }
-      await this.#pass(stored, feed, target, until !== null, count);
+      await this.#pass(stored, configured, target, until !== null, count);
     } catch (error) {
       if (!(error instanceof OffsetGoneError)) throw error;
       // The receiver was unreachable for longer than removals are kept, so it gets a full copy.
@@ -154,7 +161,7 @@ export class Sender {
   /** Skips to a position, because the webhook receives nothing before it. */
   async #pass(
     stored: StoredState,
-    feed: Feed,
+    { tenant, webhook, feed }: Configured,
     target: Position,
     isRetry: boolean,
     count: number,
@@ -163,7 +170,8 @@ export class Sender {
     if (isRetry || (offset !== stored.state.offset && performance.now() - this.#passedMs > passingMs)) {
       this.#passedMs = performance.now();
       const passed = await this.#replace(stored, { offset, until: undefined, ...noFailure });
-      if (passed !== null && stored.state.warnedAt !== undefined) this.options.onWorking(this.field);
+      if (passed !== null && stored.state.warnedAt !== undefined)
+        this.options.onWorking(tenant, webhook.alias);
       if (passed !== null && !isRetry) this.#quiet = { text: passed.text, count };
       return;
     }
@@ -173,17 +181,15 @@ export class Sender {
 
   /** The next changes for the webhook. A first attempt waits until they fill a request or the batch time is over. */
   async #gather(
-    feed: Feed,
-    webhook: Webhook,
+    { webhook, feed }: Configured,
     from: Position,
     until: Position | null,
     signal: AbortSignal,
   ): Promise<PendingChanges> {
-    const { watch } = this.options;
     let pending = await pendingChanges(feed, webhook, from, until);
     const endsMs = performance.now() + webhook.batch.seconds * 1000;
     while (until === null && pending.changes.length > 0 && !pending.isFull && performance.now() < endsMs) {
-      await watch.wait(endsMs - performance.now(), signal);
+      await this.watch.wait(endsMs - performance.now(), signal);
       pending = await pendingChanges(feed, webhook, from, null);
     }
     return pending;
@@ -192,13 +198,12 @@ export class Sender {
   /** Sends one request after another; the cursor moves after each accepted request. */
   async #send(
     claimed: StoredState,
-    feed: Feed,
-    webhook: Webhook,
+    { tenant, webhook, feed }: Configured,
     changes: readonly PendingChange[],
     target: Position,
     signal: AbortSignal,
   ): Promise<void> {
-    const { guard, publicUrl, onAttempt } = this.options;
+    const { guard, publicUrl } = this.options;
     const size = requestSize(webhook);
     let stored: StoredState | null = claimed;
     for (let at = 0; at < changes.length && stored !== null; at += size) {
@@ -218,7 +223,7 @@ export class Sender {
       );
       signal.throwIfAborted();
       const outcome = outcomeOf(result);
-      onAttempt(this.field, outcome);
+      this.options.onAttempt(tenant, webhook.alias, outcome);
       const offset = feed.offsetOf(position);
       const passed = { offset, until: isLast ? undefined : stored.state.until, ...noFailure };
       const { warnedAt, failures = 0 } = stored.state;
@@ -232,10 +237,11 @@ export class Sender {
         lastAttemptAt: nowMs,
       });
       if (stored !== null && isWarned) {
-        this.options.onFailing(this.field, { outcome, status: status ?? null, failures: failures + 1 });
+        const failure = { outcome, status: status ?? null, failures: failures + 1 };
+        this.options.onFailing(tenant, webhook.alias, failure);
       }
       if (outcome !== 'sent') return;
-      if (stored !== null && warnedAt !== undefined) this.options.onWorking(this.field);
+      if (stored !== null && warnedAt !== undefined) this.options.onWorking(tenant, webhook.alias);
     }
   }
 

@@ -1,15 +1,13 @@
 /** Each webhook has one job for its whole life; the process that runs the job is the only sender. */
 import { randomBytes } from 'node:crypto';
-import type { Webhook } from '../config/configuration.ts';
 import { Feed, type FeedOptions } from '../feed/feed.ts';
 import { repeat } from '../lib/repeat.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
-import { JobRunner } from '../store/configuration/job-runner.ts';
-import { JobQueue } from '../store/configuration/jobs-queue.ts';
+import { JobQueue, JobRunner } from '../store/configuration/jobs-queue.ts';
 import { StoreUnavailableError } from '../store/redis/redis-errors.ts';
 import { readWebhookStates, webhookField } from '../store/webhooks/webhook-states.ts';
 import { LogWatch } from './log-watch.ts';
-import { Sender, type SenderOptions, type WebhookFailure } from './sender.ts';
+import { type Configured, Sender, type SenderOptions } from './sender.ts';
 import { webhookStatusOf } from './webhook-status.ts';
 
 const queueName = 'webhook';
@@ -31,22 +29,10 @@ export interface WebhookStats {
   readonly isFailing: boolean;
 }
 
-export interface WebhookJobsOptions
-  extends Pick<SenderOptions, 'store' | 'guard' | 'publicUrl' | 'onError'>,
-    Pick<FeedOptions, 'retentionMs'> {
+export interface WebhookJobsOptions extends SenderOptions, Pick<FeedOptions, 'retentionMs'> {
   readonly configuration: ActiveConfiguration;
-  onAttempt(tenant: string, alias: string, outcome: string): void;
-  /** See `SenderOptions`. */
-  onFailing(tenant: string, alias: string, failure: WebhookFailure): void;
-  onWorking(tenant: string, alias: string): void;
   /** Called regularly with the state of all webhooks. */
   onStats(webhooks: readonly WebhookStats[]): void;
-}
-
-interface Configured {
-  readonly tenant: string;
-  readonly webhook: Webhook;
-  readonly feed: Feed;
 }
 
 export class WebhookJobs {
@@ -135,32 +121,22 @@ export class WebhookJobs {
   /** Starts on first use, so that a platform without webhooks has no cost. */
   #work(): JobQueue<WebhookTask, object> {
     if (this.#queue !== null) return this.#queue;
-    const { store, guard, publicUrl, onError } = this.options;
+    const { store, onError } = this.options;
     this.#queue = new JobQueue(store, queueName);
     this.#running.push(this.#watch.run(this.#stop.signal));
-    const notify = (field: string, call: (tenant: string, alias: string) => void) => {
-      const configured = this.#configured.get(field);
-      if (configured !== undefined) call(configured.tenant, configured.webhook.alias);
-    };
-    const { onAttempt, onFailing, onWorking } = this.options;
-    const options: SenderOptions = {
-      store,
-      watch: this.#watch,
-      guard,
-      publicUrl,
-      configured: (field) => this.#configured.get(field) ?? null,
-      onAttempt: (field, outcome) => notify(field, (tenant, alias) => onAttempt(tenant, alias, outcome)),
-      onFailing: (field, failure) => notify(field, (tenant, alias) => onFailing(tenant, alias, failure)),
-      onWorking: (field) => notify(field, onWorking),
-      onError,
-    };
     this.#runner = new JobRunner<WebhookTask, object>(
       store,
       queueName,
       concurrency,
-      ({ task, signal }) => new Sender(options, task.field, randomBytes(8).toString('hex')).run(signal),
+      ({ task, signal }) => this.#send(task.field, signal),
       onError,
     );
     return this.#queue;
+  }
+
+  #send(field: string, signal: AbortSignal): Promise<void> {
+    const configured = () => this.#configured.get(field) ?? null;
+    const token = randomBytes(8).toString('hex');
+    return new Sender(this.options, this.#watch, configured, field, token).run(signal);
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { problems } from '../../src/contract/errors.ts';
-import { listProblems } from '../../src/contract/problem-list.ts';
+import { listProblems } from '../docs/support/problem-list.ts';
 
 test('problem list: has every problem of the catalogue once, under its own name', () => {
   const listed = listProblems();

@@ -1,9 +1,9 @@
 /** The pages of the reference match the code: they have every row, and no others. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listProblems } from '../../src/contract/problem-list.ts';
 import { routeTable } from '../../src/http/routing/route-table.ts';
 import { rowsOf, textOf } from './support/markdown.ts';
+import { listProblems } from './support/problem-list.ts';
 
 /** A message with its placeholders as the page writes them. */
 function withGaps(message: string): string {

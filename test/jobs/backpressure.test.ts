@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RequestRate } from '../../src/http/operations/request-rate.ts';
+import { RequestRate } from '../../src/http/operations/front-load.ts';
 import {
   Backpressure,
   type FrontReport,

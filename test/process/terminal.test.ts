@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { test } from 'node:test';
-import { Output } from '../../src/cli/start/process-output.ts';
-import { Supervisor } from '../../src/cli/start/supervisor.ts';
+import { Output, Supervisor } from '../../src/cli/start/supervisor.ts';
 import { logTextFor } from '../../src/cli/terminal/log-text.ts';
 import { programWords } from '../../src/typescript/clone-or-package.mjs';
 import { TestRedis } from '../support/redis.ts';

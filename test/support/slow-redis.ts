@@ -2,29 +2,37 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-interface Pair {
+/** A connection of a client, and the one to Redis that belongs to it. */
+export interface Pair {
   readonly near: Socket;
   readonly far: Socket;
 }
 
 export class SlowRedis {
-  readonly #pairs = new Set<Pair>();
+  protected readonly pairs = new Set<Pair>();
   readonly #forgotten = new WeakSet<Pair>();
   #isStalled = false;
   #delayMs = 0;
 
-  private constructor(
+  protected constructor(
     private readonly server: Server,
     readonly port: number,
   ) {}
 
   /** @param target port of the real Redis */
   static async start(target: () => number): Promise<SlowRedis> {
+    return await SlowRedis.listen(target, (server, port) => new SlowRedis(server, port));
+  }
+
+  protected static async listen<Proxy extends SlowRedis>(
+    target: () => number,
+    make: (server: Server, port: number) => Proxy,
+  ): Promise<Proxy> {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const address = server.address();
     if (address === null || typeof address === 'string') throw new Error('no port');
-    const wire = new SlowRedis(server, address.port);
+    const wire = make(server, address.port);
     server.on('connection', (near) => wire.#join(near, target()));
     return wire;
   }
@@ -36,7 +44,7 @@ export class SlowRedis {
   /** Blocks all data in both directions; connections stay open. */
   stall(): void {
     this.#isStalled = true;
-    for (const { near, far } of this.#pairs) {
+    for (const { near, far } of this.pairs) {
       near.pause();
       far.pause();
     }
@@ -44,7 +52,7 @@ export class SlowRedis {
 
   resume(): void {
     this.#isStalled = false;
-    for (const pair of this.#pairs) {
+    for (const pair of this.pairs) {
       if (this.#forgotten.has(pair)) continue;
       pair.near.resume();
       pair.far.resume();
@@ -61,7 +69,7 @@ export class SlowRedis {
    * @returns delivers what they hold, even if the client has closed them since
    */
   forgetAll(): () => void {
-    const forgotten = [...this.#pairs];
+    const forgotten = [...this.pairs];
     for (const pair of forgotten) {
       pair.near.pause();
       pair.far.pause();
@@ -88,7 +96,7 @@ export class SlowRedis {
 
   /** Breaks every connection; new ones are accepted. */
   breakAll(): void {
-    for (const { near, far } of this.#pairs) {
+    for (const { near, far } of this.pairs) {
       reset(near);
       reset(far);
     }
@@ -102,9 +110,9 @@ export class SlowRedis {
   #join(near: Socket, target: number): void {
     const far = connect(target, '127.0.0.1');
     const pair = { near, far };
-    this.#pairs.add(pair);
+    this.pairs.add(pair);
     const part = () => {
-      this.#pairs.delete(pair);
+      this.pairs.delete(pair);
       near.destroy();
       far.destroy();
     };
@@ -113,15 +121,20 @@ export class SlowRedis {
       socket.on('error', part);
       socket.on('close', part);
     }
-    this.#pass(near, far);
-    this.#pass(far, near);
+    this.pass(near, far);
+    this.passBack(pair, part);
     if (this.#isStalled) {
       near.pause();
       far.pause();
     }
   }
 
-  #pass(from: Socket, to: Socket): void {
+  /** Passes on what Redis sends. @param _part breaks the connection */
+  protected passBack({ near, far }: Pair, _part: () => void): void {
+    this.pass(far, near);
+  }
+
+  protected pass(from: Socket, to: Socket): void {
     let last = Promise.resolve();
     from.on('data', (bytes) => {
       if (this.#delayMs === 0) {

@@ -5,7 +5,7 @@ import { lookupResultsMax } from '../../src/contract/limits.ts';
 import { readPublished } from '../../src/store/configuration/published-configuration.ts';
 import { diagnose } from '../../src/verify/diagnostics/diagnose.ts';
 import { DiagnosticGroups, type LocatedDiagnostic } from '../../src/verify/diagnostics/located-diagnostic.ts';
-import { NullPaths } from '../../src/verify/diagnostics/null-paths.ts';
+import { NullPaths } from '../../src/verify/diagnostics/type-counts.ts';
 import { Platform, page, siteFiles } from '../jobs/support/platform.ts';
 import { TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';

@@ -69,20 +69,20 @@ test('sender: a failing webhook is reported at its first failure, once each hour
   const sender = new Sender(
     {
       store,
-      watch,
       guard: new AddressGuard(['127.0.0.1/32']),
       publicUrl: '',
-      configured: () => ({ webhook, feed }),
       onAttempt: () => {
         attempts += 1;
       },
-      onFailing: (_, failure) => void failing.push(failure),
+      onFailing: (_tenant, _alias, failure) => void failing.push(failure),
       onWorking: () => {
         worked += 1;
       },
       onError: (message, error) => assert.fail(`${message}: ${error}`),
       now: () => Date.now() + aheadMs,
     },
+    watch,
+    () => ({ tenant, webhook, feed }),
     field,
     'this run',
   );

@@ -1,8 +1,7 @@
 /** How FlexSearch's encoders normalize words, and which words they match differently from the reference. */
 import { Charset, Encoder, type EncoderOptions } from 'flexsearch';
 import english from 'flexsearch/lang/en';
-import { Analyzer } from '../../../src/search/analysis/analyzer.ts';
-import { foldedLetters } from '../../../src/search/analysis/fold.ts';
+import { Analyzer, foldedLetters } from '../../../src/search/analysis/analyzer.ts';
 import { wordsOf } from '../../../src/search/analysis/words.ts';
 
 /** A way to normalize the words of a text: words with the same form match each other. */

@@ -1,7 +1,7 @@
 /** The number of fronts and workers of a platform, and its content before it is measured. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseGroup } from '../../../src/query/protocol/partition-group.ts';
+import { parseGroup } from '../../../src/query/protocol/shard-request.ts';
 import { groupCountFor } from '../../../src/query/worker/copies/shard-copies.ts';
 import { liveProcesses } from '../../../src/store/processes/registry.ts';
 import { openStore } from '../../../src/store/store.ts';

@@ -1,7 +1,7 @@
 /** The thread that keeps a worker alive while its main thread is busy. It has its own connection. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { reasonOf } from '../../lib/message-text.ts';
-import { LeaseEnds } from '../../store/ownership/lease-renewal.ts';
+import { LeaseEnds } from '../../store/ownership/lease.ts';
 import { connect, disconnect } from '../../store/redis/redis-connection.ts';
 import { type FromKeeper, type KeeperStart, LocalKeeper, sharedClockMs, type ToKeeper } from './keeper.ts';
 

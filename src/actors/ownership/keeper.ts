@@ -1,7 +1,6 @@
 /** Renews the leases of a worker and sends its heartbeats. */
 import { performance } from 'node:perf_hooks';
-import type { Lease } from '../../store/ownership/lease.ts';
-import { type LeaseEnds, LeaseRenewal } from '../../store/ownership/lease-renewal.ts';
+import { type Lease, type LeaseEnds, LeaseRenewal } from '../../store/ownership/lease.ts';
 import { Heartbeat } from '../../store/processes/heartbeat.ts';
 import type { ProcessBeat, ProcessChannels, ProcessHost } from '../../store/processes/process-messages.ts';
 import type { RedisAddress } from '../../store/redis/redis-connection.ts';

@@ -3,12 +3,12 @@ import { performance } from 'node:perf_hooks';
 import type { ActiveConfiguration } from '../../store/configuration/active-configuration.ts';
 import {
   type Lease,
+  type LeaseEnds,
   type RenewalMark,
   releaseLease,
   type TakenLease,
   takeLease,
 } from '../../store/ownership/lease.ts';
-import type { LeaseEnds } from '../../store/ownership/lease-renewal.ts';
 import { FencedError, StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 import { PartitionActor, type PartitionContext } from '../partition.ts';
 import type { Keeper } from './keeper.ts';

@@ -1,7 +1,7 @@
 import cliProgress from 'cli-progress';
 import { counted, grouped } from '../../lib/message-text.ts';
 import { barSizeOf } from '../terminal/percent-bar.ts';
-import type { ImportInput } from './import-input.ts';
+import type { ImportInput } from './import-lines.ts';
 import type { ImportCounts } from './importer.ts';
 
 const barEveryMs = 100;

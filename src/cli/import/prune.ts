@@ -7,15 +7,15 @@ import { portions } from '../../lib/lists.ts';
 import { counted } from '../../lib/message-text.ts';
 import { CommandStop, requireConsent } from '../terminal/command-line.ts';
 import { type BulkAnswer, BulkClient, PlatformUnavailableError } from './bulk-client.ts';
-import type { PruneOptions } from './import-arguments.ts';
 import {
   type ImportFileOptions,
   type ImportSummary,
   importFile,
+  type PruneOptions,
   readerFor,
   stopReason,
 } from './import-file.ts';
-import { openInput } from './import-input.ts';
+import { openInput } from './import-lines.ts';
 import { retryTotalMsDefault } from './importer.ts';
 import { collectingIds, isFailure } from './records.ts';
 

@@ -1,6 +1,6 @@
 /** Finds keys in a site's configuration, and checks whether its store is empty. */
 import { parseDocumentPath } from '../../config/document-path.ts';
-import { readDocuments } from '../../config/documents/folder.ts';
+import { readDocuments } from '../../config/documents/read-documents.ts';
 import { parseJsonText } from '../../config/json-text.ts';
 import { isHashed } from '../../config/tenant/api-keys.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';

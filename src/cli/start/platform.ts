@@ -27,14 +27,12 @@ import {
 } from '../configuration/publish-configuration.ts';
 import { redisAddress, withStore } from '../platform/open-store.ts';
 import { askFront, baseUrl, ownTrust, type Trust } from '../platform/own-front.ts';
-import { CommandStop, interruptedCode } from '../terminal/command-line.ts';
+import { CommandStop, interruptedCode, stopSignals } from '../terminal/command-line.ts';
 import { logTextFor } from '../terminal/log-text.ts';
-import { stopSignals } from '../terminal/stop-signals.ts';
 import { lockDataDir, makeFolder } from './data-dir.ts';
 import { freePort, requireFreePort } from './ports.ts';
 import { startPrivateRedis } from './private-redis.ts';
-import { Output } from './process-output.ts';
-import { parseProcfile, Supervisor } from './supervisor.ts';
+import { Output, parseProcfile, Supervisor } from './supervisor.ts';
 
 const pollMs = 200;
 /** Shortest interval between progress messages. */

@@ -1,5 +1,5 @@
 import cliProgress from 'cli-progress';
-import { interruptible } from './stop-signals.ts';
+import { interruptible } from './command-line.ts';
 
 const linesEveryMs = 2_000;
 

@@ -8,7 +8,6 @@ import { Parser } from 'acorn';
 import type { ConfigDocuments } from '../configuration.ts';
 import { moduleCandidates } from '../document-path.ts';
 import { anyJson, type Type, undefinedType } from './type.ts';
-import { TypeReader } from './type-reader.ts';
 import {
   type FindDeclaration,
   nameIn,
@@ -18,9 +17,10 @@ import {
   type SourceModule,
   type SyntaxNode,
   syntaxNode,
+  TypeReader,
   textIn,
   typeArgumentsOf,
-} from './type-syntax.ts';
+} from './type-reader.ts';
 
 const typesModule = 'millrace/schema';
 const schemaTypes = new Set(['FullSchema', 'PartialSchema']);

@@ -6,6 +6,7 @@ import type {
   EntityAnswer,
   ExplainUrlAnswer,
   ExplainViewAnswer,
+  JobAnswer,
   PreviewAnswer,
   ScheduleAnswer,
   StatusAnswer,
@@ -16,11 +17,9 @@ import type { QueryAnswer } from '../../contract/shapes-query.ts';
 import type { ChangesAnswer } from '../../contract/shapes-read.ts';
 
 export type Tenant = TenantAnswer;
-export type SourceGroup = Tenant['sourceGroups'][number];
-export type Schema = Tenant['schemas'][number];
 export type Status = StatusAnswer;
-export type Rates = Status['recent']['rates'][number];
-export type Diagnostic = DiagnosticsAnswer['diagnostics'][number];
+export type DiagnosticsPage = DiagnosticsAnswer;
+export type Diagnostic = DiagnosticsPage['diagnostics'][number];
 export type Entities = EntitiesAnswer;
 export type Entity = EntityAnswer;
 export type Schedule = ScheduleAnswer;
@@ -29,6 +28,9 @@ export type Claim = Pick<ViewExplained['handles'][number], 'served' | 'beatenBy'
 export type Ids = ViewExplained['shownBy'];
 export type UrlExplained = ExplainUrlAnswer;
 export type Configuration = ConfigurationAnswer;
+export type Job = JobAnswer;
+/** The result of `PUT /configuration?dryRun=true`. */
+export type DryRun = NonNullable<Job['diff']>;
 export type Preview = PreviewAnswer;
 /** A lookup of a preview; explained views have more members. */
 export type Lookup = Preview['lookups'][number] & Partial<ViewExplained['lookups'][number]>;

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
+import { eventsOf } from '../../client/events.ts';
 import type { Change } from '../api/answers.ts';
-import type { RequestError } from '../api/request.ts';
+import { RequestError, send, withParameters } from '../api/request.ts';
 import { urlHref } from '../parts/addresses.ts';
 import { Time } from '../parts/format.tsx';
 import { Empty, ErrorBox, State } from '../parts/notices.tsx';
@@ -8,7 +9,6 @@ import { PageHead } from '../parts/page-head.tsx';
 import { Table } from '../parts/table.tsx';
 import { useTenant } from '../parts/tenant-context.ts';
 import { ViewLink } from '../parts/view-links.tsx';
-import { follow } from './follow.ts';
 import { Webhooks } from './webhooks.tsx';
 
 export function ChangesPage() {
@@ -95,4 +95,43 @@ function Feed() {
       )}
     </section>
   );
+}
+
+interface Follower {
+  onChange(change: Change): void;
+  /** Called when the connection is open. */
+  onOpen(): void;
+  /** Called when the connection fails or is closed. It is retried, except after a 4xx response. */
+  onError(error: RequestError): void;
+}
+
+const reconnectMs = 3000;
+/** The server sends a comment every 15 s. */
+const silenceMs = 45_000;
+
+/**
+ * Follows from now on until the signal is aborted. After a reconnect, missed changes are delivered. It uses fetch, because
+ * `EventSource` cannot send a key.
+ */
+async function follow(environment: string, follower: Follower, signal: AbortSignal): Promise<void> {
+  let since = 'now';
+  while (!signal.aborted) {
+    try {
+      const path = withParameters('/changes', { environment, live: 'sse', since });
+      const { body } = await send(path, { signal });
+      follower.onOpen();
+      for await (const { id, event, data } of body === null ? [] : eventsOf(body, silenceMs)) {
+        if (id !== '') since = id;
+        if (event === 'change') follower.onChange(JSON.parse(data));
+      }
+      throw new RequestError(0, 'The connection was closed.');
+    } catch (error) {
+      if (signal.aborted) return;
+      const failure = error instanceof RequestError ? error : new RequestError(0, 'The connection broke.');
+      follower.onError(failure);
+      if (failure.status === 410) since = 'now';
+      else if (failure.status >= 400 && failure.status < 500) return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, reconnectMs));
+  }
 }

@@ -8,9 +8,8 @@ import { PageHead } from '../parts/page-head.tsx';
 import { useTenant } from '../parts/tenant-context.ts';
 import { Builder } from './builder.tsx';
 import { firstQuery, parsedQuery, type QueryObject, withoutToken } from './query-state.ts';
-import { Results } from './results.tsx';
+import { Results, useFacetable, useQuery } from './results.tsx';
 import { curlLine, fieldsOf, type IndexField, targetsOf } from './targets.ts';
-import { useFacetable, useQuery } from './use-query.ts';
 
 /** A query, as a form and as JSON, and its results. The query is stored in the address. */
 export function QueryPage() {

@@ -1,10 +1,12 @@
 import { useState } from 'preact/hooks';
-import type { Configuration } from '../api/answers.ts';
+import type { Configuration, DryRun, Job } from '../api/answers.ts';
 import { type RequestError, request, requestErrorOf, withParameters } from '../api/request.ts';
+import { Difference } from '../parts/difference.tsx';
 import { counted, numberText } from '../parts/format.tsx';
 import { ErrorBox } from '../parts/notices.tsx';
-import type { SchemaDocument } from './documents.ts';
-import { type DryRun, DryRunTable } from './dry-run.tsx';
+import { Table } from '../parts/table.tsx';
+import { ViewLink } from '../parts/view-links.tsx';
+import type { SchemaDocument } from './outcome.tsx';
 
 interface ApplyProps {
   readonly schema: SchemaDocument;
@@ -16,14 +18,6 @@ interface ApplyProps {
   /** Loads the configuration again. */
   readonly reload: () => void;
   readonly onReset: () => void;
-}
-
-interface Job {
-  readonly state: 'waiting' | 'active' | 'completed' | 'failed';
-  readonly done: number;
-  readonly total: number;
-  readonly diff?: DryRun;
-  readonly failure?: string;
 }
 
 type Message =
@@ -113,4 +107,48 @@ async function finished(id: string, onProgress: (job: Job) => void): Promise<Job
 
 function progressText(dryRun: boolean, { done, total }: Job): string {
   return `${dryRun ? 'Checking' : 'Rebuilding'}: ${numberText(done)} of ${counted(total, 'entity', 'entities')}`;
+}
+
+interface Sample {
+  readonly id: string;
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+const kinds = ['views', 'routes', 'handles', 'items'] as const;
+const kindNames = { views: 'views', routes: 'routes', handles: 'handles', items: 'index items' } as const;
+
+/** The number of changes of each kind, and sample views. */
+function DryRunTable({ diff }: { readonly diff: DryRun }) {
+  const { added, changed, removed } = diff.samples;
+  const samples: readonly Sample[] = [...changed, ...added, ...removed];
+  return (
+    <>
+      <Table
+        label="What would change"
+        heads={[
+          { name: 'Kind' },
+          { name: 'Added', isNumber: true },
+          { name: 'Changed', isNumber: true },
+          { name: 'Removed', isNumber: true },
+          { name: 'Unchanged', isNumber: true },
+        ]}
+        rows={kinds.map((kind) => [
+          kindNames[kind],
+          numberText(diff[kind].added),
+          numberText(diff[kind].changed),
+          numberText(diff[kind].removed),
+          numberText(diff[kind].same),
+        ])}
+      />
+      {samples.map(({ id, before, after }) => (
+        <details key={id} class="panel sample">
+          <summary>
+            <ViewLink id={id} />
+          </summary>
+          <Difference before={before} after={after} label={`How ${id} would change`} />
+        </details>
+      ))}
+    </>
+  );
 }

@@ -1,15 +1,12 @@
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import type { Tenant } from '../api/answers.ts';
-import { forgetKey, keptKey, keyEvents } from '../api/request.ts';
+import { forgetKey, keepKey, keptKey, keyEvents, RequestError, request } from '../api/request.ts';
 import { useGet } from '../api/use-get.ts';
 import { followLinks, go, usePlace, viewParts } from '../parts/addresses.ts';
 import { ErrorBox, Loading } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import { TenantContext } from '../parts/tenant-context.ts';
-import { KeyForm } from './key-form.tsx';
-import { Navigation } from './navigation.tsx';
-import { pages } from './pages.tsx';
-import { startScrollBack } from './scroll-back.ts';
+import { Navigation, pages } from './navigation.tsx';
 
 export function App() {
   const [key, setKey] = useState<'kept' | 'none' | 'refused'>(keptKey() === null ? 'none' : 'kept');
@@ -108,4 +105,122 @@ function Nowhere() {
       </p>
     </>
   );
+}
+
+const waitMs = 5_000;
+
+/**
+ * Scrolls to where the user left a page, when the back button leads to it. The browser tries that before the page has loaded its
+ * content. `go` stores the position in the history.
+ */
+function startScrollBack(): () => void {
+  history.scrollRestoration = 'manual';
+  let end = () => {};
+  const restore = ({ state }: PopStateEvent) => {
+    end();
+    const wanted = isPlace(state) ? state.scrollY : 0;
+    const scroll = () => {
+      scrollTo(0, wanted);
+      if (Math.abs(scrollY - wanted) < 1) end();
+    };
+    const sizes = new ResizeObserver(scroll);
+    const timer = setTimeout(() => end(), waitMs);
+    end = () => {
+      clearTimeout(timer);
+      sizes.disconnect();
+    };
+    sizes.observe(document.body);
+  };
+  // Who scrolls or types meanwhile is not interrupted.
+  const stop = () => end();
+  addEventListener('popstate', restore);
+  for (const name of userEvents) addEventListener(name, stop, { passive: true });
+  return () => {
+    end();
+    removeEventListener('popstate', restore);
+    for (const name of userEvents) removeEventListener(name, stop);
+  };
+}
+
+const userEvents = ['wheel', 'touchstart', 'keydown', 'pointerdown'] as const;
+
+function isPlace(state: unknown): state is { readonly scrollY: number } {
+  return (
+    typeof state === 'object' && state !== null && 'scrollY' in state && typeof state.scrollY === 'number'
+  );
+}
+
+interface KeyFormProps {
+  /** True if the key that this tab had is no longer accepted. */
+  readonly isRefused: boolean;
+  readonly onKey: () => void;
+}
+
+/** Asks for the key, and stores it if it is valid. */
+function KeyForm({ isRefused, onKey }: KeyFormProps) {
+  const [message, setMessage] = useState<string | null>(isRefused ? refusedText : null);
+  const [isAsking, setIsAsking] = useState(false);
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    if (!(event.currentTarget instanceof HTMLFormElement)) return;
+    const key = String(new FormData(event.currentTarget).get('key') ?? '').trim();
+    if (key === '') {
+      setMessage('Enter a key.');
+      return;
+    }
+    setIsAsking(true);
+    try {
+      await request('/tenant', { key });
+      keepKey(key);
+      onKey();
+    } catch (error) {
+      setMessage(messageOf(error));
+      setIsAsking(false);
+    }
+  };
+  return (
+    <main class="key-page">
+      <form class="panel key-form" onSubmit={submit}>
+        <h1>
+          <img src="/console/assets/icon.svg" alt="" width="28" height="28" /> Millrace
+        </h1>
+        <p>
+          See what your content is made of, which pages show it, and why it last changed. Enter a management
+          key of your tenant.
+        </p>
+        <label for="key">Management key</label>
+        <input
+          id="key"
+          name="key"
+          type="password"
+          autocomplete="off"
+          autofocus
+          aria-describedby="key-note"
+          aria-invalid={message !== null}
+        />
+        {message !== null && (
+          <p class="error-text" role="alert">
+            {message}
+          </p>
+        )}
+        <button type="submit" class="main" disabled={isAsking}>
+          Open the console
+        </button>
+        <p id="key-note" class="quiet">
+          The key stays in this tab and is sent only to this server. You find your keys under{' '}
+          <code>managementClients</code> in <code>tenant.json</code>.
+        </p>
+      </form>
+    </main>
+  );
+}
+
+const refusedText =
+  'Your key is no longer accepted. Enter another one to continue here; your edits are kept.';
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof RequestError)) return String(error);
+  if (error.status === 401) return 'Unknown key.';
+  if (error.status === 403) return 'This key is not a management key with the scope read.';
+  return error.message;
 }

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { viewHref, viewParts } from '../parts/addresses.ts';
 import { useTitle } from '../parts/view-links.tsx';
-import type { GraphData, GraphEdge } from './graph-data.ts';
+import type { GraphData, GraphEdge } from './use-surroundings.ts';
 
 const nodeWidth = 168;
 const nodeHeight = 40;

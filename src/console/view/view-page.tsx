@@ -5,16 +5,16 @@ import { useGet } from '../api/use-get.ts';
 import { entitiesHref, pageHref, usePlace, viewParts } from '../parts/addresses.ts';
 import { Copy } from '../parts/copy.tsx';
 import { SearchButton } from '../parts/find-anywhere.tsx';
+import { counted } from '../parts/format.tsx';
 import { Json } from '../parts/json.tsx';
 import { Empty, ErrorBox, Loading } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import { entityHrefOf, groupOf, useTenant } from '../parts/tenant-context.ts';
-import { TitlesContext } from '../parts/view-links.tsx';
+import { TitlesContext, ViewLinks } from '../parts/view-links.tsx';
 import { WhatIf } from '../what-if/what-if.tsx';
-import { Facts } from './facts.tsx';
+import { Facts, Reads } from './facts.tsx';
 import { Graph } from './graph.tsx';
-import { Readers } from './readers.tsx';
-import { Reads } from './reads.tsx';
+import { listedOnce, type Reason } from './reasons.ts';
 import { useSurroundings } from './use-surroundings.ts';
 
 /** Explains a view: what it is built from, which views show it, and the effects of changing its entity. */
@@ -104,3 +104,51 @@ function ChooseView() {
     </>
   );
 }
+
+interface ReadersProps {
+  readonly explained: ViewExplained;
+  /** The other views of the same entity; null while loading. */
+  readonly siblings: readonly ViewExplained[] | null;
+}
+
+/**
+ * The views that show this view or another view of the same entity, and those whose lookups find that entity. Each is listed
+ * once, under its first reason.
+ */
+function Readers({ explained, siblings }: ReadersProps) {
+  const shown = [explained, ...(siblings ?? [])].filter(({ shownBy }) => shownBy.total > 0);
+  const { lookedUpBy } = explained;
+  const reasons: readonly Reason[] = [
+    ...shown.map(({ id, alias, shownBy }) => ({
+      about: `${counted(shownBy.total, 'view refers', 'views refer')} to ${
+        id === explained.id ? 'it' : `its ${alias}, another view of the same entity`
+      }`,
+      ids: shownBy,
+    })),
+    {
+      about: `${counted(lookedUpBy.total, 'view finds', 'views find')} its entity by a lookup`,
+      ids: lookedUpBy,
+    },
+  ];
+  return (
+    <section id="who">
+      <h2>Who shows it</h2>
+      {siblings === null && <Loading />}
+      {siblings !== null && shown.length === 0 && <Empty>No other view refers to this view.</Empty>}
+      {siblings !== null &&
+        listedOnce(reasons, shownMax).map(({ about, ids, above }) => (
+          <div key={about} class="readers">
+            <h3>
+              {about}
+              {above > 0 && (
+                <span class="quiet">{`, ${above === ids.total ? 'listed' : `${above} listed`} above`}</span>
+              )}
+            </h3>
+            <ViewLinks ids={{ total: ids.total - above, views: ids.views }} shownMax={shownMax} />
+          </div>
+        ))}
+    </section>
+  );
+}
+
+const shownMax = 24;

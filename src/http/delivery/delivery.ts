@@ -1,24 +1,23 @@
 /** `GET /v2`, `POST /v2` and `GET /v1`: the delivery interface (docs/reference/http.md "Delivery"). */
 import type { ClientPrincipal } from '../../config/configuration.ts';
-import { ProblemError, problems } from '../../contract/errors.ts';
+import { problems } from '../../contract/errors.ts';
 import { smallBodyBytesMax } from '../../contract/limits.ts';
 import type { Version } from '../../store/visibility/version.ts';
 import { type Answer, acceptsEvents, eventsAnswer, type HeaderField, notStored } from '../answer.ts';
-import type { AnswerCache, AnswerKey, ComputedAnswer } from '../cache/answer-cache.ts';
+import type { AnswerCache, AnswerKey } from '../cache/answer-cache.ts';
 import { FinishedAnswer, namesTag } from '../cache/finished-answer.ts';
 import type { Call, Handler } from '../call.ts';
 import { codingFor } from '../content-coding.ts';
-import { notJsonText, parseJson } from '../json-body.ts';
+import { bodyJson } from '../json-body.ts';
 import { requestedVersion, waitForRequestedVersion, waitForVersion } from '../request-parameters.ts';
 import type { Services } from '../services.ts';
 import { headLines } from '../uws/reply.ts';
 import { type Delivered, type DeliveryForm, deliver } from './deliver.ts';
 import { type DeliveryRequest, requestOfBody, requestOfQuery } from './delivery-request.ts';
+import type { ReadAnswer } from './live-answers.ts';
 import { readInOrder } from './read-in-order.ts';
 import { plainReferences, wrappedReferences } from './render.ts';
 import { ClaimsToRead } from './served-claim.ts';
-
-const tooLarge = new ProblemError(problems.bodyTooLarge);
 
 /** Each kind of cached answer with its format. */
 const forms = {
@@ -68,7 +67,7 @@ async function followAnswer(services: Services, call: Call, version: Version | n
   if (version !== null) await waitForVersion(services, principal.tenant.alias, version);
   const live = await services.liveAnswers.open({ principal, text: JSON.stringify(request) }, async () => {
     const toRead = claimsToRead(services, principal, request);
-    return new AnswerOfDelivery(await deliveredInOrder(services, toRead, forms.delivery), principal);
+    return computedAnswer(await deliveredInOrder(services, toRead, forms.delivery), principal);
   });
   return eventsAnswer((stream) => live.follow(stream));
 }
@@ -90,23 +89,12 @@ function computed(services: Services, key: AnswerKey, form: DeliveryForm): Promi
   const request = requestOfQuery(key.text);
   return services.cache.answerTo(key, async () => {
     const toRead = claimsToRead(services, key.principal, request);
-    return new AnswerOfDelivery(await deliveredInOrder(services, toRead, form), key.principal);
+    return computedAnswer(await deliveredInOrder(services, toRead, form), key.principal);
   });
 }
 
-class AnswerOfDelivery implements ComputedAnswer {
-  readonly answer: FinishedAnswer;
-
-  constructor(
-    private readonly delivered: Delivered,
-    client: ClientPrincipal,
-  ) {
-    this.answer = finished(delivered, client);
-  }
-
-  reads(): readonly string[] {
-    return this.delivered.reads();
-  }
+function computedAnswer(delivered: Delivered, client: ClientPrincipal): ReadAnswer {
+  return { answer: finished(delivered, client), reads: () => delivered.reads() };
 }
 
 function finished(delivered: Delivered, client: ClientPrincipal): FinishedAnswer {
@@ -120,9 +108,9 @@ function deliveredInOrder(services: Services, toRead: ClaimsToRead, form: Delive
 /** `POST /v2`. @throws as `deliverByQuery` */
 export function deliverByBody(services: Services): Handler {
   return async (call) => {
-    const bytes = await call.body.bytes(smallBodyBytesMax, tooLarge);
-    const body = parseJson(bytes);
-    if (body === undefined) throw new ProblemError(problems.deliveryBodyInvalid([notJsonText(bytes)]));
+    const body = await bodyJson(call.body, smallBodyBytesMax, problems.bodyTooLarge, (reason) =>
+      problems.deliveryBodyInvalid([reason]),
+    );
     const request = requestOfBody(call.query, body);
     await waitForRequestedVersion(services, call, call.client.tenant.alias);
     const toRead = claimsToRead(services, call.client, request);

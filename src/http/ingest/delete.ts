@@ -5,10 +5,10 @@ import { errorsListedMax, jsonDepthMax, smallBodyBytesMax } from '../../contract
 import { bulkDeleteBodyShape, originIdShape } from '../../contract/shapes-ingest.ts';
 import { removeEntities } from '../../store/entities/entities.ts';
 import type { VersionVector } from '../../store/visibility/version.ts';
-import { jsonAnswer, jsonType } from '../answer.ts';
+import { type Answer, jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
-import { notJsonText, parseJson, unstorable } from '../json-body.ts';
-import { type FieldError, validate } from '../routing/validate.ts';
+import { bodyJson, unstorable } from '../json-body.ts';
+import { errorsByField, validate } from '../routing/validate.ts';
 import type { Services } from '../services.ts';
 import { queryParameters } from '../uws/request-headers.ts';
 import { BulkOutcomes } from './bulk.ts';
@@ -44,14 +44,10 @@ async function removeOne(services: Services, call: Call, originId: string, name:
   return { answer: jsonAnswer(200, { status: 200, message }), version };
 }
 
-const tooLarge = new ProblemError(problems.bulkDeleteTooLarge);
-
 export function deleteEntities(services: Services): Handler {
   return writeHandler(services, async (call) => {
-    const bytes = await call.body.bytes(smallBodyBytesMax, tooLarge);
-    const body = parseJson(bytes);
-    if (body === undefined) throw new ProblemError(problems.bodyNotJson(notJsonText(bytes)));
-    const items = itemsOf(body);
+    const { bulkDeleteTooLarge, bodyNotJson } = problems;
+    const items = itemsOf(await bodyJson(call.body, smallBodyBytesMax, bulkDeleteTooLarge, bodyNotJson));
     const outcomes = new BulkOutcomes();
     const requested = new Set<string>();
     items.forEach((item, index) => {
@@ -60,15 +56,13 @@ export function deleteEntities(services: Services): Handler {
       else outcomes.refused(typeof item === 'string' && item !== '' ? item : `originIds[${index}]`, [text]);
     });
     if (requested.size === 0 && items.length > 0) {
-      const body = bodyText(422, [], [], outcomes);
-      return { answer: { status: 422, body, contentType: jsonType }, version: null };
+      return { answer: answerOf(422, [], [], outcomes), version: null };
     }
     const originIds = [...requested];
     const { removed, version } = await remove(services, call, 'bulk', originIds);
     const deleted = originIds.filter((_, index) => removed[index] === true);
     const notFound = originIds.filter((_, index) => removed[index] !== true);
-    const answerBody = bodyText(200, deleted, notFound, outcomes);
-    return { answer: { status: 200, body: answerBody, contentType: jsonType }, version };
+    return { answer: answerOf(200, deleted, notFound, outcomes), version };
   });
 }
 
@@ -102,23 +96,18 @@ function itemsOf(body: Json): readonly Json[] {
   return list;
 }
 
-function errorsByField(errors: readonly FieldError[]): Record<string, string> {
-  return Object.fromEntries(errors.map(({ field, text }) => [field === '' ? 'body' : field, text]));
-}
-
 function errorIn(item: Json): string | null {
   const [error] = validate(originIdShape, item, 1, 'originId');
   if (error !== undefined) return error.text;
   return unstorable(item, 'originId', jsonDepthMax);
 }
 
-function bodyText(
-  status: number,
+function answerOf(
+  status: 200 | 422,
   deletedSourceEntities: readonly string[],
   notFoundSourceEntities: readonly string[],
-  outcomes: BulkOutcomes,
-): string {
-  const lists = JSON.stringify({ status, deletedSourceEntities, notFoundSourceEntities });
-  const code = status === 422 ? `,"code":"${problems.requestInvalid({}).name}"` : '';
-  return `${lists.slice(0, -1)},"errors":${outcomes.errorsJson}${code}}`;
+  { errors }: BulkOutcomes,
+): Answer {
+  const code = status === 422 ? problems.requestInvalid({}).name : undefined;
+  return jsonAnswer(status, { status, deletedSourceEntities, notFoundSourceEntities, errors, code });
 }

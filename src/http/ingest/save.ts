@@ -2,19 +2,29 @@
  * Saves entities (docs/reference/http.md "Saving one entity"): the endpoints for a single entity, `POST /ingest/v2/{originId}`
  * and `POST /ingest/v1`, and `saveRead`, which `bulk.ts` uses too.
  */
+
+import type { SourcePrincipal } from '../../config/configuration.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { entityBytesMax, inlineBodyBytesMax } from '../../contract/limits.ts';
 import { quote } from '../../lib/message-text.ts';
+import type { FieldType } from '../../search/fields/field-type.ts';
+import { isNews, recordShown } from '../../search/fields/infer.ts';
 import { type AcceptOutcome, type AcceptRequest, acceptEntities } from '../../store/entities/accept.ts';
+import { readEntities } from '../../store/entities/entities.ts';
 import type { EncodedEntity } from '../../store/entities/entity-record.ts';
 import type { Store } from '../../store/store.ts';
 import type { VersionVector } from '../../store/visibility/version.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
-import type { FieldError } from '../routing/validate.ts';
+import { errorsByField } from '../routing/validate.ts';
 import type { Services } from '../services.ts';
-import { type EntityForm, type EntityReading, type ReadEntity, readEntity } from './entity-reading.ts';
-import { decideFields, knownFields } from './field-decisions.ts';
+import {
+  type EntityForm,
+  type EntityReading,
+  type KnownFields,
+  type ReadEntity,
+  readEntity,
+} from './entity-reading.ts';
 import {
   forcesType,
   pathOriginId,
@@ -25,7 +35,6 @@ import {
 } from './write-handler.ts';
 import type { WriteKind } from './writes-under-way.ts';
 
-const tooLarge = new ProblemError(problems.entityTooLarge);
 /** Size of the encoded entities in one call to the store. All but the largest requests are one portion. */
 const portionBytes = 4 * 1024 * 1024;
 /** The work of an entity is 1, plus 1 for each of this many bytes. */
@@ -45,7 +54,7 @@ export function saveEntityV1(services: Services): Handler {
 function saving(services: Services, formOf: (call: Call) => EntityForm): Handler {
   return writeHandler(services, async (call) => {
     const form = formOf(call);
-    const bytes = await call.body.bytes(entityBytesMax, tooLarge);
+    const bytes = await call.body.bytes(entityBytesMax, problems.entityTooLarge);
     const reading = await read(services, call, bytes, form);
     if (reading.kind === 'broken') throw new ProblemError(problems.bodyNotJson(reading.text));
     if (reading.kind === 'invalid')
@@ -116,17 +125,6 @@ function redirectsOf(text: string): string[] {
   if (rest === undefined) return redirects;
   const error = `\`redirects\` contains ${quote(rest)} after a comma, which is not a URL. Write a comma inside a URL as %2C`;
   throw new ProblemError(problems.entityInvalid({ redirects: error }));
-}
-
-/** `errors` of a single save maps each field to one string, so the errors of a field are joined. */
-function errorsByField(errors: readonly FieldError[]): Record<string, string> {
-  const texts = new Map<string, string>();
-  for (const { field, text } of errors) {
-    const name = field === '' ? 'body' : field;
-    const known = texts.get(name);
-    texts.set(name, known === undefined ? text : `${known}; ${text}`);
-  }
-  return Object.fromEntries(texts);
 }
 
 interface Saved {
@@ -202,4 +200,68 @@ function portionsOf(entities: readonly EncodedEntity[]): EncodedEntity[][] {
     bytes = entity.size;
   }
   return portions;
+}
+
+/** The decided fields of a source that this front knows; null if its source group is not auto-indexed. */
+export function knownFields(
+  { autoFields }: Services,
+  { tenant, source }: SourcePrincipal,
+): KnownFields | null {
+  if (tenant.sourceGroups.get(source.sourceGroup)?.autoIndex !== true) return null;
+  return (entityType) => autoFields.known(tenant.alias, source.id, entityType);
+}
+
+/**
+ * Decides the types of new fields of auto-indexed source groups, and of date fields that get a string that is not a date. Only
+ * these need a call to Redis. "The first value that is not null decides" (docs/reference/indexes-and-queries.md "Auto-indexed
+ * source groups"): the first in the order of requests, and of the entities in a request. There is no such order across
+ * partitions, so the front decides. An entity that will be refused for its type is ignored.
+ * @param force true if the request lets entities change their type.
+ * @throws StoreUnavailableError
+ */
+async function decideFields(
+  services: Services,
+  principal: SourcePrincipal,
+  read: readonly ReadEntity[],
+  force: boolean,
+): Promise<void> {
+  const { tenant, source } = principal;
+  const showing = read.filter((reading) => showsNew(services, principal, reading));
+  if (showing.length === 0) return;
+  const deciding = force ? showing : await withoutConflicts(services, principal, showing);
+  for (const [type, candidates] of candidatesByType(deciding)) {
+    await services.autoFields.decide(tenant.alias, source.id, type, candidates);
+  }
+}
+
+/** Checks again whether fields are new, because the thread that reads large entities does not have the known fields. */
+function showsNew(
+  { autoFields }: Services,
+  { tenant, source }: SourcePrincipal,
+  { entity, shown }: ReadEntity,
+): boolean {
+  if (shown.length === 0) return false;
+  const known = autoFields.known(tenant.alias, source.id, entity.type);
+  const isFull = autoFields.isFull(tenant.alias, source.id, entity.type);
+  return shown.some((field) => (isFull ? known?.has(field[0]) === true : true) && isNews(field, known));
+}
+
+async function withoutConflicts(
+  { store }: Services,
+  { tenant, source }: SourcePrincipal,
+  readings: readonly ReadEntity[],
+): Promise<ReadEntity[]> {
+  const refs = readings.map(({ entity }) => ({ sourceId: source.id, originId: entity.originId }));
+  const stored = await readEntities(store, tenant.alias, refs);
+  return readings.filter(({ entity }, index) => (stored[index]?.type ?? entity.type) === entity.type);
+}
+
+function candidatesByType(readings: readonly ReadEntity[]): Map<string, Map<string, FieldType>> {
+  const byType = new Map<string, Map<string, FieldType>>();
+  for (const { entity, shown } of readings) {
+    const candidates = byType.get(entity.type) ?? new Map<string, FieldType>();
+    byType.set(entity.type, candidates);
+    for (const field of shown) recordShown(field, candidates);
+  }
+  return byType;
 }

@@ -40,10 +40,11 @@ import {
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
+import { bodyJson } from '../json-body.ts';
 import { requestedText } from '../request-parameters.ts';
 import type { Services } from '../services.ts';
 import { dryRunJobId, rebuildJobId } from './management-job.ts';
-import { bodyJson, CostlyTurns, requestedFlag } from './request-values.ts';
+import { CostlyTurns, requestedFlag } from './request-values.ts';
 
 export function getConfiguration({ store }: Services): Handler {
   return async (call) => {
@@ -59,16 +60,17 @@ export function getConfiguration({ store }: Services): Handler {
   };
 }
 
-const tooLarge = new ProblemError(problems.configurationTooLarge);
-
 export function putConfiguration({ store, configuration }: Services): Handler {
   const turns = new CostlyTurns(configurationsAtOnceMax);
   return async (call) => {
     const expected = requestedText(call, 'expected');
     const mayRemove = requestedFlag(call, 'removals');
     const isDryRun = requestedFlag(call, 'dryRun');
-    const bytes = await call.body.bytes(configurationBodyBytesMax, tooLarge);
-    const own = documentsIn(bodyJson(bytes, (reason) => problems.configurationInvalid([reason])));
+    const { configurationTooLarge, configurationInvalid } = problems;
+    const body = await bodyJson(call.body, configurationBodyBytesMax, configurationTooLarge, (reason) =>
+      configurationInvalid([reason]),
+    );
+    const own = documentsIn(body);
     const { alias } = call.manager.tenant;
     const options = { expected, mayRemove, isDryRun, countNewKeys: call.countNewKeys };
     const applied = await turns.run(alias, () =>

@@ -28,24 +28,18 @@ import {
 import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
 import { readSourceEntity } from '../ingest/entity-reading.ts';
+import { bodyJson } from '../json-body.ts';
 import { validate } from '../routing/validate.ts';
 import type { Services } from '../services.ts';
-import {
-  bodyJson,
-  CostlyTurns,
-  environmentNamed,
-  groupNamed,
-  sourceOf,
-  throwNothing,
-} from './request-values.ts';
-
-const tooLarge = new ProblemError(problems.previewTooLarge);
+import { CostlyTurns, environmentNamed, groupNamed, sourceOf, throwNothing } from './request-values.ts';
 
 export function managementPreview({ store }: Services): Handler {
   const turns = new CostlyTurns();
   return async (call) => {
-    const bytes = await call.body.bytes(previewBodyBytesMax, tooLarge);
-    const body = bodyOf(bodyJson(bytes, (reason) => problems.previewInvalid([reason])));
+    const sent = await bodyJson(call.body, previewBodyBytesMax, problems.previewTooLarge, (reason) =>
+      problems.previewInvalid([reason]),
+    );
+    const body = bodyOf(sent);
     const answer = await turns.run(call.manager.tenant.alias, () => previewed(store, call, body));
     return jsonAnswer<PreviewAnswer>(200, answer);
   };

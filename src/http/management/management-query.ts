@@ -9,18 +9,16 @@ import { smallBodyBytesMax } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { jsonType } from '../answer.ts';
 import type { Handler } from '../call.ts';
+import { targetedRequest } from '../query/multi-query.ts';
 import { queryBody } from '../query/query.ts';
-import { targetedRequest } from '../query/query-requests.ts';
 import { textWithViews } from '../query/rows-with-views.ts';
 import type { Services } from '../services.ts';
 import { requestedEnvironment } from './request-values.ts';
 
-const tooLarge = new ProblemError(problems.bodyTooLarge);
-
 export function managementQuery(services: Services): Handler {
   return async (call) => {
     const client = clientOf(call.manager.tenant, requestedEnvironment(call));
-    const bytes = await call.body.bytes(smallBodyBytesMax, tooLarge);
+    const bytes = await call.body.bytes(smallBodyBytesMax, problems.bodyTooLarge);
     const request = targetedRequest(queryBody(bytes));
     const [outcome] = await services.query.run(client, [request], { minVersion: null });
     assert(outcome !== undefined, 'each query has an outcome');

@@ -16,7 +16,7 @@ import { readMemory } from '../../store/redis/server-state.ts';
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../call.ts';
-import { recentRatesEveryMs } from '../operations/request-rate.ts';
+import { recentRatesEveryMs } from '../operations/front-load.ts';
 import type { Services } from '../services.ts';
 
 export function managementStatus({ store, recentRates }: Services): Handler {

@@ -21,9 +21,10 @@ import { AddressRefusedError, NoResponseError, post } from '../../webhooks/post.
 import { type WebhookStatus, webhookStatusOf } from '../../webhooks/webhook-status.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
+import { bodyJson } from '../json-body.ts';
 import { validTraceparent } from '../request-record.ts';
 import type { Services } from '../services.ts';
-import { bodyJson, pathText, throwNothing } from './request-values.ts';
+import { pathText, throwNothing } from './request-values.ts';
 
 export function managementWebhooks(services: Services): Handler {
   return async (call) => {
@@ -64,12 +65,11 @@ function traceOf(call: Call): Record<string, string> {
   return traceparent === null ? {} : { traceparent };
 }
 
-const tooLarge = new ProblemError(problems.bodyTooLarge);
-
 /** Sets the cursor of a webhook. */
 export function replayWebhook(services: Services): Handler {
   return async (call) => {
-    const body = bodyJson(await call.body.bytes(smallBodyBytesMax, tooLarge), problems.bodyNotJson);
+    const { bodyTooLarge, bodyNotJson } = problems;
+    const body = await bodyJson(call.body, smallBodyBytesMax, bodyTooLarge, bodyNotJson);
     const webhook = requestedWebhook(call);
     const feed = feedOf(services, call, webhook);
     const position = await startOf(feed, services.store.partitions.count, body);

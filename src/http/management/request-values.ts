@@ -6,25 +6,12 @@ import type {
   Source,
   Tenant,
 } from '../../config/configuration.ts';
-import { type Problem, ProblemError, problems } from '../../contract/errors.ts';
-import type { Json } from '../../contract/json.ts';
+import { ProblemError, problems } from '../../contract/errors.ts';
 import { costlyCallsWaitingMax } from '../../contract/limits.ts';
 import { quote } from '../../lib/message-text.ts';
 import { Turns } from '../../lib/turns.ts';
 import type { Call } from '../call.ts';
-import { notJsonText, parseJson } from '../json-body.ts';
 import { requestedText } from '../request-parameters.ts';
-
-/**
- * The JSON of a body.
- * @param refusal makes the problem for an invalid body, from the position and reason
- * @throws ProblemError
- */
-export function bodyJson(bytes: Uint8Array, refusal: (reason: string) => Problem): Json {
-  const body = parseJson(bytes);
-  if (body === undefined) throw new ProblemError(refusal(notJsonText(bytes)));
-  return body;
-}
 
 /** Whether a query parameter is `true`; false when it is absent. @throws ProblemError `parameterInvalid` */
 export function requestedFlag(call: Call, name: string): boolean {

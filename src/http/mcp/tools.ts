@@ -3,7 +3,7 @@
  * errors.
  */
 import type { ClientPrincipal, ManagementPrincipal, Principal } from '../../config/configuration.ts';
-import type { ProblemError } from '../../contract/errors.ts';
+import { type Problem, ProblemError } from '../../contract/errors.ts';
 import { getOwn, type Json, type JsonObject } from '../../contract/json.ts';
 import { deliveryDepthMax, routesPageMax, urlCodePointsMax } from '../../contract/limits.ts';
 import type { Shape } from '../../contract/shape.ts';
@@ -11,7 +11,7 @@ import { previewBodyShape } from '../../contract/shapes-management.ts';
 import { queryBodyShape } from '../../contract/shapes-query.ts';
 import type { IndexSchema } from '../../schemas/schema.ts';
 import { Call, type CallBody, type CallHead } from '../call.ts';
-import type { RouteName } from '../route-definition.ts';
+import type { RouteName } from '../routing/route-table.ts';
 
 export interface Tool {
   readonly name: string;
@@ -210,12 +210,12 @@ class GivenBody implements CallBody {
 
   release(): void {}
 
-  async bytes(bytesMax: number, tooLarge: ProblemError): Promise<Buffer<ArrayBuffer>> {
-    if (this.given.length > bytesMax) throw tooLarge;
+  async bytes(bytesMax: number, tooLarge: Problem): Promise<Buffer<ArrayBuffer>> {
+    if (this.given.length > bytesMax) throw new ProblemError(tooLarge);
     return this.given;
   }
 
-  async read(consume: (piece: Uint8Array) => void, bytesMax: number, tooLarge: ProblemError): Promise<void> {
+  async read(consume: (piece: Uint8Array) => void, bytesMax: number, tooLarge: Problem): Promise<void> {
     consume(await this.bytes(bytesMax, tooLarge));
   }
 }

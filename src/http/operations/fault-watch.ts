@@ -54,7 +54,7 @@ export class FaultWatch {
     this.#timer = null;
   }
 
-  /** Adds the gauges. Unknown values are NaN, which `metrics-merge.ts` drops. */
+  /** Adds the gauges. Unknown values are NaN, which `front-metrics.ts` drops. */
   showIn(metrics: ProcessMetrics): void {
     metrics.gaugeOf('millrace_ready', 'Whether /health/ready of this front returns 200', () =>
       this.#last?.waitingFor.length === 0 ? 1 : 0,

@@ -30,8 +30,6 @@ import { type TextWithViews, textWithViews } from './rows-with-views.ts';
 /** A query with a longer body is unlikely to be repeated. */
 const keptBodyBytesMax = 4096;
 
-const tooLarge = new ProblemError(problems.bodyTooLarge);
-
 export interface SentQuery {
   readonly call: Call;
   readonly body: Json;
@@ -87,7 +85,7 @@ function pathText(call: Call, at: number): string {
 }
 
 export async function answered(services: Services, call: Call, endpoint: QueryEndpoint): Promise<Answer> {
-  const bytes = await call.body.bytes(smallBodyBytesMax, tooLarge);
+  const bytes = await call.body.bytes(smallBodyBytesMax, problems.bodyTooLarge);
   const minVersion = requestedVersion(call, 400);
   const compute = async () => endpoint.compute(services, { call, body: queryBody(bytes), minVersion });
   // A cached answer may be older than the requested version.

@@ -1,12 +1,8 @@
 /** `GET /routes/v1`: all routes, paged by cursors (docs/reference/http.md "Listing routes"). */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { routesPageMax, routesPageMin } from '../../contract/limits.ts';
-import {
-  listRoutes,
-  type RoutePage,
-  type RoutePageRequest,
-  type RouteScope,
-} from '../../store/claims/routes.ts';
+import { listRoutes, type RoutePage, type RouteScope } from '../../store/claims/routes.ts';
+import type { ListPage } from '../../store/redis/ordered-lists.ts';
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../call.ts';
@@ -14,7 +10,7 @@ import { QueryParameters, waitForRequestedVersion } from '../request-parameters.
 import type { Services } from '../services.ts';
 import { routeResult, routesOf, sealUrl, unsealUrl } from './route-parts.ts';
 
-type Direction = RoutePageRequest['direction'];
+type Direction = ListPage['direction'];
 
 /** The requested page. `direction` is the direction of the listing, with `after` as well as with `before`. */
 interface PageRequest {
@@ -93,10 +89,7 @@ async function readPage(store: Store, scope: RouteScope, request: PageRequest): 
 }
 
 /** The range after a URL in a direction; everything if there is no URL. */
-function beyond(
-  direction: Direction,
-  url: string | null,
-): Pick<RoutePageRequest, 'direction' | 'after' | 'before'> {
+function beyond(direction: Direction, url: string | null): Pick<ListPage, 'direction' | 'after' | 'before'> {
   if (url === null) return { direction };
   return direction === 'ascending' ? { direction, after: url } : { direction, before: url };
 }

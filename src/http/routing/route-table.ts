@@ -3,31 +3,39 @@
  * the handler of each endpoint, by name.
  */
 
-import type { RouteDefinition } from '../route-definition.ts';
-import { changesEndpoints, managementChangesEndpoint } from './endpoints/changes-endpoints.ts';
-import { deliveryEndpoints } from './endpoints/delivery-endpoints.ts';
+import type { EndpointDefinition, RouteDefinition } from '../route-definition.ts';
+import { changesEndpoint, managementChangesEndpoint } from './endpoints/changes-endpoints.ts';
+import { deliveryEndpoints, routesEndpoints } from './endpoints/delivery-endpoints.ts';
 import { ingestEndpoints } from './endpoints/ingest-endpoints.ts';
-import { managementEndpoints } from './endpoints/management-endpoints.ts';
+import { managementEndpoints, webhookEndpoints } from './endpoints/management-endpoints.ts';
 import { consoleEndpoints, mcpEndpoints, operationsEndpoints } from './endpoints/operations-endpoints.ts';
 import { managementQueryEndpoint, queryEndpoints } from './endpoints/query-endpoints.ts';
-import { routesEndpoints } from './endpoints/routes-endpoints.ts';
-import { webhookEndpoints } from './endpoints/webhook-endpoints.ts';
 import type { ProblemStyle } from './problem-answer.ts';
 
-export const routeTable: readonly RouteDefinition[] = [
+const endpoints = {
   ...ingestEndpoints,
   ...deliveryEndpoints,
   ...routesEndpoints,
-  ...changesEndpoints,
+  changes: changesEndpoint,
   ...queryEndpoints,
   ...managementEndpoints,
   ...webhookEndpoints,
-  managementQueryEndpoint,
-  managementChangesEndpoint,
+  managementQuery: managementQueryEndpoint,
+  managementChanges: managementChangesEndpoint,
   ...consoleEndpoints,
   ...mcpEndpoints,
   ...operationsEndpoints,
-];
+};
+
+export type RouteName = keyof typeof endpoints;
+
+export interface Route extends RouteDefinition {
+  readonly name: RouteName;
+}
+
+export const routeTable: readonly Route[] = Object.entries<EndpointDefinition>(endpoints).map(
+  ([name, endpoint]) => ({ ...endpoint, name: name as RouteName }),
+);
 
 /** All paths of an endpoint. */
 export function pathsOf({ path, alsoAt = [] }: Pick<RouteDefinition, 'path' | 'alsoAt'>): readonly string[] {

@@ -23,6 +23,17 @@ export function validate(shape: Shape, value: Json, limit: number, name = 'The b
   return found;
 }
 
+/** `errors` of a single save maps each field to one string, so the errors of a field are joined. */
+export function errorsByField(errors: readonly FieldError[]): Record<string, string> {
+  const texts = new Map<string, string>();
+  for (const { field, text } of errors) {
+    const name = field === '' ? 'body' : field;
+    const known = texts.get(name);
+    texts.set(name, known === undefined ? text : `${known}; ${text}`);
+  }
+  return Object.fromEntries(texts);
+}
+
 interface Place {
   readonly field: string;
   /** Path of the value in messages: `redirects[2]`. */

@@ -3,11 +3,11 @@
  * announced. All bodies in flight share one budget. A request whose body stalls fails.
  */
 import type { HttpResponse } from 'uWebSockets.js';
-import { ProblemError, problems } from '../../contract/errors.ts';
+import { type Problem, ProblemError, problems } from '../../contract/errors.ts';
 import type { FrontLimits } from '../../contract/front-limits.ts';
 import { unpackingAtOnceMax } from '../../contract/limits.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
-import { SlotMap } from '../../lib/slot-map.ts';
+import { SweptSlots } from '../../lib/slot-map.ts';
 import {
   type BodyCoding,
   type CompressedCoding,
@@ -67,7 +67,7 @@ interface DecompressedReading {
   readonly consume: Consume;
   /** Limit of the decompressed bytes. */
   readonly bytesMax: number;
-  readonly tooLarge: ProblemError;
+  readonly tooLarge: Problem;
   readonly finish: () => void;
 }
 
@@ -109,13 +109,13 @@ export class RequestBody {
    * only during the call. Corrupt compressed data counts as a body that is not JSON: `consume` gets a byte that is not valid
    * UTF-8.
    * @param bytesMax limit of the decompressed body
-   * @throws `tooLarge` beyond it; AbortedError; ProblemError, 415 for an unknown coding; whatever `consume` throws
+   * @throws ProblemError `tooLarge` beyond it, 415 for an unknown coding; AbortedError; whatever `consume` throws
    */
-  read(consume: Consume, bytesMax: number, tooLarge: ProblemError): Promise<void> {
+  read(consume: Consume, bytesMax: number, tooLarge: Problem): Promise<void> {
     return new Promise((resolve, reject) => {
       const coding = this.#coding();
       if (this.announcedBytes > (coding === 'identity' ? bytesMax : compressedBytesMax(bytesMax)))
-        throw tooLarge;
+        throw new ProblemError(tooLarge);
       const finish = () => {
         this.#reject = null;
         resolve();
@@ -136,7 +136,7 @@ export class RequestBody {
    * Reads the whole body; see `read`. A body of several pieces gets its own buffer, outside the pool.
    * @throws as `read`
    */
-  async bytes(bytesMax: number, tooLarge: ProblemError): Promise<Buffer<ArrayBuffer>> {
+  async bytes(bytesMax: number, tooLarge: Problem): Promise<Buffer<ArrayBuffer>> {
     const pieces: Buffer<ArrayBuffer>[] = [];
     await this.read((piece) => pieces.push(Buffer.from(piece)), bytesMax, tooLarge);
     const [first] = pieces;
@@ -180,7 +180,7 @@ export class RequestBody {
     let bytes = 0;
     const piece = (decompressed: Uint8Array) => {
       bytes += decompressed.length;
-      if (bytes > bytesMax) throw tooLarge;
+      if (bytes > bytesMax) throw new ProblemError(tooLarge);
       this.#take(decompressed.length);
       consume(decompressed);
     };
@@ -253,11 +253,10 @@ const sweepMs = 1000;
 
 /** All request bodies that a front is receiving or processing. */
 export class BodyIntake {
-  readonly #receiving = new SlotMap<RequestBody>();
+  readonly #receiving = new SweptSlots<RequestBody>(sweepMs, (body, nowMs) => body.checkIdle(nowMs));
   /** Limits how many pieces of compressed bodies are decompressed at a time. */
   readonly decompressionTurns = new Semaphore(unpackingAtOnceMax);
   #heldBytes = 0;
-  #timer: NodeJS.Timeout | null = null;
 
   constructor(readonly limits: Pick<FrontLimits, 'bodiesInFlightBytes' | 'bodyIdleMs'>) {}
 
@@ -278,20 +277,10 @@ export class BodyIntake {
 
   /** Watches a body that is being received. @returns its slot, for `unwatch` */
   watch(body: RequestBody): number {
-    this.#timer ??= setInterval(() => this.#sweep(), sweepMs);
     return this.#receiving.add(body);
   }
 
   unwatch(slot: number): void {
     this.#receiving.remove(slot);
-  }
-
-  #sweep(): void {
-    const now = performance.now();
-    this.#receiving.each((body) => body.checkIdle(now));
-    // The timer is stopped here and not when the last body ends: with small requests there is often no body for a short time.
-    if (this.#receiving.size > 0 || this.#timer === null) return;
-    clearInterval(this.#timer);
-    this.#timer = null;
   }
 }

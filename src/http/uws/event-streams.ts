@@ -6,7 +6,7 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import { followerCommentMs, followerUnsentBytesMax } from '../../contract/limits.ts';
 import type { ProcessMetrics } from '../../lib/process-metrics.ts';
-import { SlotMap } from '../../lib/slot-map.ts';
+import { SweptSlots } from '../../lib/slot-map.ts';
 import { SlowReaderCheck } from './unsent-answers.ts';
 
 const sweepMs = 1000;
@@ -24,9 +24,8 @@ export type EventStream = Pick<
 export type OpenStream = (stream: EventStream) => () => void;
 
 export class EventStreams {
-  readonly #open = new SlotMap<OpenEventStream>();
+  readonly #open = new SweptSlots<OpenEventStream>(sweepMs, (stream, nowMs) => stream.check(nowMs));
   readonly #cutOff;
-  #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
   #endings = 0;
 
@@ -49,7 +48,6 @@ export class EventStreams {
    * @param onEnd called when the stream was ended, but not when it was aborted
    */
   begin(res: HttpResponse, open: OpenStream, endings: number, onEnd: () => void): OpenEventStream {
-    this.#timer ??= setInterval(() => this.#sweep(), sweepMs);
     const stream = new OpenEventStream(this, res, onEnd);
     res.write(comment);
     if (this.#isClosed || endings !== this.#endings) setImmediate(() => stream.end());
@@ -78,14 +76,6 @@ export class EventStreams {
   endAll(): void {
     this.#endings += 1;
     this.#open.each((stream) => stream.end());
-  }
-
-  #sweep(): void {
-    const nowMs = performance.now();
-    this.#open.each((stream) => stream.check(nowMs));
-    if (this.#open.size > 0 || this.#timer === null) return;
-    clearInterval(this.#timer);
-    this.#timer = null;
   }
 }
 

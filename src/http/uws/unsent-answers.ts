@@ -6,17 +6,16 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import { slowReaderBytesMin, slowReaderMs, smallAnswerBytesMax } from '../../contract/limits.ts';
 import type { ProcessMetrics } from '../../lib/process-metrics.ts';
-import { SlotMap } from '../../lib/slot-map.ts';
+import { SweptSlots } from '../../lib/slot-map.ts';
 
 const sweepMs = 1000;
 const msPerByte = slowReaderMs / slowReaderBytesMin;
 
 export class UnsentAnswers {
-  readonly #waiting = new SlotMap<UnsentAnswer>();
+  readonly #waiting = new SweptSlots<UnsentAnswer>(sweepMs, (answer, nowMs) => answer.check(nowMs));
   readonly #refused;
   readonly #cutOff;
   #bytes = 0;
-  #timer: NodeJS.Timeout | null = null;
 
   /** @param bytesMax bound on the bytes of all waiting responses. A response shared by several clients counts for each */
   constructor(
@@ -54,7 +53,6 @@ export class UnsentAnswers {
    * @param onSent called once the connection has taken all of it, never after `drop`
    */
   hold(res: HttpResponse, body: Uint8Array, onSent: () => void): UnsentAnswer {
-    this.#timer ??= setInterval(() => this.#sweep(), sweepMs);
     return new UnsentAnswer(this, res, body, onSent);
   }
 
@@ -74,14 +72,6 @@ export class UnsentAnswers {
 
   leave(slot: number): void {
     this.#waiting.remove(slot);
-  }
-
-  #sweep(): void {
-    const nowMs = performance.now();
-    this.#waiting.each((answer) => answer.check(nowMs));
-    if (this.#waiting.size > 0 || this.#timer === null) return;
-    clearInterval(this.#timer);
-    this.#timer = null;
   }
 }
 

@@ -13,7 +13,7 @@ import { sum } from '../../lib/lists.ts';
 import { grouped } from '../../lib/message-text.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
-import type { JobRun } from '../../store/configuration/job-runner.ts';
+import type { JobRun } from '../../store/configuration/jobs-queue.ts';
 import { readLayouts } from '../../store/configuration/layouts.ts';
 import { readPublished, readTenant } from '../../store/configuration/published-configuration.ts';
 import { countProcessed } from '../../store/derived/processed.ts';

@@ -10,8 +10,13 @@ import { setTimeout } from 'node:timers/promises';
 import { assert } from '../../lib/assert.ts';
 import { SlotMap } from '../../lib/slot-map.ts';
 import type { Progress } from '../../store/visibility/progress.ts';
-import { formatGroup, partitionsOf } from '../protocol/partition-group.ts';
-import { encodeRequest, forGroup, type ShardQuery } from '../protocol/shard-request.ts';
+import {
+  encodeRequest,
+  forGroup,
+  formatGroup,
+  partitionsOf,
+  type ShardQuery,
+} from '../protocol/shard-request.ts';
 import { UnavailableError } from '../query-service.ts';
 import type { FrontTransport } from '../transport/front-transport.ts';
 import type { LiveWorker, MessageBody, Reply } from '../transport/messages.ts';

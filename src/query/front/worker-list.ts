@@ -2,7 +2,7 @@
 import { oneFlight } from '../../lib/shared-promises.ts';
 import { liveProcesses } from '../../store/processes/registry.ts';
 import type { Store } from '../../store/store.ts';
-import { formatGroup, parseGroup } from '../protocol/partition-group.ts';
+import { formatGroup, parseGroup } from '../protocol/shard-request.ts';
 import type { LiveWorker } from '../transport/messages.ts';
 
 const refreshMs = 1000;

@@ -1,7 +1,7 @@
 /** Answers of a second round: exact counts of facets, and JSON texts of rows. */
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { FacetGroup, FacetGroups, TextScale } from '../../search/shard-answer.ts';
-import { SizeBudget } from '../result/facets-text.ts';
+import { SizeBudget } from '../result/result-text.ts';
 import type { MessageBody } from '../transport/messages.ts';
 import { encodeRefusal, facetsTooLarge, throwRefusal } from './shard-reply.ts';
 

@@ -16,7 +16,7 @@ import type {
   UnscoredAnswer,
   UnscoredRow,
 } from '../../search/shard-answer.ts';
-import { groupsTexts, SizeBudget } from '../result/facets-text.ts';
+import { groupsTexts, SizeBudget } from '../result/result-text.ts';
 import type { MessageBody } from '../transport/messages.ts';
 import { throwRefusal } from './shard-reply.ts';
 

@@ -3,7 +3,7 @@
 import { randomInt } from 'node:crypto';
 import { createConnection, type Socket } from 'node:net';
 import { queryHandshakeMs } from '../../contract/limits.ts';
-import { SlotMap } from '../../lib/slot-map.ts';
+import { SweptSlots } from '../../lib/slot-map.ts';
 import { FramedSocket } from './framed-socket.ts';
 import { FrontHandshake, handshakeFrameBytesMax } from './handshake.ts';
 import { isReply, type MessageBody, ping, type Reply, type RequestMessage } from './messages.ts';
@@ -176,8 +176,9 @@ interface Pending {
 
 /** Requests to a worker without a reply yet. */
 class PendingReplies {
-  readonly #pending = new SlotMap<Pending>();
-  #timer: NodeJS.Timeout | null = null;
+  readonly #pending = new SweptSlots<Pending>(sweepMs, ({ number, deadlineMs }, nowMs) => {
+    if (deadlineMs <= nowMs) this.settle(number, { kind: 'lost', reason: 'late' });
+  });
   /** Starts at a random number, so that a reply for an earlier process with this id matches no request. */
   #lastSerial = randomInt(serialsMax);
 
@@ -192,7 +193,6 @@ class PendingReplies {
       return;
     }
     this.#lastSerial = (this.#lastSerial + 1) % serialsMax;
-    this.#timer ??= setInterval(() => this.#sweep(), sweepMs);
     const pending = { number: 0, deadlineMs: performance.now() + timeoutMs, end };
     pending.number = this.#lastSerial * slotsMax + this.#pending.add(pending);
     send(pending.number);
@@ -210,19 +210,5 @@ class PendingReplies {
   /** Ends all requests in progress as lost. */
   loseAll(reason: 'gone' | 'closed'): void {
     this.#pending.each(({ number }) => this.settle(number, { kind: 'lost', reason }));
-    this.#endSweeps();
-  }
-
-  #sweep(): void {
-    const nowMs = performance.now();
-    this.#pending.each(({ number, deadlineMs }) => {
-      if (deadlineMs <= nowMs) this.settle(number, { kind: 'lost', reason: 'late' });
-    });
-    if (this.#pending.size === 0) this.#endSweeps();
-  }
-
-  #endSweeps(): void {
-    if (this.#timer !== null) clearInterval(this.#timer);
-    this.#timer = null;
   }
 }

@@ -22,9 +22,8 @@ import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 import type { Store } from '../../store/store.ts';
 import { definitionOf, type IndexDefinition, sameDefinition } from '../known-index-fields.ts';
-import { type HeldPartition, HeldPartitions } from './held-partitions.ts';
 import { LiveShard } from './live-shard.ts';
-import { CatchUp, ShardLoader } from './shard-loader.ts';
+import { CatchUp, type HeldPartition, HeldPartitions, ShardLoader } from './shard-loader.ts';
 
 const rebuildRetryMs = 500;
 /** At the start of a worker, partitions are opened at most this long after each other. */

@@ -2,11 +2,11 @@
 import type { Json } from '../../contract/json.ts';
 import type { CodeFailure, CodeReply, CodeValue } from '../../schemas/build/code-call.ts';
 import type { DescribeReply, Description, SentCall, ToSandbox } from '../protocol.ts';
+import { storable } from './builders.ts';
 import { actionsContext, propertiesContext, routesContext, triggersContext } from './context.ts';
-import { failureOf, failureWithout } from './failure.ts';
-import type { Module, Programs } from './programs.ts';
+import { stackOf } from './intrinsics.ts';
 import { settledValue } from './result.ts';
-import { Run } from './run.ts';
+import { type Module, type Programs, Run } from './run.ts';
 
 /** Optional functions of the module, in the order of the calls. */
 const membersOf = ['triggers', 'routes', 'properties', 'actions'] as const;
@@ -139,4 +139,61 @@ export async function describe(
     return { kind: 'described', description: outcome.value, cpuMs: cpuMs() };
   }
   return { kind: 'failed', failure: outcome?.failure ?? failureWithout(neverSettles), cpuMs: cpuMs() };
+}
+
+const messageCharactersMax = 500;
+const frame = /\bschema:((?:full|partial|index)\/[A-Za-z0-9_-]+):(\d+):(\d+)/;
+/** The wrapper adds a line before the program. */
+const linesBefore = 1;
+
+/** Clearer wording for messages of the engine and of the locked realm. */
+const clearerMessages: readonly (readonly [RegExp, string])[] = [
+  [/^secure mode Calling %SharedDate%\.now\(\) throws/, 'Date.now() is a clock'],
+  [
+    /^secure mode Calling new %SharedDate%\(\) with no arguments throws/,
+    'new Date() without arguments is a clock',
+  ],
+  [/^secure mode Calling %SharedDate% constructor as a function throws/, 'Date() is a clock'],
+  [/^secure mode %SharedMath%\.random\(\) throws/, 'Math.random() is a source of randomness'],
+];
+
+/** Errors of using `process` and `Atomics`. They are undefined instead of throwing, so that feature tests work. */
+const absentClock =
+  /^Cannot read properties of undefined \(reading '(?:hrtime|uptime|cpuUsage|wait|waitAsync)'\)$/;
+
+/** Describes a thrown value of schema code. Code can throw anything. */
+function failureOf(thrown: unknown): CodeFailure {
+  const place = placeOf(thrown);
+  return {
+    message: storable(messageOf(thrown).slice(0, messageCharactersMax)),
+    program: place?.[1] ?? null,
+    line: place === null ? 0 : Number(place[2]) - linesBefore,
+    column: place === null ? 0 : Number(place[3]),
+  };
+}
+
+/** A failure without a position in the code. */
+function failureWithout(message: string): CodeFailure {
+  return { message, program: null, line: 0, column: 0 };
+}
+
+function placeOf(thrown: unknown): RegExpExecArray | null {
+  try {
+    return thrown instanceof Error ? frame.exec(stackOf(thrown)) : null;
+  } catch {
+    return null;
+  }
+}
+
+function messageOf(thrown: unknown): string {
+  try {
+    if (!(thrown instanceof Error)) return `threw ${typeof thrown === 'string' ? thrown : typeof thrown}`;
+    const text = String(thrown.message) || String(thrown.name);
+    const known = clearerMessages.find(([pattern]) => pattern.test(text));
+    if (absentClock.test(text)) return `${text}: schemas have no process, no threads and no clock`;
+    if (known === undefined) return text;
+    return `${known[1]}, and schemas have none: a view is a function of its data`;
+  } catch {
+    return 'threw something that cannot be read';
+  }
 }

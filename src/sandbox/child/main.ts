@@ -6,8 +6,7 @@ import { readSync, writeSync } from 'node:fs';
 import { answersDescriptor, type FromSandbox, type ToSandbox } from '../protocol.ts';
 import { build, describe } from './builds.ts';
 import { lockRealm } from './intrinsics.ts';
-import { ProgramSets } from './programs.ts';
-import type { Run } from './run.ts';
+import { ProgramSets, type Run } from './run.ts';
 
 const input = 0;
 /** Replies are buffered up to this size. */

@@ -1,23 +1,25 @@
 /** Wraps schemas in JavaScript in the interface of all schemas (docs/design/code-schemas.md). */
 import { Cursor } from '../../contract/config-cursor.ts';
-import { isJsonObject } from '../../contract/json.ts';
+import { isJsonObject, type Json } from '../../contract/json.ts';
 import { actionsPerBuildMax, codeUrlsPerViewMax } from '../../contract/limits.ts';
-import { chain } from '../../lib/cooperative-yield.ts';
+import { chain, type Resumable, repeat } from '../../lib/cooperative-yield.ts';
 import { Build } from '../build/build.ts';
 import type { BuildInput } from '../build/build-input.ts';
+import type { CodeValue, Hole } from '../build/code-call.ts';
+import { EntityValue } from '../build/entity-value.ts';
 import { BodyWriter, ItemWriter } from '../build/view-body.ts';
 import { type PartialDraft, type Partials, reachedBy } from '../definition/definition-digest.ts';
-import { destinationWith } from '../definition/destinations.ts';
+import { destinationWith, UsableHandles, usableUrl } from '../definition/full-schema.ts';
 import { readCollations, readIndexFields, readIndexMetadata } from '../definition/index-fields.ts';
 import { readIndexTexts } from '../definition/index-texts.ts';
-import { UsableHandles, usableUrl } from '../definition/route-claims.ts';
 import type { Triggers } from '../definition/triggers.ts';
 import { Needs } from '../language/definition.ts';
-import { rootFrame } from '../language/scope.ts';
+import { Frame, rootFrame } from '../language/scope.ts';
+import { writePartial } from '../property/property.ts';
+import { referenceByOriginId } from '../property/reference.ts';
 import type { FullSchema, IndexSchema, ResolvedAction, ResolvedDestination, ViewClaims } from '../schema.ts';
 import { codeLookup } from './code-lookup.ts';
-import type { MadeReply, TenantCode } from './code-run.ts';
-import { writeCodeValue } from './code-value.ts';
+import { lookupOf, type MadeReply, type TenantCode } from './code-run.ts';
 import type { CodeProgram } from './program.ts';
 
 export function codePartial(program: CodeProgram, code: TenantCode): PartialDraft {
@@ -167,4 +169,70 @@ function destinationsOf(reply: MadeReply | null): ResolvedDestination[] {
   // The last call for a webhook counts.
   const byAlias = new Map(reply?.destinations.map(({ alias, options }) => [alias, options]));
   return [...byAlias].map(([alias, options]) => destinationWith(alias, isJsonObject(options) ? options : {}));
+}
+
+/** Writes the value that code returned, with its holes filled. */
+function writeCodeValue(
+  build: Build,
+  { texts, holes }: CodeValue,
+  body: BodyWriter,
+  program: CodeProgram,
+): Resumable<void> {
+  return repeat((at) => {
+    const text = texts[at];
+    if (text === undefined) return false;
+    body.mark(text);
+    const hole = holes[at];
+    if (hole === undefined) return true;
+    body.enter(hole.path);
+    return chain(writeHole(build, hole, body, program), () => {
+      body.leave();
+      return true;
+    });
+  });
+}
+
+function writeHole(build: Build, hole: Hole, body: BodyWriter, program: CodeProgram): Resumable<void> {
+  switch (hole.kind) {
+    case 'reference':
+      return body.reference(referenceByOriginId(build.input, hole.alias, hole.originId, hole.sourceGroup));
+    case 'references':
+      return writeReferences(build, hole, body, program);
+    case 'partial': {
+      const frame = new Frame(build, build.root);
+      return writePartial(frame, hole.alias, () => inputOf(hole), `${program.file} $${hole.path}`, body);
+    }
+  }
+}
+
+function inputOf({ input, isEntity }: Extract<Hole, { kind: 'partial' }>): Json {
+  const value: Json = JSON.parse(input);
+  // So that JSON schemas can access the properties of an entity as `p`.
+  return isEntity ? Object.assign(Object.create(EntityValue.prototype), value) : value;
+}
+
+function writeReferences(
+  build: Build,
+  { alias, lookup, isFirst }: Extract<Hole, { kind: 'references' }>,
+  body: BodyWriter,
+  program: CodeProgram,
+): void {
+  const found = lookupOf(build, lookup, program) ?? [];
+  const { environmentId } = build.input;
+  const write = ({ sourceId, originId }: { sourceId: string; originId: string }) =>
+    body.reference({ target: { environmentId, sourceId, originId, alias }, viewId: null });
+  const [first] = found;
+  if (isFirst) {
+    if (first === undefined) body.value('null');
+    else write(first);
+    return;
+  }
+  body.mark('[');
+  found.forEach((entity, index) => {
+    if (index > 0) body.mark(',');
+    body.enter(`[${index}]`);
+    write(entity);
+    body.leave();
+  });
+  body.mark(']');
 }

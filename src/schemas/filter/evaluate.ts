@@ -1,8 +1,15 @@
 import type { Json } from '../../contract/json.ts';
 import type { PropertyPath } from '../lookup-layout.ts';
 import { listOf, member, scalarText } from '../values.ts';
-import { comparisons, propertyMatches, sameJson, textFunctions } from './condition-operators.ts';
-import type { FilterNode, FilterPath, Operand } from './node.ts';
+import {
+  comparisons,
+  type FilterNode,
+  type FilterPath,
+  type Operand,
+  propertyMatches,
+  sameJson,
+  textFunctions,
+} from './node.ts';
 
 /** The input of a filter test: values of one entity and of one query. */
 export interface Match {

@@ -2,8 +2,15 @@ import { adviceForUnknown } from '../../lib/suggest.ts';
 import { isEntityField } from '../build/entity-value.ts';
 import type { Reader } from '../language/reader.ts';
 import type { Scope } from '../language/scope.ts';
-import { comparisons, isOperator, textFunctions } from './condition-operators.ts';
-import type { FilterNode, FilterPath, Operand, QueryValues } from './node.ts';
+import {
+  comparisons,
+  type FilterNode,
+  type FilterPath,
+  isOperator,
+  type Operand,
+  type QueryValues,
+  textFunctions,
+} from './node.ts';
 import { OperandParser } from './operand-parser.ts';
 
 const pathAdvice = 'Paths start at the matched entity: `properties.title`, `type`, `originId`.';

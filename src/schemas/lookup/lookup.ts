@@ -4,8 +4,13 @@ import { canonicalJson, isJsonObject, type Json } from '../../contract/json.ts';
 import { lookupResultsMax } from '../../contract/limits.ts';
 import { parseJsonNumber } from '../../lib/json-number.ts';
 import { entityValue } from '../build/entity-value.ts';
-import { isOperator, type PropertyMatchName, propertyMatches } from '../filter/condition-operators.ts';
-import { type FilterNode, QueryValues } from '../filter/node.ts';
+import {
+  type FilterNode,
+  isOperator,
+  type PropertyMatchName,
+  propertyMatches,
+  QueryValues,
+} from '../filter/node.ts';
 import { FilterParser } from '../filter/parser.ts';
 import type { DefinitionContext } from '../language/definition.ts';
 import { compileField, compileRequiredField, rejectLongText } from '../language/expression.ts';

@@ -3,8 +3,7 @@ import type { Steps } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery } from '../checked-query.ts';
 import { compareValues } from '../columns/value-dictionary.ts';
 import type { FacetGroup, FacetGroups, TextScale } from '../shard-answer.ts';
-import { compareGroups } from './facet.ts';
-import { momentOf, unifyNotations } from './moments.ts';
+import { compareGroups, momentOf, unifyNotations } from './facet.ts';
 
 type FacetValue = FacetGroup['value'];
 

@@ -1,5 +1,4 @@
-import { type Analyzer, type QueryWord, sharedWords } from '../analysis/analyzer.ts';
-import { foldAccents } from '../analysis/fold.ts';
+import { type Analyzer, foldAccents, type QueryWord, sharedWords } from '../analysis/analyzer.ts';
 import { isPhrase, PhraseFinder, phraseTerm } from '../analysis/phrase-terms.ts';
 import type { Letters } from '../analysis/word-segmentation.ts';
 import type { CheckedSearch } from '../checked-query.ts';

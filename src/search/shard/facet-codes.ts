@@ -2,7 +2,7 @@ import type { Json } from '../../contract/json.ts';
 import { type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import type { CodeColumn } from '../columns/code-column.ts';
 import { createCodeColumn } from '../columns/create-column.ts';
-import { areMixed, dateFormat, firstNotations } from '../facets/moments.ts';
+import { areMixed, dateFormat, firstNotations } from '../facets/facet.ts';
 import type { FieldTraits } from '../fields/field-type.ts';
 import { parseLong } from '../fields/number-point.ts';
 

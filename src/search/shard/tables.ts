@@ -1,7 +1,9 @@
 /** The data of a shard: the doc table, and for each field a column, an inverted index and codes for facets. */
 import type { Json } from '../../contract/json.ts';
+import { pendingSearchesMax, pendingSearchTermsMax, pendingSearchWordsMax } from '../../contract/limits.ts';
 import { type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import { type Analyzer, plainAnalyzer } from '../analysis/analyzer.ts';
+import type { CheckedSearch } from '../checked-query.ts';
 import { CodeColumn } from '../columns/code-column.ts';
 import type { Column } from '../columns/column.ts';
 import { createColumn } from '../columns/create-column.ts';
@@ -11,9 +13,9 @@ import { sentValue } from '../fields/paths.ts';
 import type { TextScale } from '../shard-answer.ts';
 import { type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
 import { FieldText } from '../text/field-text.ts';
+import type { WordSearch } from '../text/matching-terms.ts';
 import { DocTable } from './doc-table.ts';
 import { FacetCodes } from './facet-codes.ts';
-import { PendingSearches } from './pending-searches.ts';
 
 /** The cost of reading an item, in units of the work budget, besides a unit for each character. */
 const unitsPerItem = 1000;
@@ -146,4 +148,44 @@ export function* fillField(name: string, field: Field, docs: DocTable): Steps<vo
     }
     if (workBudget.isOver()) yield;
   }
+}
+
+/**
+ * Keeps searches, with the terms that match their words, between the requests for statistics and for items (`unscored.ts`).
+ * Finding the terms is half of the work of a search with typos. Valid until an item changes.
+ */
+export class PendingSearches {
+  /** Oldest first. */
+  readonly #searches = new Map<string, WordSearch>();
+
+  add(words: WordSearch): void {
+    // Even a word that no field has takes memory for each field.
+    if (words.words.length * words.fields.length > pendingSearchWordsMax) return;
+    if (words.termCount > pendingSearchTermsMax) return;
+    this.#searches.set(keyOf(words.search), words);
+    for (const key of this.#searches.keys()) {
+      if (this.#searches.size <= pendingSearchesMax) return;
+      this.#searches.delete(key);
+    }
+  }
+
+  /** Removes and returns a search; null if it is not here. */
+  take(search: CheckedSearch): WordSearch | null {
+    if (search.stats === null || this.#searches.size === 0) return null;
+    const key = keyOf(search);
+    const words = this.#searches.get(key);
+    if (words === undefined) return null;
+    this.#searches.delete(key);
+    return words.withStats(search);
+  }
+
+  clear(): void {
+    // A map that is empty makes a new table of itself all the same.
+    if (this.#searches.size > 0) this.#searches.clear();
+  }
+}
+
+/** Contains everything that determines which terms match. */
+function keyOf({ fields, value, keep, literal, prefix, fuzziness, operators }: CheckedSearch): string {
+  return JSON.stringify([fields, value, keep, literal, prefix, fuzziness, operators]);
 }

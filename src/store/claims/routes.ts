@@ -4,7 +4,7 @@ import { normalizeUrl, type UrlForm } from '../../config/urls/url.ts';
 import { sum } from '../../lib/lists.ts';
 import { readProcessedStamps } from '../derived/processed.ts';
 import { claimField, keys } from '../keys.ts';
-import { behind, comparing, listLengths, readPageOfAll } from '../redis/ordered-lists.ts';
+import { behind, comparing, type ListPage, listLengths, readPageOfAll } from '../redis/ordered-lists.ts';
 import { answerOf } from '../redis/redis-errors.ts';
 import type { EnvironmentScope } from '../scopes.ts';
 import type { Store } from '../store.ts';
@@ -24,15 +24,6 @@ export interface RouteScope extends EnvironmentScope {
   readonly urlForms: readonly UrlForm[];
 }
 
-export interface RoutePageRequest {
-  readonly direction: 'ascending' | 'descending';
-  /** Only URLs after this one in code-point order; it need not exist. */
-  readonly after?: string;
-  /** Only URLs before this one in code-point order; it need not exist. */
-  readonly before?: string;
-  readonly limit: number;
-}
-
 export interface RoutePage {
   /** In the requested direction. */
   readonly entries: RouteEntry[];
@@ -47,21 +38,13 @@ export interface RoutePage {
  * removed routes neither skip nor repeat others.
  * @throws StoreUnavailableError
  */
-export async function listRoutes(
-  store: Store,
-  scope: RouteScope,
-  request: RoutePageRequest,
-): Promise<RoutePage> {
+export async function listRoutes(store: Store, scope: RouteScope, request: ListPage): Promise<RoutePage> {
   const [page, total] = await Promise.all([visiblePage(store, scope, request), countRoutes(store, scope)]);
   return { entries: page.slice(0, request.limit), total, hasMore: page.length > request.limit };
 }
 
 /** Returns one more entry than requested, if there is one. Any number of hidden redirects may be in between. */
-async function visiblePage(
-  store: Store,
-  scope: RouteScope,
-  request: RoutePageRequest,
-): Promise<RouteEntry[]> {
+async function visiblePage(store: Store, scope: RouteScope, request: ListPage): Promise<RouteEntry[]> {
   const entries: RouteEntry[] = [];
   for (let rest = request; ; ) {
     const urls = await listedUrls(store, scope, rest);
@@ -84,7 +67,7 @@ export async function listedUrlsAfter(
 }
 
 /** Returns one more URL than requested, if there is one. */
-async function listedUrls(store: Store, scope: RouteScope, request: RoutePageRequest): Promise<string[]> {
+async function listedUrls(store: Store, scope: RouteScope, request: ListPage): Promise<string[]> {
   const found: Buffer[] = [];
   for (const form of scope.urlForms) {
     const lists = store.partitions.tags.map((tag) =>

@@ -18,8 +18,7 @@ import { surviving } from '../redis/replication.ts';
 import { Script, TimelyScript } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 import type { VersionVector } from '../visibility/version.ts';
-import type { EncodedEntity } from './entity-record.ts';
-import { recordHeadsOf } from './record-heads.ts';
+import { type EncodedEntity, recordHeadsOf } from './entity-record.ts';
 
 /** Limits of one call, because Redis runs it atomically; a larger request is a call by itself. */
 const callEntitiesMax = 1000;

@@ -9,8 +9,7 @@ import { surviving } from '../redis/replication.ts';
 import { Script, type ScriptArgument } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 import { readEntities, scanOriginIds } from './entities.ts';
-import { encodeEntity } from './entity-record.ts';
-import { restoredHead } from './record-heads.ts';
+import { encodeEntity, restoredHead } from './entity-record.ts';
 
 export interface EntitySnapshot {
   readonly entity: StoredEntity;

@@ -7,9 +7,8 @@
  */
 
 import { type ReferenceChanges, referencesForLua } from '../change-log/references.ts';
-import { claimParts, claimsPerCall, packClaims } from '../claims/claim-calls.ts';
 import type { ClaimWrite } from '../claims/claim-records.ts';
-import { changesKept } from '../claims/claims.ts';
+import { changesKept, claimParts, claimsPerCall, packClaims } from '../claims/claims.ts';
 import { keys } from '../keys.ts';
 import type { Lease } from '../ownership/lease.ts';
 import { type LuaValue, packForLua } from '../redis/lua-list.ts';

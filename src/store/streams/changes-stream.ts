@@ -3,9 +3,11 @@
  * partitions make in it.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { assert } from '../../lib/assert.ts';
 import { digestBytes } from '../codec/digest.ts';
 import { unpack } from '../codec/pack.ts';
 import { keys } from '../keys.ts';
+import { StoreUnavailableError } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
 import type { StreamSource } from './shared-streams.ts';
 import { type StreamEntry, StreamGapError, StreamReader } from './stream.ts';
@@ -87,7 +89,7 @@ export interface ChangesListener {
 }
 
 /** Fields of a commit, written by `scripts/partitions/commit.lua`. */
-export const changeFields = { commit: 'c', number: 'n', itemNames: 'i' } as const;
+const changeFields = { commit: 'c', number: 'n', itemNames: 'i' } as const;
 
 const blockMs = 1000;
 const entriesPerRead = 128;
@@ -140,7 +142,7 @@ export class ChangesFollower {
 }
 
 /** Sequence of the last change of a partition, after which a reader begins. @throws what the client throws */
-export async function lastChange({ client }: Store, tag: string): Promise<number> {
+async function lastChange({ client }: Store, tag: string): Promise<number> {
   return Number((await client.hget(keys.clock(tag), 'changes')) ?? 0);
 }
 
@@ -160,4 +162,108 @@ function splitDigests(joined: Buffer | undefined): string[] {
   return Array.from({ length: text.length / digestBytes }, (_, index) =>
     text.slice(index * digestBytes, (index + 1) * digestBytes),
   );
+}
+
+/** Consecutive commits. */
+export interface ItemCommits {
+  /** Number of the last of them. */
+  readonly number: number;
+  /** Names of the items that each commit changed, packed (`packItemNames`). */
+  readonly names: readonly Buffer[];
+}
+
+interface ItemChangesListener {
+  /** Must read all items. All changes since before the call are reported afterwards. */
+  onGap(partition: number): Promise<void>;
+  /** Reading continues after the promise has settled. After a StoreUnavailableError, the same commits are reported again. */
+  onCommits(partition: number, commits: ItemCommits): Promise<void>;
+  /** A failover may have reverted changes, or some were missed. `onGap` follows. @param why for the log */
+  onLost(partition: number, why: unknown): void;
+}
+
+const commitsPerRead = 64;
+const retryMs = 100;
+/** An owner that names no items stays until the setting is changed. */
+const unnamedRetryMs = 5_000;
+
+/** The owner of a partition does not name the items that it changes. */
+export class UnnamedItemsError extends Error {
+  override readonly name = 'UnnamedItemsError';
+}
+
+/** Follows which items the commits of a partition change, whatever worker owns it. */
+export class ItemChangesFollower {
+  #reader: StreamReader | null = null;
+  #isClosed = false;
+
+  constructor(
+    private readonly store: Store,
+    private readonly source: StreamSource,
+    private readonly partition: number,
+    private readonly listener: ItemChangesListener,
+  ) {}
+
+  /** First calls `onGap`, then `onCommits` for all later changes. Retries after connection errors. */
+  async run(): Promise<void> {
+    const tag = this.store.partitions.tag(this.partition);
+    while (!this.#isClosed) {
+      try {
+        // Read the position before the items, so that no change is missed.
+        const place = await lastChange(this.store, tag);
+        if (this.#isClosed) return;
+        await this.listener.onGap(this.partition);
+        await this.#follow(new StreamReader(this.source, keys.changes(tag), place));
+      } catch (error) {
+        if (this.#isClosed) return;
+        this.listener.onLost(this.partition, error);
+        await pause(error instanceof UnnamedItemsError ? unnamedRetryMs : retryMs);
+      }
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#reader?.close();
+  }
+
+  /** @throws StreamGapError, UnnamedItemsError, StoreUnavailableError if all items have to be read again */
+  async #follow(reader: StreamReader): Promise<void> {
+    this.#reader = reader;
+    let received: ItemCommits | null = null;
+    try {
+      while (!this.#isClosed) {
+        try {
+          received ??= commitsOf(await reader.next(commitsPerRead, blockMs));
+          if (received !== null) await this.listener.onCommits(this.partition, received);
+          received = null;
+        } catch (error) {
+          // A broken connection resumes where it was, unless Redis may have lost what was read.
+          if (reader.isOver || !(error instanceof StoreUnavailableError)) throw error;
+          await pause(retryMs);
+        }
+      }
+    } finally {
+      reader.close();
+    }
+  }
+}
+
+/** Null if none of the changes is a commit. @throws UnnamedItemsError */
+function commitsOf(entries: readonly StreamEntry[]): ItemCommits | null {
+  const names: Buffer[] = [];
+  let number: number | null = null;
+  for (const { sequence, fields } of entries) {
+    const packed = fields.get(changeFields.number);
+    if (packed === undefined) continue;
+    const ofCommit = fields.get(changeFields.itemNames);
+    if (ofCommit === undefined) {
+      throw new UnnamedItemsError(
+        `change ${sequence} names no items: SHARD_COPIES must be the same for all workers, and its owner has 1`,
+      );
+    }
+    number = Number(packed.toString());
+    names.push(ofCommit);
+  }
+  assert(number === null || Number.isSafeInteger(number), 'commits are numbered');
+  return number === null ? null : { number, names };
 }

@@ -19,8 +19,7 @@ import type { EnvironmentScope } from '../../store/scopes.ts';
 import type { Store } from '../../store/store.ts';
 import { clashesOn, type DiagnosisOptions, type EntityDiagnosis, withDiagnosis } from './entity-diagnosis.ts';
 import { DiagnosticGroups, type LocatedDiagnostic } from './located-diagnostic.ts';
-import type { NullPaths } from './null-paths.ts';
-import { TypeCounts } from './type-counts.ts';
+import { type NullPaths, TypeCounts } from './type-counts.ts';
 
 const entitiesPerPortion = 50;
 

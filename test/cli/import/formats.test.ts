@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { csvReader } from '../../../src/cli/import/csv.ts';
-import type { MappedName } from '../../../src/cli/import/csv-columns.ts';
-import { formatOf, readJsonArray } from '../../../src/cli/import/formats.ts';
+import { csvReader, formatOf, type MappedName, readJsonArray } from '../../../src/cli/import/formats.ts';
 import { readNdjson } from '../../../src/cli/import/import-lines.ts';
 import { type EntityRecord, type Failure, isFailure } from '../../../src/cli/import/records.ts';
 import { CommandStop } from '../../../src/cli/terminal/command-line.ts';

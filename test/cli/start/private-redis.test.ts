@@ -8,8 +8,7 @@ import { privateRedisUrl } from '../../../src/cli/platform/private-redis-login.t
 import { lockDataDir } from '../../../src/cli/start/data-dir.ts';
 import { freePort, requireFreePort } from '../../../src/cli/start/ports.ts';
 import { startPrivateRedis } from '../../../src/cli/start/private-redis.ts';
-import { Output } from '../../../src/cli/start/process-output.ts';
-import { Supervisor } from '../../../src/cli/start/supervisor.ts';
+import { Output, Supervisor } from '../../../src/cli/start/supervisor.ts';
 import { connect, type RedisClient } from '../../../src/store/redis/redis-connection.ts';
 import { typeScriptWords } from '../../../src/typescript/clone-or-package.mjs';
 import { until } from '../../support/until.ts';
@@ -116,7 +115,7 @@ test('private Redis: after a kill it restarts with its data at the same address'
 test('private Redis: if its start was killed it ends by itself, and the next start finds all its data', async (context) => {
   const dataDir = await temporaryFolder(context);
   const script = `
-    import { Output } from './src/cli/start/process-output.ts';
+    import { Output } from './src/cli/start/supervisor.ts';
     import { startPrivateRedis } from './src/cli/start/private-redis.ts';
     import { Supervisor } from './src/cli/start/supervisor.ts';
     const supervisor = new Supervisor(new Output(process.stdout));

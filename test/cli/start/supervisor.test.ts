@@ -4,9 +4,8 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
-import { Output } from '../../../src/cli/start/process-output.ts';
-import { followRedis } from '../../../src/cli/start/redis-child.ts';
-import { parseProcfile, Supervisor } from '../../../src/cli/start/supervisor.ts';
+import { followRedis } from '../../../src/cli/start/private-redis.ts';
+import { Output, parseProcfile, Supervisor } from '../../../src/cli/start/supervisor.ts';
 import { typeScriptWords } from '../../../src/typescript/clone-or-package.mjs';
 import { isAlive } from '../../support/is-alive.ts';
 import { until } from '../../support/until.ts';
@@ -120,7 +119,7 @@ test('supervisor: a front that needs longer to end can use the time of all proce
 
 test('supervisor: stopping cancels a pending restart, so that nothing keeps the supervisor alive', async () => {
   const script = `
-    import { Output } from './src/cli/start/process-output.ts';
+    import { Output } from './src/cli/start/supervisor.ts';
     import { Supervisor } from './src/cli/start/supervisor.ts';
     const write = (text) => {
       process.stdout.write(text);
@@ -136,7 +135,7 @@ test('supervisor: stopping cancels a pending restart, so that nothing keeps the 
 
 test('supervisor: processes that watch their parent end with it, even if it is killed', async () => {
   const script = `
-    import { Output } from './src/cli/start/process-output.ts';
+    import { Output } from './src/cli/start/supervisor.ts';
     import { Supervisor } from './src/cli/start/supervisor.ts';
     const child = "import('./src/process/run-process.ts').then((parent) => { parent.exitWithParent(); setInterval(() => {}, 1000); console.log('pid', process.pid); })";
     new Supervisor(new Output(process.stdout)).startEntry(

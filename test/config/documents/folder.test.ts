@@ -4,7 +4,7 @@ import { mkdir, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { documentsDigest, hashKeys } from '../../../src/config/documents/canonical.ts';
-import { readDocuments } from '../../../src/config/documents/folder.ts';
+import { readDocuments } from '../../../src/config/documents/read-documents.ts';
 import { hashKey } from '../../../src/config/tenant/api-keys.ts';
 import { folderWith } from '../support/folder.ts';
 import { documentsOf, pageSchema, siteTenant } from '../support/site.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { type Json, type JsonObject, setOwn } from '../../../src/contract/json.ts';
 import { filterOperators } from '../../../src/contract/query-names.ts';
-import type { RouteName } from '../../../src/http/route-definition.ts';
+import type { RouteName } from '../../../src/http/routing/route-table.ts';
 import { entityTypes, indexFields, viewIdOf } from './site.ts';
 import { awkwardNumbers, awkwardTexts, prototypeNames } from './words.ts';
 

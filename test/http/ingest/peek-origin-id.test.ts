@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { peekOriginId } from '../../../src/http/ingest/bulk-reading.ts';
+import { peekOriginId } from '../../../src/http/ingest/bulk.ts';
 
 test("peek originId: it is found only among the entity's own members, in a truncated entity", () => {
   const peek = (text: string) => peekOriginId(Buffer.from(text));

@@ -5,7 +5,7 @@ import type { Configuration } from '../../../src/config/configuration.ts';
 import { documentsDigest } from '../../../src/config/documents/canonical.ts';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';
 import { openBurstSeconds } from '../../../src/contract/limits.ts';
-import { Buckets } from '../../../src/http/routing/rate-limit.ts';
+import { Buckets } from '../../../src/http/routing/admission.ts';
 import { LayoutStates } from '../../../src/store/configuration/layouts.ts';
 import { publishConfiguration } from '../../../src/store/configuration/published-configuration.ts';
 import { bytesMoved } from '../../support/redis.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
-import type { RouteName } from '../../../src/http/route-definition.ts';
+import type { RouteName } from '../../../src/http/routing/route-table.ts';
 import { routeTable } from '../../../src/http/routing/route-table.ts';
 import { until } from '../../support/until.ts';
 import type { Answer, Client } from '../../system/support/client.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mergeMetrics } from '../../../src/http/operations/metrics-merge.ts';
+import { mergeMetrics } from '../../../src/http/operations/front-metrics.ts';
 
 test('metrics merge: metrics of several processes are one group per metric', () => {
   const text = (value: number) =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RecentRates } from '../../../src/http/operations/request-rate.ts';
+import { RecentRates } from '../../../src/http/operations/front-load.ts';
 
 test('recent rates: the rates of all fronts are stored together, for the last five minutes', () => {
   const recent = new RecentRates();

@@ -7,7 +7,7 @@ import {
   namedQueries,
   sourceGroupTargets,
   targetedRequest,
-} from '../../../src/http/query/query-requests.ts';
+} from '../../../src/http/query/multi-query.ts';
 
 test('query requests: a query without a target gets an error with both ways to name one', () => {
   assert.throws(

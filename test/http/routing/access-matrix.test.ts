@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url';
 import type { Configuration, ManagementScope, Scope } from '../../../src/config/configuration.ts';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';
 import type { Json } from '../../../src/contract/json.ts';
-import type { RouteDefinition, RouteName } from '../../../src/http/route-definition.ts';
 import { problemShape } from '../../../src/http/routing/openapi/openapi-document.ts';
+import type { Route, RouteName } from '../../../src/http/routing/route-table.ts';
 import { routeTable } from '../../../src/http/routing/route-table.ts';
 import { validate } from '../../../src/http/routing/validate.ts';
 import type { QueryService } from '../../../src/query/query-service.ts';
@@ -214,7 +214,7 @@ const asked: Partial<Record<RouteName, { readonly query?: string; readonly body?
   querySources: { body: [{ sourceGroupAlias: 'cms', sourceEntityType: 'page', name: 'a' }] },
 };
 
-function ask(route: RouteDefinition, key: string | undefined, body?: Json | string) {
+function ask(route: Route, key: string | undefined, body?: Json | string) {
   const { query: search = '' } = asked[route.name] ?? {};
   const at = `${route.path.replaceAll(/\{\w+\}/g, 'x')}${search}`;
   return front.call(route.method.toUpperCase(), at, {
@@ -234,13 +234,13 @@ function refusal(rule: Rule, { kind, scopes: granted }: Holder): 401 | 403 | nul
 }
 
 /** The documented shape of an answer; undefined for an undocumented status. */
-function documentedShape(route: RouteDefinition, status: number) {
+function documentedShape(route: Route, status: number) {
   const answer = route.answers[status];
   if (answer !== undefined) return answer.shape ?? null;
   return route.problemStatuses.includes(status) ? problemShape(route, status) : undefined;
 }
 
-function ruleOf(access: RouteDefinition['access']): Rule {
+function ruleOf(access: Route['access']): Rule {
   if (access.kind === 'client') return access.scope;
   if (access.kind === 'management') return `manage: ${access.scope}`;
   if (access.kind === 'reader') return 'a client or manager';

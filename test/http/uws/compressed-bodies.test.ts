@@ -10,7 +10,8 @@ import {
   previewBodyBytesMax,
   smallBodyBytesMax,
 } from '../../../src/contract/limits.ts';
-import type { RouteDefinition, RouteName } from '../../../src/http/route-definition.ts';
+import type { RouteDefinition } from '../../../src/http/route-definition.ts';
+import type { RouteName } from '../../../src/http/routing/route-table.ts';
 import { routeTable } from '../../../src/http/routing/route-table.ts';
 import { LayoutStates } from '../../../src/store/configuration/layouts.ts';
 import { readEntities } from '../../../src/store/entities/entities.ts';

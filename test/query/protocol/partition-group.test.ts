@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatGroup, parseGroup, partitionsOf } from '../../../src/query/protocol/partition-group.ts';
+import { formatGroup, parseGroup, partitionsOf } from '../../../src/query/protocol/shard-request.ts';
 
 test('partition group: the groups of a division contain each partition once, and are equally large', () => {
   for (const count of [1, 4, 16, 1024]) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { facetsTextOf, groupsTexts, SizeBudget } from '../../../src/query/result/facets-text.ts';
+import { facetsTextOf, groupsTexts, SizeBudget } from '../../../src/query/result/result-text.ts';
 import { whole } from '../support/queries.ts';
 
 const value = fc.oneof(fc.string({ unit: 'binary' }), fc.double({ noNaN: true }), fc.boolean());

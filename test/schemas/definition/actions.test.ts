@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { actionsPerBuildMax } from '../../../src/contract/limits.ts';
 import { Build } from '../../../src/schemas/build/build.ts';
-import { compileActions } from '../../../src/schemas/definition/actions.ts';
+import { compileActions } from '../../../src/schemas/definition/full-schema.ts';
 import { Frame, Scope } from '../../../src/schemas/language/scope.ts';
 import { cursorOver } from '../support/cursor.ts';
 import { entityOf, inputOf } from '../support/fixtures.ts';

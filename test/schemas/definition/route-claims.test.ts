@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { handleCodePointsMax, handlesPerViewMax, urlCodePointsMax } from '../../../src/contract/limits.ts';
 import { finish } from '../../../src/lib/cooperative-yield.ts';
-import { compileRoute } from '../../../src/schemas/definition/route-claims.ts';
+import { compileRoute } from '../../../src/schemas/definition/full-schema.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
 import { cursorOver } from '../support/cursor.ts';
 import { entityOf, frameOf } from '../support/fixtures.ts';

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
-import {
-  comparisons,
-  isOperator,
-  propertyMatches,
-  textFunctions,
-} from '../../../src/schemas/filter/condition-operators.ts';
+import { comparisons, isOperator, propertyMatches, textFunctions } from '../../../src/schemas/filter/node.ts';
 
 test('filter operators: equality is deep and typed', () => {
   assert.ok(comparisons.eq({ a: [1], b: 2 }, { b: 2, a: [1] }));

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Folding, type Language, languages } from '../../../src/schemas/definition/index-texts.ts';
-import { Analyzer } from '../../../src/search/analysis/analyzer.ts';
-import { foldAccents } from '../../../src/search/analysis/fold.ts';
+import { Analyzer, foldAccents } from '../../../src/search/analysis/analyzer.ts';
 import { stemmerOf, stopWordsOf } from '../../../src/search/analysis/languages.ts';
 import { PhraseFinder, SynonymTable } from '../../../src/search/analysis/phrase-terms.ts';
 import { cutterOf } from '../../../src/search/analysis/words.ts';

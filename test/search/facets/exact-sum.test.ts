@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ExactSum, nearestDouble, wholeOfUnits } from '../../../src/search/facets/exact-sum.ts';
+import { ExactSum, nearestDouble, wholeOfUnits } from '../../../src/search/facets/stats.ts';
 import { unitsOf } from '../support/naive-facets.ts';
 
 const double = fc.oneof(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FacetInterval } from '../../../src/contract/query-names.ts';
-import { IntervalTally, intervalGroups } from '../../../src/search/facets/intervals.ts';
+import { IntervalTally, intervalGroups } from '../../../src/search/facets/number-facet.ts';
 
 /** The groups of docs, each with its dates in ascending order. */
 function groups(interval: FacetInterval, docs: readonly (readonly (string | number)[])[]): string[] {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { AllOf, AnyOf, Complement } from '../../../src/search/filter/bind-filter.ts';
 import { matchSet } from '../../../src/search/filter/condition.ts';
 import type { Matcher } from '../../../src/search/filter/matcher.ts';
-import { AllOf, AnyOf, Complement } from '../../../src/search/filter/node-matchers.ts';
 import { matcherOf, scanned, setOf, sifted } from '../support/matchers.ts';
 
 const docCount = 70;

@@ -2,9 +2,9 @@
 
 import { runSync } from '../../../src/lib/cooperative-yield.ts';
 import { Bitmap } from '../../../src/search/bitmap.ts';
+import { ConditionMatcher } from '../../../src/search/filter/bind-filter.ts';
 import { matchSet, matchTested } from '../../../src/search/filter/condition.ts';
 import type { Matcher } from '../../../src/search/filter/matcher.ts';
-import { ConditionMatcher } from '../../../src/search/filter/node-matchers.ts';
 
 export function setOf(docs: Iterable<number>, capacity: number): Bitmap {
   const set = new Bitmap(capacity);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { WordCounts } from '../../../src/search/text/word-counts.ts';
+import { WordCounts } from '../../../src/search/text/field-text.ts';
 import { restoredFrom } from '../support/parts.ts';
 
 const step = fc.record({

@@ -12,8 +12,8 @@ import {
   encodeEntity,
   type OpenRecord,
   openRecord,
+  recordHeadsOf,
 } from '../../../src/store/entities/entity-record.ts';
-import { recordHeadsOf } from '../../../src/store/entities/record-heads.ts';
 import { keys } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { beforeCommand } from '../../support/before-command.ts';

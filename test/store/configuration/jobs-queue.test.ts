@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue } from 'bullmq';
-import { JobRunner } from '../../../src/store/configuration/job-runner.ts';
-import { JobQueue, jobsPrefix } from '../../../src/store/configuration/jobs-queue.ts';
+import { JobQueue, JobRunner, jobsPrefix } from '../../../src/store/configuration/jobs-queue.ts';
 import { connectForJobs } from '../../../src/store/redis/redis-connection.ts';
 import { StoreUnavailableError } from '../../../src/store/redis/redis-errors.ts';
 import { openStore } from '../../../src/store/store.ts';
@@ -63,7 +62,7 @@ test('jobs queue: BullMQ is asked to keep at most 1,000 failed jobs, for at most
 
 test('jobs queue: with a command timeout, every poll ends within it while Redis hangs', async (context) => {
   await redis.flush();
-  const wire = await FaultyRedis.start(redis.port);
+  const wire = await FaultyRedis.start(() => redis.port);
   context.after(() => wire.stop());
   const impatient = await openStore({
     address: { kind: 'single', url: wire.url },

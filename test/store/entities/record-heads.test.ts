@@ -2,8 +2,12 @@ import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { encodeEntity } from '../../../src/store/entities/entity-record.ts';
-import { readStamps, recordHeadsOf, restoredHead } from '../../../src/store/entities/record-heads.ts';
+import {
+  encodeEntity,
+  readStamps,
+  recordHeadsOf,
+  restoredHead,
+} from '../../../src/store/entities/entity-record.ts';
 
 const entity = encodeEntity({
   originId: '1',

@@ -10,7 +10,7 @@ const redis = await TestRedis.start({ durable: true });
 
 /** A monitor on a store behind a faulty connection, its reports, and work that constantly needs Redis. */
 async function watched(context: TestContext) {
-  const wire = await FaultyRedis.start(redis.port);
+  const wire = await FaultyRedis.start(() => redis.port);
   const address = { kind: 'single', url: wire.url } as const;
   const store = await openStore({ address, partitionCount: 2, commandTimeoutMs: 300 });
   const reported: string[] = [];

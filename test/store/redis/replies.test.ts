@@ -6,8 +6,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { JobRunner } from '../../../src/store/configuration/job-runner.ts';
-import { JobQueue } from '../../../src/store/configuration/jobs-queue.ts';
+import { JobQueue, JobRunner } from '../../../src/store/configuration/jobs-queue.ts';
 import { Heartbeat } from '../../../src/store/processes/heartbeat.ts';
 import { liveProcesses } from '../../../src/store/processes/registry.ts';
 import { StoreUnavailableError, storeError } from '../../../src/store/redis/redis-errors.ts';
@@ -35,7 +34,7 @@ const errors = [
 ];
 
 const redis = await TestRedis.start({ durable: true, loadDelayUs: 60 });
-const wire = await FaultyRedis.start(redis.port);
+const wire = await FaultyRedis.start(() => redis.port);
 after(() => wire.stop());
 const random = Random.forTest('replies');
 

@@ -6,7 +6,7 @@ import { type TakenLease, takeLease } from '../../../src/store/ownership/lease.t
 import { commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
 import { StoreUnavailableError } from '../../../src/store/redis/redis-errors.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { ItemChangesFollower, UnnamedItemsError } from '../../../src/store/streams/item-changes.ts';
+import { ItemChangesFollower, UnnamedItemsError } from '../../../src/store/streams/changes-stream.ts';
 import { openStreamSource } from '../../../src/store/streams/shared-streams.ts';
 import { StreamGapError } from '../../../src/store/streams/stream.ts';
 import { TestRedis } from '../../support/redis.ts';

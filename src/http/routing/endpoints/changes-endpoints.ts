@@ -7,11 +7,11 @@ import { longPollMs } from '../../../contract/limits.ts';
 import { changesAnswerShape } from '../../../contract/shapes-read.ts';
 import { eventStreamType } from '../../answer.ts';
 import {
+  type EndpointDefinition,
   inQuery,
   managedEnvironment,
   minVersion,
   plainHeader,
-  type RouteDefinition,
 } from '../../route-definition.ts';
 
 const changeExample: Json = {
@@ -30,8 +30,7 @@ const changeExample: Json = {
   at: '2026-05-01T12:00:00.000Z',
 };
 
-const changesEndpoint: RouteDefinition = {
-  name: 'changes',
+export const changesEndpoint: EndpointDefinition = {
   method: 'get',
   path: '/changes/v1',
   tag: 'changes',
@@ -65,10 +64,7 @@ const changesEndpoint: RouteDefinition = {
   problemStatuses: [401, 403, 410, 422, 429, 500, 503],
 };
 
-export const changesEndpoints: readonly RouteDefinition[] = [changesEndpoint];
-
-export const managementChangesEndpoint: RouteDefinition = {
-  name: 'managementChanges',
+export const managementChangesEndpoint: EndpointDefinition = {
   method: 'get',
   path: '/management/v1/changes',
   tag: 'management',

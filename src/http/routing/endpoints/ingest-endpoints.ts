@@ -15,12 +15,12 @@ import {
 import { bulkIngestProblemShape } from '../../../contract/shapes-problems.ts';
 import {
   type AnswerDefinition,
+  type Endpoints,
   inPath,
   inQuery,
   minVersion,
   plainHeader,
   prefixedHeader,
-  type RouteDefinition,
 } from '../../route-definition.ts';
 
 const forceType = prefixedHeader('Force-Type', '`true`, `TRUE` or `1` lets the entity change its type');
@@ -73,9 +73,8 @@ const bulkAnswerExample: Json = {
   },
 };
 
-export const ingestEndpoints: readonly RouteDefinition[] = [
-  {
-    name: 'saveEntities',
+export const ingestEndpoints = {
+  saveEntities: {
     method: 'post',
     path: '/ingest/v2',
     tag: 'ingest',
@@ -104,8 +103,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     },
     problemStatuses: [401, 403, 408, 413, 422, 429, 500, 503],
   },
-  {
-    name: 'saveEntity',
+  saveEntity: {
     method: 'post',
     path: '/ingest/v2/{originId}',
     takesSlashes: true,
@@ -136,8 +134,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     answers: { 200: accepted('Processing of the entity has begun') },
     problemStatuses: [401, 403, 408, 413, 422, 429, 500, 503],
   },
-  {
-    name: 'deleteEntity',
+  deleteEntity: {
     method: 'delete',
     path: '/ingest/v2/{originId}',
     takesSlashes: true,
@@ -150,8 +147,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     answers: { 200: accepted('Deletion of the entity has begun') },
     problemStatuses: [401, 403, 404, 422, 429, 500, 503],
   },
-  {
-    name: 'deleteEntities',
+  deleteEntities: {
     method: 'delete',
     path: '/ingest/v2',
     tag: 'ingest',
@@ -180,8 +176,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     },
     problemStatuses: [401, 403, 408, 413, 422, 429, 500, 503],
   },
-  {
-    name: 'listEntities',
+  listEntities: {
     method: 'get',
     path: '/ingest/entities',
     tag: 'ingest',
@@ -205,8 +200,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     },
     problemStatuses: [401, 403, 422, 429, 500, 503],
   },
-  {
-    name: 'saveEntityV1',
+  saveEntityV1: {
     method: 'post',
     path: '/ingest/v1',
     tag: 'ingest',
@@ -229,8 +223,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     answers: { 200: accepted('Processing of the entity has begun') },
     problemStatuses: [401, 403, 408, 413, 422, 429, 500, 503],
   },
-  {
-    name: 'deleteEntityV1',
+  deleteEntityV1: {
     method: 'delete',
     path: '/ingest/v1',
     tag: 'ingest',
@@ -242,4 +235,4 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     answers: { 200: accepted('Deletion of the entity has begun') },
     problemStatuses: [401, 403, 404, 422, 429, 500, 503],
   },
-];
+} satisfies Endpoints;

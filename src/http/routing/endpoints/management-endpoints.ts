@@ -16,13 +16,18 @@ import {
   scheduleAnswerShape,
   statusAnswerShape,
   tenantAnswerShape,
+  webhookAnswerShape,
+  webhookReplayShape,
+  webhooksAnswerShape,
+  webhookTestShape,
 } from '../../../contract/shapes-management.ts';
 import {
+  type Endpoints,
   inPath,
   inQuery,
   managedEnvironment,
   type ParameterDefinition,
-  type RouteDefinition,
+  plainHeader,
 } from '../../route-definition.ts';
 
 /** Parameters of all lists. */
@@ -45,26 +50,23 @@ export const reading = {
   problemStatuses,
 } as const;
 
-export const managementEndpoints: readonly RouteDefinition[] = [
-  {
+export const managementEndpoints = {
+  managementStatus: {
     ...reading,
-    name: 'managementStatus',
     path: '/management/v1/status',
     summary: 'State of the platform: processes, partitions, rebuilds, indexes, Redis',
     parameters: [],
     answers: { 200: { description: 'The current state', shape: statusAnswerShape } },
   },
-  {
+  managementTenant: {
     ...reading,
-    name: 'managementTenant',
     path: '/management/v1/tenant',
     summary: 'Contents of the tenant, with counts',
     parameters: [],
     answers: { 200: { description: 'Without keys', shape: tenantAnswerShape } },
   },
-  {
+  managementEntities: {
     ...reading,
-    name: 'managementEntities',
     path: '/management/v1/entities',
     summary: 'Entities of a source group, in the order of their originIds',
     parameters: [
@@ -85,25 +87,22 @@ export const managementEndpoints: readonly RouteDefinition[] = [
     ],
     answers: { 200: { description: 'A page', shape: entitiesAnswerShape } },
   },
-  {
+  managementSchedule: {
     ...reading,
-    name: 'managementSchedule',
     path: '/management/v1/schedule',
     summary: 'What is scheduled to be published or unpublished, earliest first',
     parameters: paging,
     answers: { 200: { description: 'A page', shape: scheduleAnswerShape } },
   },
-  {
+  managementEntity: {
     ...reading,
-    name: 'managementEntity',
     path: '/management/v1/entities/{sourceGroup}/{originId}',
     summary: 'A stored entity, and its views and items',
     parameters: [inPath('sourceGroup', 'Alias'), inPath('originId', 'Percent-encoded'), managedEnvironment],
     answers: { 200: { description: 'The entity', shape: entityAnswerShape } },
   },
-  {
+  explainView: {
     ...reading,
-    name: 'explainView',
     path: '/management/v1/explain/view',
     summary: 'Explain a view',
     parameters: [inQuery('id', 'Id of the view', { required: true })],
@@ -114,9 +113,8 @@ export const managementEndpoints: readonly RouteDefinition[] = [
       },
     },
   },
-  {
+  explainUrl: {
     ...reading,
-    name: 'explainUrl',
     path: '/management/v1/explain/url',
     summary: 'Explain the response to a URL',
     parameters: [
@@ -134,18 +132,16 @@ export const managementEndpoints: readonly RouteDefinition[] = [
       200: { description: 'The steps from the host to the response', shape: explainUrlAnswerShape },
     },
   },
-  {
+  getConfiguration: {
     ...reading,
-    name: 'getConfiguration',
     path: '/management/v1/configuration',
     summary: 'The documents of the tenant, API keys as digests',
     parameters: [],
     answers: { 200: { description: 'The active documents', shape: configurationAnswerShape } },
   },
-  {
+  putConfiguration: {
     ...reading,
     method: 'put',
-    name: 'putConfiguration',
     path: '/management/v1/configuration',
     summary: 'Activate documents as the configuration of the tenant, or show what that would change',
     access: { kind: 'management', scope: 'configure' },
@@ -173,10 +169,9 @@ export const managementEndpoints: readonly RouteDefinition[] = [
     },
     problemStatuses: [401, 403, 408, 409, 413, 422, 429, 500, 503],
   },
-  {
+  managementPreview: {
     ...reading,
     method: 'post',
-    name: 'managementPreview',
     path: '/management/v1/preview',
     summary: 'Show what a schema makes of an entity; neither has to be stored, and nothing is stored',
     parameters: [],
@@ -190,20 +185,59 @@ export const managementEndpoints: readonly RouteDefinition[] = [
     },
     problemStatuses: [401, 403, 404, 408, 413, 422, 429, 500, 503],
   },
-  {
+  managementJob: {
     ...reading,
-    name: 'managementJob',
     path: '/management/v1/jobs/{id}',
     summary: 'Progress of a job',
     parameters: [inPath('id', 'From the response of a PUT')],
     answers: { 200: { description: 'The current state', shape: jobAnswerShape } },
   },
-  {
+  managementDiagnostics: {
     ...reading,
-    name: 'managementDiagnostics',
     path: '/management/v1/diagnostics',
     summary: 'What is valid but probably a mistake',
     parameters: paging,
     answers: { 200: { description: 'Findings for the next entities', shape: diagnosticsAnswerShape } },
   },
-];
+} satisfies Endpoints;
+
+/** Shared by the endpoints that test, replay or enable a webhook. */
+const webhook = {
+  ...reading,
+  method: 'post',
+  access: { kind: 'management', scope: 'operate' },
+  parameters: [inPath('alias', 'Alias of the webhook')],
+} as const;
+
+/** The webhooks of a tenant (docs/reference/webhooks.md). */
+export const webhookEndpoints = {
+  managementWebhooks: {
+    ...reading,
+    path: '/management/v1/webhooks',
+    summary: 'State of the webhooks of the tenant',
+    parameters: [],
+    answers: { 200: { description: 'All of them', shape: webhooksAnswerShape } },
+  },
+  testWebhook: {
+    ...webhook,
+    path: '/management/v1/webhooks/{alias}/test',
+    summary: 'Send one test request without changes',
+    headers: [plainHeader('traceparent', 'W3C Trace Context, passed on to the receiver')],
+    answers: { 200: { description: 'The response of the receiver', shape: webhookTestShape } },
+    problemStatuses: [...problemStatuses, 409, 502],
+  },
+  replayWebhook: {
+    ...webhook,
+    path: '/management/v1/webhooks/{alias}/replay',
+    summary: 'Move the cursor of a webhook: the changes after it are sent',
+    body: { shape: webhookReplayShape, example: { since: 'beginning' } },
+    answers: { 200: { description: 'Its state', shape: webhookAnswerShape } },
+    problemStatuses: [...problemStatuses, 408, 410, 413],
+  },
+  enableWebhook: {
+    ...webhook,
+    path: '/management/v1/webhooks/{alias}/enable',
+    summary: 'Resume a disabled webhook where it was',
+    answers: { 200: { description: 'Its state', shape: webhookAnswerShape } },
+  },
+} satisfies Endpoints;

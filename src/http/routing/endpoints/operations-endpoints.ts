@@ -10,11 +10,10 @@ import {
   readyShape,
 } from '../../../contract/shapes-read.ts';
 import { htmlType, scriptType, styleType, svgType } from '../../answer.ts';
-import { inPath, plainHeader, type RouteDefinition } from '../../route-definition.ts';
+import { type Endpoints, inPath, plainHeader } from '../../route-definition.ts';
 
-export const operationsEndpoints: readonly RouteDefinition[] = [
-  {
-    name: 'live',
+export const operationsEndpoints = {
+  live: {
     method: 'get',
     path: '/health/live',
     tag: 'operations',
@@ -28,8 +27,7 @@ export const operationsEndpoints: readonly RouteDefinition[] = [
     },
     problemStatuses: [429],
   },
-  {
-    name: 'ready',
+  ready: {
     method: 'get',
     path: '/health/ready',
     tag: 'operations',
@@ -57,8 +55,7 @@ export const operationsEndpoints: readonly RouteDefinition[] = [
     },
     problemStatuses: [429],
   },
-  {
-    name: 'metrics',
+  metrics: {
     method: 'get',
     path: '/metrics',
     tag: 'operations',
@@ -72,8 +69,7 @@ export const operationsEndpoints: readonly RouteDefinition[] = [
     },
     problemStatuses: [401, 429, 500, 503],
   },
-  {
-    name: 'openapi',
+  openapi: {
     method: 'get',
     path: '/openapi.json',
     tag: 'operations',
@@ -85,12 +81,11 @@ export const operationsEndpoints: readonly RouteDefinition[] = [
     answers: { 200: { description: 'OpenAPI 3.1', shape: { type: 'object', additionalProperties: true } } },
     problemStatuses: [429, 503],
   },
-];
+} satisfies Endpoints;
 
 /** The Model Context Protocol (docs/reference/mcp.md). */
-export const mcpEndpoints: readonly RouteDefinition[] = [
-  {
-    name: 'mcp',
+export const mcpEndpoints = {
+  mcp: {
     method: 'post',
     path: '/mcp',
     tag: 'mcp',
@@ -122,7 +117,7 @@ export const mcpEndpoints: readonly RouteDefinition[] = [
     },
     problemStatuses: [401, 403, 408, 413, 415, 429, 500, 503],
   },
-];
+} satisfies Endpoints;
 
 const consoleRoute = {
   method: 'get',
@@ -134,18 +129,16 @@ const consoleRoute = {
 } as const;
 
 /** The console (docs/guide/console.md): a page and its files, which need no key. */
-export const consoleEndpoints: readonly RouteDefinition[] = [
-  {
+export const consoleEndpoints = {
+  console: {
     ...consoleRoute,
-    name: 'console',
     path: '/console',
     summary: 'The console: a page for people who run a tenant',
     parameters: [],
     answers: { 200: { description: 'HTML', contentType: htmlType } },
   },
-  {
+  consoleView: {
     ...consoleRoute,
-    name: 'consoleView',
     path: '/console/{view}',
     takesSlashes: true,
     summary: 'A view of the console, or one of its files (`assets/…`)',
@@ -158,4 +151,4 @@ export const consoleEndpoints: readonly RouteDefinition[] = [
       },
     },
   },
-];
+} satisfies Endpoints;

@@ -12,7 +12,13 @@ import {
   sourceGroupAnswersShape,
   sourceGroupQueriesShape,
 } from '../../../contract/shapes-query.ts';
-import { inPath, managedEnvironment, minVersion, type RouteDefinition } from '../../route-definition.ts';
+import {
+  type EndpointDefinition,
+  type Endpoints,
+  inPath,
+  managedEnvironment,
+  minVersion,
+} from '../../route-definition.ts';
 
 const queryAnswerExample = {
   status: 0,
@@ -29,9 +35,8 @@ const queryAnswerExample = {
   nextPageToken: null,
 };
 
-export const queryEndpoints: readonly RouteDefinition[] = [
-  {
-    name: 'queryIndexes',
+export const queryEndpoints = {
+  queryIndexes: {
     method: 'post',
     path: '/v1',
     alsoAt: ['/v1/'],
@@ -51,8 +56,7 @@ export const queryEndpoints: readonly RouteDefinition[] = [
     },
     problemStatuses: [400, 401, 403, 408, 429, 500, 503],
   },
-  {
-    name: 'querySources',
+  querySources: {
     method: 'post',
     path: '/v1/source',
     tag: 'query',
@@ -76,8 +80,7 @@ export const queryEndpoints: readonly RouteDefinition[] = [
     },
     problemStatuses: [400, 401, 403, 408, 429, 500, 503],
   },
-  {
-    name: 'querySourceGroup',
+  querySourceGroup: {
     method: 'post',
     path: '/v1/sourceGroupAlias/{sourceGroupAlias}/type/{sourceEntityType}',
     tag: 'query',
@@ -95,8 +98,7 @@ export const queryEndpoints: readonly RouteDefinition[] = [
     },
     problemStatuses: [400, 401, 403, 404, 408, 429, 500, 503],
   },
-  {
-    name: 'queryIndex',
+  queryIndex: {
     method: 'post',
     path: '/v1/{indexAlias}',
     tag: 'query',
@@ -114,10 +116,9 @@ export const queryEndpoints: readonly RouteDefinition[] = [
     },
     problemStatuses: [400, 401, 403, 404, 408, 429, 500, 503],
   },
-];
+} satisfies Endpoints;
 
-export const managementQueryEndpoint: RouteDefinition = {
-  name: 'managementQuery',
+export const managementQueryEndpoint: EndpointDefinition = {
   method: 'post',
   path: '/management/v1/query',
   tag: 'management',

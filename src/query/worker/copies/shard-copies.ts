@@ -10,7 +10,7 @@ import type { CopiesBeat } from '../../../store/processes/process-messages.ts';
 import { liveProcesses } from '../../../store/processes/registry.ts';
 import { StoreUnavailableError } from '../../../store/redis/redis-errors.ts';
 import { openStreamSource, type StreamSource } from '../../../store/streams/shared-streams.ts';
-import { formatGroup, parseGroup } from '../../protocol/partition-group.ts';
+import { formatGroup, parseGroup } from '../../protocol/shard-request.ts';
 import type { AnsweringShards, ShardState } from '../shard-state.ts';
 import type { OpenSnapshots } from '../snapshots/shard-snapshots.ts';
 import { type CopyContext, ShardCopy } from './shard-copy.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatGroup } from '../../../../src/query/protocol/partition-group.ts';
+import { formatGroup } from '../../../../src/query/protocol/shard-request.ts';
 import {
   type CopyHolder,
   groupCountFor,

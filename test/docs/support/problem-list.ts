@@ -1,7 +1,7 @@
 /** All errors as a list, for the page that documents them. */
 
-import { assert } from '../lib/assert.ts';
-import { type Problem, problemGroups, problems } from './errors.ts';
+import { type Problem, problemGroups, problems } from '../../../src/contract/errors.ts';
+import { assert } from '../../../src/lib/assert.ts';
 
 type Problems = typeof problems;
 /** Names of the problems that depend on details of a request. */
