@@ -110,7 +110,6 @@ function placeOf(file: string): number {
 const runFiles = fileURLToPath(new URL('run-files.ts', import.meta.url));
 /** Processes of test files inherit all options of Node. */
 const openAtEnd = `--import=${new URL('open-at-end.mjs', import.meta.url).href}`;
-const optimizeLate = `--import=${new URL('optimize-late.mjs', import.meta.url).href}`;
 /** So that a hanging test does not block the suite. */
 const testTimeoutMs = 600_000;
 /** More than processors, because many tests wait: for leases to expire, for processes to start, for the disk. */
@@ -141,7 +140,6 @@ export async function runTests(
       env: {
         ...process.env,
         ...(coverageDir !== undefined && { NODE_V8_COVERAGE: coverageDir }),
-        NODE_OPTIONS: [process.env.NODE_OPTIONS, optimizeLate].filter(Boolean).join(' '),
         // With this variable, Node's runner would consider itself part of a test and run nothing.
         NODE_TEST_CONTEXT: undefined,
       },
