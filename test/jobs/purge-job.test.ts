@@ -11,6 +11,7 @@ import { countTypes } from '../../src/store/entities/directory.ts';
 import { countEntities } from '../../src/store/entities/entities.ts';
 import { scheduledSources } from '../../src/store/entities/entity-schedule.ts';
 import { connect } from '../../src/store/redis/redis-connection.ts';
+import type { Store } from '../../src/store/store.ts';
 import { runCommand } from '../cli/support/command.ts';
 import { TestRedis } from '../support/redis.ts';
 import { SlowRedis } from '../support/slow-redis.ts';
@@ -82,6 +83,16 @@ async function entitiesIn(platform: Platform, name: string): Promise<number> {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
+/** Starts to purge the removed source. */
+async function startPurge(context: TestContext, store: Store, generation: number) {
+  const token = await beginPurge(store, generation, [{ tenant: 'twin', sourceId: 'src-1' }]);
+  assert.ok(token !== null);
+  const queue = purgeJobs(store);
+  context.after(() => queue.close());
+  await queue.addAll({ token });
+  return { token, queue };
+}
+
 test('purge job: reports what is left of a tenant, and deletes only that', async (context) => {
   const times = { publishAt: null, unpublishAt: Date.parse('2999-01-01T00:00Z') };
   const scheduled = pages.map((one, at) => (at % 5 === 0 ? { ...one, times } : one));
@@ -121,11 +132,7 @@ test('purge job: reports what is left of a tenant, and deletes only that', async
 test('purge job: outputs that no rebuild has removed are deleted with the entities, and counted', async (context) => {
   const { platform, generation } = await removedTwin(context);
   const { store } = platform;
-  const token = await beginPurge(store, generation, [{ tenant: 'twin', sourceId: 'src-1' }]);
-  assert.ok(token !== null);
-  const queue = purgeJobs(store);
-  context.after(() => queue.close());
-  await queue.addAll({ token });
+  const { token, queue } = await startPurge(context, store, generation);
   await platform.startJobs();
   await until('it is purged', async () => (await purgeState(queue, token)).isDone);
   await platform.rebuilt(generation);
@@ -142,11 +149,7 @@ test('purge job: the next process continues an interrupted purge, and every enti
   const { store } = platform;
   const first = await platform.startJobs();
   await platform.rebuilt(generation);
-  const token = await beginPurge(store, generation, [{ tenant: 'twin', sourceId: 'src-1' }]);
-  assert.ok(token !== null);
-  const queue = purgeJobs(store);
-  context.after(() => queue.close());
-  await queue.addAll({ token });
+  const { token, queue } = await startPurge(context, store, generation);
   await until('some are gone', async () => (await entitiesIn(platform, 'twin')) < many.length - 100);
   await first.stop();
   const left = await entitiesIn(platform, 'twin');
@@ -195,11 +198,7 @@ test('purge job: a process that was cut off during a purge deletes nothing of so
   context.after(() => wire.stop());
   await platform.startJobs(wire.url);
   await platform.rebuilt(generation);
-  const token = await beginPurge(store, generation, [{ tenant: 'twin', sourceId: 'src-1' }]);
-  assert.ok(token !== null);
-  const queue = purgeJobs(store);
-  context.after(() => queue.close());
-  await queue.addAll({ token });
+  const { token } = await startPurge(context, store, generation);
   await until('some are gone', async () => (await entitiesIn(platform, 'twin')) < many.length - 100);
   wire.stall();
   assert.ok((await entitiesIn(platform, 'twin')) > 0, 'it was cut off before its end');

@@ -3,7 +3,7 @@
  *
  * When a connection breaks or is silent, the client opens another and repeats the commands without a reply. What was written to
  * the former one may still be on its way, held by the network, a proxy or the operating system, and Redis would run it whenever
- * it arrives: commands that were repeated and perhaps followed by newer ones. After `CLIENT KILL` it reads no more of it.
+ * it arrives: commands that were repeated and perhaps followed by newer ones. After `CLIENT KILL` it ignores them.
  */
 import { Command, type Redis } from 'ioredis';
 

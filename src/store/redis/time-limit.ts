@@ -1,16 +1,9 @@
 /** The time limit of a call of a script, which begins with `scripts/parts/deadline.lua`. */
 import { performance } from 'node:perf_hooks';
-
-/** The clock of Redis, as read from a reply. */
-interface KnownClock {
-  /** Ahead of `performance.now()`; because of the latency of the reply, never by more than it really is. */
-  readonly aheadMs: number;
-  /** When it was read, by `performance.now()`. */
-  readonly readMs: number;
-}
+import { ServerClock } from './server-clock.ts';
 
 /** By connection, because the next one may be to another Redis with another clock. */
-const clocks = new WeakMap<object, KnownClock>();
+const clocks = new WeakMap<object, ServerClock>();
 /** A clock that was read longer ago is read again, because it may have been set since. */
 const freshMs = 10_000;
 
@@ -37,14 +30,16 @@ export class TimeLimit {
   deadlineOn(connection: object): string {
     this.#connection = connection;
     if (this.endsMs === Number.POSITIVE_INFINITY) return '';
-    const known = clocks.get(connection);
-    if (known === undefined || performance.now() - known.readMs > freshMs) return '0';
-    return String(Math.floor(this.endsMs + known.aheadMs));
+    const clock = clocks.get(connection);
+    if (clock === undefined || clock.ageMs > freshMs) return '0';
+    return String(Math.floor(clock.at(this.endsMs)));
   }
 
   /** @param clockMs the time of Redis in a reply that has just arrived */
   setClock(clockMs: number): void {
-    const readMs = performance.now();
-    if (this.#connection !== null) clocks.set(this.#connection, { aheadMs: clockMs - readMs, readMs });
+    if (this.#connection === null) return;
+    const clock = clocks.get(this.#connection) ?? new ServerClock();
+    clocks.set(this.#connection, clock);
+    clock.set(clockMs);
   }
 }
